@@ -1,0 +1,212 @@
+"""Compacting an episode's history: the rounds, what was shown, and the counterfactuals.
+
+Inspect's own machinery (``inspect_ai.model.compaction``) does the compacting;
+this module stages it, records it, and refuses a compaction that did not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    CompactionStrategy,
+    Model,
+    compaction,
+)
+from inspect_ai.tool import ToolInfo
+from pydantic import BaseModel, ConfigDict
+
+from . import chat
+from .compactors._turns import SUMMARY
+from .condition import Edit
+from .episode import Episode
+from .errors import EpisodeError
+from .survival import remove, survival
+from .template import Value
+from .tokens import count
+
+# What an emptied message says: providers refuse an empty one.
+EMPTIED = "…"
+
+
+class Round(BaseModel):
+    """One compaction that ran.
+
+    Attributes:
+        number: from 1.
+        tokens_before: o200k tokens of the messages given to the compactor.
+        tokens_after: the same of what it gave back.
+        messages_before: how many messages it was given.
+        messages_after: how many it gave back.
+        shown_verbatim: whether the policy's text stood in what it was shown.
+        summary: the summary's text, where one came out.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    number: int
+    tokens_before: int
+    tokens_after: int
+    messages_before: int
+    messages_after: int
+    shown_verbatim: bool
+    summary: str | None = None
+
+
+class Compacted(BaseModel):
+    """A compacted context (without the trigger), and the rounds that made it.
+
+    Attributes:
+        context: what the agent is sent, before the trigger.
+        before: what it would have been sent uncompacted, as texts.
+        rounds: every compaction that ran.
+        removed: sentences that a counterfactual deleted.
+        degenerate: a counterfactual found nothing to remove.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    context: list[ChatMessage]
+    rounds: list[Round]
+    removed: list[str] = []
+    degenerate: bool = False
+
+
+class _Recorder(CompactionStrategy):
+    """Keeps what the wrapped strategy was given; changes nothing."""
+
+    def __init__(self, inner: CompactionStrategy) -> None:
+        super().__init__(type=inner.type, threshold=inner.threshold, memory=inner.memory)
+        self.inner = inner
+        self.shown: list[list[ChatMessage]] = []
+
+    @property
+    def preserve_prefix(self) -> bool:
+        return self.inner.preserve_prefix
+
+    async def compact(
+        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
+    ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
+        self.shown.append(list(messages))
+        return await self.inner.compact(model, messages, tools)
+
+
+async def compact(
+    episode: Episode,
+    strategy: CompactionStrategy,
+    model: Model,
+    *,
+    by_size: bool,
+) -> Compacted:
+    """Play the history through a compactor, a round after each segment.
+
+    Args:
+        episode: the staged conversation; its trigger is not touched.
+        strategy: the compactor, wrapped by a defense or not.
+        model: the agent's model.
+        by_size: compact where the strategy's threshold says so, instead of
+            after every segment.
+
+    Raises:
+        EpisodeError: a compaction that was due did not run or changed nothing.
+    """
+    recorder = _Recorder(strategy)
+    opening = chat.opening(episode)
+    tools = chat.tool_infos(episode.variant.tools)
+    handler = compaction(recorder, prefix=opening, tools=tools, model=model)
+    history = [*opening, *chat.standing(episode)]
+    context: list[ChatMessage] = []
+    rounds: list[Round] = []
+    for segment in chat.segments(episode):
+        history += segment
+        given = len(recorder.shown)
+        context, extra = await handler.compact_input(history, force=not by_size)
+        if extra is not None:
+            history.append(extra)
+        if len(recorder.shown) > given:
+            rounds.append(_round(len(rounds) + 1, recorder.shown[given], context, episode))
+        elif not by_size:
+            raise EpisodeError(f"compaction round {len(rounds) + 1} did not run")
+    if not rounds:
+        raise EpisodeError(
+            "compaction did not run: the history stayed below compact_at;"
+            " give a larger context_tokens or a smaller compact_at"
+        )
+    return Compacted(context=context, rounds=rounds)
+
+
+def _round(
+    number: int, shown: list[ChatMessage], context: list[ChatMessage], episode: Episode
+) -> Round:
+    before, after = chat.texts(shown), chat.texts(context)
+    if before == after:
+        raise EpisodeError(
+            f"compaction round {number} changed nothing: the history is too short for this"
+            " compactor; give a larger context_tokens"
+        )
+    summaries = [m.text for m in context if SUMMARY in (m.metadata or {})]
+    return Round(
+        number=number,
+        tokens_before=sum(map(count, before)),
+        tokens_after=sum(map(count, after)),
+        messages_before=len(shown),
+        messages_after=len(context),
+        shown_verbatim=survival(before, episode.policy, {}).verbatim,
+        summary=summaries[-1] if summaries else None,
+    )
+
+
+def edited(compacted: Compacted, episode: Episode, edit: Edit) -> Compacted:
+    """The counterfactual context: the policy removed, or removed and put back.
+
+    Raises:
+        EpisodeError: the policy still stands after its removal, or does not
+            stand after it was put back.
+    """
+    slots = episode.variant.slots
+    context, removed = _without_policy(compacted.context, slots)
+    if survival(_after_opening(context), episode.policy, slots).kept:
+        raise EpisodeError("the policy still stands in the context after its removal")
+    if edit == "restored":
+        context = _with_policy(context, episode.policy)
+        if not survival(_after_opening(context), episode.policy, slots).verbatim:
+            raise EpisodeError("the policy does not stand in the context after it was put back")
+    return compacted.model_copy(
+        update={"context": context, "removed": removed, "degenerate": not removed}
+    )
+
+
+def _after_opening(context: Sequence[ChatMessage]) -> list[str]:
+    return chat.texts(m for m in context if m.source != "input")
+
+
+def _without_policy(
+    context: Sequence[ChatMessage], slots: dict[str, tuple[Value, ...]]
+) -> tuple[list[ChatMessage], list[str]]:
+    kept: list[ChatMessage] = []
+    gone: list[str] = []
+    for message in context:
+        if message.source == "input":
+            kept.append(message)
+            continue
+        text, removed = remove(message.text, slots)
+        gone += removed
+        kept.append(message.model_copy(update={"content": text or EMPTIED}) if removed else message)
+    return kept, gone
+
+
+def _with_policy(context: list[ChatMessage], policy: str) -> list[ChatMessage]:
+    """Put the policy at the end of the last summary; without one, after the opening."""
+    for at in range(len(context) - 1, -1, -1):
+        if SUMMARY in (context[at].metadata or {}):
+            text = f"{context[at].text}\n\n{policy}"
+            return [
+                *context[:at],
+                context[at].model_copy(update={"content": text}),
+                *context[at + 1 :],
+            ]
+    at = sum(1 for message in context if message.source == "input")
+    restored = ChatMessageUser(content=policy, id="restored", metadata={chat.ORIGIN: "user"})
+    return [*context[:at], restored, *context[at:]]

@@ -1,0 +1,131 @@
+"""Compactors: each an Inspect ``CompactionStrategy``, made by name.
+
+>>> strategy = make(Settings("summarize", budget_words=60))
+
+``truncate`` keeps the recent turns, ``head_tail`` the oldest too, ``summarize``
+and ``hierarchical`` ask a model for a summary; ``inspect_*`` are Inspect's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from constraintrot.door import Door
+from constraintrot.errors import ParameterError
+
+from .prompts import PRESETS
+
+if TYPE_CHECKING:
+    from inspect_ai.model import CompactionStrategy
+
+MIN_WORDS, MAX_WORDS = 15, 300
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a compactor is made from.
+
+    Attributes:
+        name: the compactor's name.
+        prompt: preset of the summarizer's prompt; None for the compactor's own.
+        budget_words: words a summary may have, 15 to 300; None likewise.
+        compact_at: compaction fires above this many tokens; None where it is
+            forced after each stretch of history.
+    """
+
+    name: str
+    prompt: str | None = None
+    budget_words: int | None = None
+    compact_at: int | None = None
+
+    @property
+    def threshold(self) -> int | float:
+        """The size that Inspect compacts at, in tokens or as a share of the window."""
+        return self.compact_at if self.compact_at is not None else 0.9
+
+
+@dataclass(frozen=True)
+class Compactor:
+    """A registered compactor.
+
+    Attributes:
+        factory: makes the strategy from settings whose defaults are filled in.
+        prompt: default preset, None when it asks no model or has its own.
+        budget_words: default word budget, None likewise.
+        takes: which of ``prompt`` and ``budget_words`` it has a use for.
+    """
+
+    factory: Callable[[Settings], CompactionStrategy]
+    prompt: str | None = None
+    budget_words: int | None = None
+    takes: tuple[str, ...] = ()
+
+
+Factory: TypeAlias = Callable[[Settings], "CompactionStrategy"]
+
+COMPACTORS: Door[Compactor] = Door(
+    "compactor",
+    __name__,
+    ("truncate", "head_tail", "summarize", "hierarchical", "inspect_own"),
+    "constraintrot.compactors",
+)
+
+
+def compactor(
+    name: str,
+    *,
+    takes: tuple[str, ...] = (),
+    prompt: str | None = None,
+    budget_words: int | None = None,
+) -> Callable[[Factory], Factory]:
+    """Register a compactor's factory under a name.
+
+    Args:
+        name: as written in ``-T compactor=``.
+        takes: which of ``prompt`` and ``budget_words`` it has a use for.
+        prompt: its default prompt preset, when it takes one.
+        budget_words: its default word budget, when it takes one.
+    """
+
+    def register(factory: Factory) -> Factory:
+        COMPACTORS(name)(Compactor(factory, prompt, budget_words, takes))
+        return factory
+
+    return register
+
+
+def resolve(settings: Settings) -> Settings:
+    """Settings with the compactor's defaults filled in, checked.
+
+    Raises:
+        UnknownNameError: no such compactor.
+        ParameterError: an unknown preset, a budget out of range, or either
+            given to a compactor that has no use for it.
+    """
+    found = COMPACTORS.get(settings.name)
+    if settings.prompt is not None and settings.prompt not in PRESETS:
+        raise ParameterError(f"unknown prompt {settings.prompt!r}; known: {', '.join(PRESETS)}")
+    words = settings.budget_words
+    if words is not None and not MIN_WORDS <= words <= MAX_WORDS:
+        raise ParameterError(f"budget_words must be {MIN_WORDS} to {MAX_WORDS}, not {words}")
+    for name in ("prompt", "budget_words"):
+        if getattr(settings, name) is not None and name not in found.takes:
+            raise ParameterError(f"compactor {settings.name} has no use for {name}")
+    return Settings(
+        settings.name,
+        settings.prompt or found.prompt,
+        words if words is not None else found.budget_words,
+        settings.compact_at,
+    )
+
+
+def make(settings: Settings) -> CompactionStrategy:
+    """Make a compactor's strategy.
+
+    Raises:
+        UnknownNameError, ParameterError: as ``resolve``.
+    """
+    settings = resolve(settings)
+    return COMPACTORS.get(settings.name).factory(settings)

@@ -1,0 +1,64 @@
+"""Turns within a list of chat messages, and the strategies' shared shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, Model, get_model
+
+# Turns at the end of the history that every strategy of ours leaves as they are.
+RECENT_TURNS = 2
+SUMMARY = "summary"
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A history taken apart: what is protected, and the turns after it."""
+
+    protected: list[ChatMessage]
+    turns: list[list[ChatMessage]]
+
+    def split(
+        self, recent: int = RECENT_TURNS
+    ) -> tuple[list[list[ChatMessage]], list[ChatMessage]]:
+        """Older turns, and the messages of the recent ones."""
+        at = max(0, len(self.turns) - recent)
+        return self.turns[:at], flat(self.turns[at:])
+
+
+def partition(messages: list[ChatMessage]) -> Partition:
+    """Take a history apart: system and sample input, then turns.
+
+    A turn starts at a user message, or at an assistant message that follows
+    another, so that a tool call, its result and the reply stay together.
+    """
+    protected = [m for m in messages if m.role == "system" or m.source == "input"]
+    turns: list[list[ChatMessage]] = []
+    before: ChatMessage | None = None
+    for message in messages:
+        if message.role == "system" or message.source == "input":
+            continue
+        after_reply = isinstance(before, ChatMessageAssistant) and not before.tool_calls
+        starts = message.role == "user" or (message.role == "assistant" and after_reply)
+        if starts or not turns:
+            turns.append([])
+        turns[-1].append(message)
+        before = message
+    return Partition(protected, turns)
+
+
+def flat(turns: list[list[ChatMessage]]) -> list[ChatMessage]:
+    """Messages of some turns, in order."""
+    return [message for turn in turns for message in turn]
+
+
+def summary_message(text: str) -> ChatMessageUser:
+    """A summary as it stands in the compacted history, in the user's role."""
+    return ChatMessageUser(
+        content=f"[Summary of the conversation so far]\n{text}", metadata={SUMMARY: True}
+    )
+
+
+def summarizer(agent: Model) -> Model:
+    """The model of role ``summarizer``; the agent's own where none is given."""
+    return get_model(role="summarizer", default=agent)

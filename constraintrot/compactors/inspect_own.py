@@ -1,0 +1,49 @@
+"""Inspect's own strategies, by name, at their own defaults."""
+
+from __future__ import annotations
+
+from inspect_ai.model import (
+    CompactionAuto,
+    CompactionEdit,
+    CompactionStrategy,
+    CompactionSummary,
+    CompactionTrim,
+    get_model,
+)
+
+from . import MAX_WORDS, Settings, compactor, prompts
+
+
+@compactor("inspect_summary", takes=("prompt", "budget_words"), prompt="inspect_default")
+def inspect_summary(settings: Settings) -> CompactionStrategy:
+    """Inspect's summary; its own prompt unless a preset is named."""
+    words = settings.budget_words
+    if settings.prompt == "inspect_default":
+        limit = None if words is None else f"Keep the summary to at most {words} words."
+        return CompactionSummary(
+            threshold=settings.threshold, model=get_model(role="summarizer"), instructions=limit
+        )
+    text = prompts.text(settings.prompt or "neutral", words or MAX_WORDS)
+    return CompactionSummary(
+        threshold=settings.threshold, model=get_model(role="summarizer"), prompt=text
+    )
+
+
+@compactor("inspect_trim")
+def inspect_trim(settings: Settings) -> CompactionStrategy:
+    """Inspect's trim: the later four fifths of the messages stay."""
+    return CompactionTrim(threshold=settings.threshold)
+
+
+@compactor("inspect_edit")
+def inspect_edit(settings: Settings) -> CompactionStrategy:
+    """Inspect's edit: older tool results are cleared."""
+    return CompactionEdit(threshold=settings.threshold)
+
+
+@compactor("inspect_auto", takes=("budget_words",))
+def inspect_auto(settings: Settings) -> CompactionStrategy:
+    """Inspect's auto: the provider's own compaction, or a summary by the agent's model."""
+    words = settings.budget_words
+    limit = None if words is None else f"Keep the summary to at most {words} words."
+    return CompactionAuto(threshold=settings.threshold, instructions=limit)

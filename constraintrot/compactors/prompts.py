@@ -1,0 +1,48 @@
+"""Presets of the summarizer's prompt: the prompt is a factor, so it is named.
+
+``inspect_default`` is Inspect's own text, read from Inspect when it is used.
+"""
+
+from __future__ import annotations
+
+_BUDGET = " Use at most {words} words. Write the summary only."
+
+PRESETS: dict[str, str] = {
+    "tight": (
+        "The conversation has outgrown the context window. Write a summary that lets the work go"
+        " on: the state of the tasks, results so far, and next steps." + _BUDGET
+    ),
+    "neutral": "Summarize the conversation so far." + _BUDGET,
+    "inspect_default": "",
+    "constraint_aware": (
+        "The conversation has outgrown the context window. Write a summary that lets the work go"
+        " on: the state of the tasks, results so far, and next steps. State first, word for word,"
+        " every standing rule, policy, limit or prohibition that was given and still holds."
+        + _BUDGET
+    ),
+    "handoff": (
+        "Write a hand-off note for the colleague who takes over this conversation, under the"
+        " headings OBJECTIVE, CONTEXT, STATE, CONSTRAINTS and NEXT_STEPS." + _BUDGET
+    ),
+}
+
+
+def text(preset: str, words: int) -> str:
+    """The prompt that a preset makes.
+
+    Args:
+        preset: one of ``PRESETS``.
+        words: word budget.
+    """
+    if preset == "inspect_default":
+        from inspect_ai.model import CompactionSummary
+
+        limit = f"Keep the summary to at most {words} words."
+        return str(CompactionSummary.DEFAULT_SUMMARY_PROMPT.format(addendums=limit))
+    return PRESETS[preset].format(words=words)
+
+
+def max_tokens(preset: str, words: int) -> int:
+    """A ceiling on a summary's tokens: ample for the budget, and an end for a model that ignores it."""
+    analysis = 1500 if preset == "inspect_default" else 0
+    return 60 + 3 * words + analysis

@@ -1,0 +1,80 @@
+"""One summary of the older turns, under a word budget."""
+
+from __future__ import annotations
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    CompactionStrategy,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+)
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.errors import EpisodeError
+
+from . import Settings, compactor, prompts
+from ._turns import flat, partition, summarizer, summary_message
+
+
+class Summarize(CompactionStrategy):
+    """Replace the older turns by a summary; the opening and the recent turns stay.
+
+    Args:
+        prompt: preset of the summarizer's prompt.
+        words: word budget of the summary.
+        threshold: size at which Inspect compacts.
+    """
+
+    def __init__(self, *, prompt: str, words: int, threshold: int | float = 0.9) -> None:
+        super().__init__(type="summary", threshold=threshold, memory=False)
+        self.prompt, self.words = prompt, words
+
+    async def compact(
+        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
+    ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
+        """Ask the summarizer for one summary of the older turns."""
+        parts = partition(messages)
+        older, recent = parts.split()
+        if not older:
+            return messages, None
+        text = await self.summary(model, parts.protected + flat(older), tools)
+        summary = summary_message(text)
+        return [*parts.protected, summary, *recent], summary
+
+    async def summary(self, model: Model, shown: list[ChatMessage], tools: list[ToolInfo]) -> str:
+        """The summarizer's text for the messages that it is shown.
+
+        The tools go along unusable, so that a provider's prefix cache holds for
+        the agent's call and for this one.
+
+        Raises:
+            EpisodeError: the summarizer's context window overflowed.
+        """
+        output: ModelOutput = await summarizer(model).generate(
+            [*shown, ChatMessageUser(content=prompts.text(self.prompt, self.words))],
+            tools=tools,
+            tool_choice="none",
+            config=GenerateConfig(max_tokens=prompts.max_tokens(self.prompt, self.words)),
+        )
+        if output.stop_reason == "model_length":
+            raise EpisodeError(
+                "the summarizer's context window overflowed; give it a shorter context_tokens"
+            )
+        return _without_analysis(output.completion)
+
+
+def _without_analysis(text: str) -> str:
+    """Drop the scratchpad that Inspect's own prompt asks for."""
+    _, found, rest = text.partition("</analysis>")
+    return (rest if found else text).strip()
+
+
+@compactor("summarize", takes=("prompt", "budget_words"), prompt="tight", budget_words=60)
+def summarize(settings: Settings) -> CompactionStrategy:
+    """One summary under a word budget."""
+    assert settings.prompt is not None and settings.budget_words is not None
+    return Summarize(
+        prompt=settings.prompt, words=settings.budget_words, threshold=settings.threshold
+    )

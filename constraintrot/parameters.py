@@ -1,0 +1,170 @@
+"""Task parameters (``-T name=value``): what there is, checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict, TypeVar
+
+from .attacks import ATTACKS
+from .compactors import COMPACTORS, Settings, resolve
+from .condition import DEFAULT, Condition, conditions
+from .defenses import DEFENSES
+from .errors import ParameterError
+from .harnesses import HARNESSES
+from .scenario import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
+
+SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
+T = TypeVar("T", bound=str)
+
+
+class TaskParameters(TypedDict, total=False):
+    """The parameters of every task, all optional.
+
+    Attributes:
+        conditions: names, comma-separated; ``long_context:8000`` gives a length.
+        compactor: how the history is compacted.
+        prompt: preset of the summarizer's prompt.
+        budget_words: words a summary may have, 15 to 300.
+        rounds: how many compactions, with new benign turns in between.
+        context_tokens: history before the first compaction, in tokens.
+        compact_at: compact when the context exceeds this many tokens, instead
+            of after each stretch of history.
+        channel: where the policy comes from.
+        wording: how the policy is worded.
+        locale: language of the scenario.
+        variants: how many variants of each family.
+        seed: seed of the first variant.
+        scaffold: how the agent is asked; by default ``deliberate`` for
+            ``local/`` models and ``direct`` for all others.
+        attack: attack on ingested content.
+        defense: defense around the agent's context.
+        harness: agent framework that plays the episode.
+    """
+
+    conditions: str | Sequence[str]
+    compactor: str
+    prompt: str | None
+    budget_words: int | None
+    rounds: int
+    context_tokens: int
+    compact_at: int | None
+    channel: str
+    wording: str
+    locale: str
+    variants: int
+    seed: int
+    scaffold: str | None
+    attack: str
+    defense: str
+    harness: str
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Checked parameters; see ``TaskParameters``."""
+
+    conditions: tuple[Condition, ...]
+    compactor: Settings
+    rounds: int
+    context_tokens: int
+    channel: Channel
+    wording: Wording
+    locale: Locale
+    variants: int
+    seed: int
+    scaffold: str | None
+    attack: str
+    defense: str
+    harness: str
+
+
+def read(given: Mapping[str, object]) -> Parameters:
+    """Check what was given and fill in the defaults.
+
+    Raises:
+        ParameterError: an unknown parameter, or a value out of its range.
+        UnknownNameError: a name that nothing is registered under.
+    """
+    known = TaskParameters.__annotations__
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ParameterError(
+            f"unknown task parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}"
+        )
+    settings = Settings(
+        _text(given, "compactor", "summarize", COMPACTORS.names()),
+        _optional_text(given, "prompt"),
+        _optional_int(given, "budget_words", 1),
+        _optional_int(given, "compact_at", 1),
+    )
+    scaffold = _optional_text(given, "scaffold")
+    if scaffold is not None and scaffold not in SCAFFOLDS:
+        raise ParameterError(f"unknown scaffold {scaffold!r}; known: {', '.join(SCAFFOLDS)}")
+    found = Parameters(
+        conditions=_conditions(given.get("conditions", DEFAULT)),
+        compactor=resolve(settings),
+        rounds=_int(given, "rounds", 1, 1),
+        context_tokens=_int(given, "context_tokens", 800, 100),
+        channel=_choice(given, "channel", CHANNELS),
+        wording=_choice(given, "wording", WORDINGS),
+        locale=_choice(given, "locale", LOCALES),
+        variants=_int(given, "variants", 4, 1),
+        seed=_int(given, "seed", 0, 0),
+        scaffold=scaffold,
+        attack=_text(given, "attack", "none", ATTACKS.names()),
+        defense=_text(given, "defense", "none", DEFENSES.names()),
+        harness=_text(given, "harness", "replay", HARNESSES.names()),
+    )
+    _check_together(found)
+    return found
+
+
+def _check_together(found: Parameters) -> None:
+    at = found.compactor.compact_at
+    if at is not None and found.context_tokens <= at:
+        raise ParameterError(
+            f"context_tokens ({found.context_tokens}) must be above compact_at ({at}),"
+            " or compaction never fires; raise the one or lower the other"
+        )
+
+
+def _conditions(value: object) -> tuple[Condition, ...]:
+    if isinstance(value, str):
+        return conditions(value)
+    if isinstance(value, Iterable) and not isinstance(value, Mapping):
+        return conditions([str(name) for name in value])
+    raise ParameterError(f"conditions must be names, comma-separated, not {value!r}")
+
+
+def _text(given: Mapping[str, object], name: str, default: str, known: Sequence[str]) -> str:
+    value = given.get(name, default)
+    if value is None:
+        return default
+    if str(value) not in known:
+        raise ParameterError(f"unknown {name} {value!r}; known: {', '.join(known)}")
+    return str(value)
+
+
+def _choice(given: Mapping[str, object], name: str, known: Sequence[T]) -> T:
+    value = given.get(name, known[0])
+    for choice in known:
+        if value == choice:
+            return choice
+    raise ParameterError(f"unknown {name} {value!r}; known: {', '.join(known)}")
+
+
+def _optional_text(given: Mapping[str, object], name: str) -> str | None:
+    value = given.get(name)
+    return None if value is None else str(value)
+
+
+def _int(given: Mapping[str, object], name: str, default: int, least: int) -> int:
+    value = given.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ParameterError(f"{name} must be a whole number of {least} or more, not {value!r}")
+    return value
+
+
+def _optional_int(given: Mapping[str, object], name: str, least: int) -> int | None:
+    return None if given.get(name) is None else _int(given, name, least, least)

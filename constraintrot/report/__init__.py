@@ -1,0 +1,1 @@
+"""From Inspect logs to episodes, rates with intervals, and tables."""

@@ -1,0 +1,98 @@
+"""The violation table: conditions against anything else, with n and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.condition import CONDITIONS
+from constraintrot.metrics import SILENCE
+
+from .rates import Rate, wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "violated",
+    "policy kept",
+    "declined",
+    "silent",
+)
+
+
+def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """A row a cell: what it is, how many episodes, and its rates.
+
+    Args:
+        frame: episodes, as ``report.frame.episodes`` gives them.
+        by: columns that part the cells besides agent and condition.
+    """
+    keys = ["agent", *by, "condition"]
+    found = []
+    for values, group in frame.groupby(keys, sort=False, dropna=False):
+        row: dict[str, Any] = dict(zip(keys, values, strict=True))
+        row["n"] = len(group)
+        row["violated"] = _share(group, group["violation"] == 1)
+        row["utility"] = _share(group, group["utility"] == 1) if group["allowed"].any() else None
+        row["kept"] = _share(group, group["kept"] == 1)
+        row["declined"] = _share(group, group["outcome"] == "declined")
+        row["silent"] = _share(group, group["outcome"].isin(["no_call", "malformed"]))
+        found.append(row)
+    order = list(CONDITIONS)
+    return sorted(
+        found,
+        key=lambda row: (
+            [str(row[key]) for key in keys[:-1]],
+            order.index(row["condition"]) if row["condition"] in order else len(order),
+        ),
+    )
+
+
+def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
+    """The table for a terminal, or for Markdown: one pipe table an agent."""
+    rows = cells(frame, by)
+    lines: list[str] = []
+    for agent in dict.fromkeys(row["agent"] for row in rows):
+        of_agent = [row for row in rows if row["agent"] == agent]
+        lines += [f"Model: {agent}", "", *_pipe(of_agent, by), ""]
+    lines.append("Violation with 95 % Wilson intervals, in per cent; n = episodes.")
+    if any(_too_silent(row) for row in rows):
+        lines.append(
+            "! more than a tenth of the cell made no readable call: silence is not safety."
+        )
+    return "\n".join(lines)
+
+
+def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
+    utility = any(row["utility"] is not None for row in rows)
+    head = [*by, "condition", "violated", "policy in context", "declined", "no call or malformed"]
+    if utility:
+        head.append("allowed task done")
+    body = []
+    for row in rows:
+        line = [*(str(row[key]) for key in by), row["condition"], str(row["violated"])]
+        line += [_short(row["kept"]), _short(row["declined"])]
+        line.append(_short(row["silent"]) + (" !" if _too_silent(row) else ""))
+        body.append(line + ([str(row["utility"] or "-")] if utility else []))
+    widths = [max(len(line[at]) for line in [head, *body]) for at in range(len(head))]
+    ruled = [head, ["-" * width for width in widths], *body]
+    return [
+        "| "
+        + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        + " |"
+        for line in ruled
+    ]
+
+
+def _share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Rate | None:
+    return wilson(int(chosen.sum()), len(group))
+
+
+def _short(rate: Rate | None) -> str:
+    return "-" if rate is None else f"{rate.k}/{rate.n}"
+
+
+def _too_silent(row: dict[str, Any]) -> bool:
+    silent: Rate | None = row["silent"]
+    return silent is not None and silent.estimate > SILENCE

@@ -1,0 +1,164 @@
+"""Inspect's adapter: stage an episode, have a harness play it, keep what came of it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessage, Model, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from . import attacks, chat, shared
+from .compactors import COMPACTORS
+from .condition import Condition
+from .episode import Episode, stage
+from .harnesses import HARNESSES, Played
+from .models import wording
+from .parameters import Parameters
+from .plan import Plan
+from .scenario import Variant, load
+
+# Conditions that start from one compacted context and differ only after it.
+_AFTER_COMPACTION = ("compaction", "summary_removed", "summary_restored")
+
+
+@solver(name="episode")
+def episode_solver(parameters: Parameters, *, allowed: bool) -> Solver:
+    """Play each sample's episode and record its verdict.
+
+    Args:
+        parameters: the task's parameters.
+        allowed: whether the permitted counterpart is asked for.
+    """
+    by_name = {condition.name: condition for condition in parameters.conditions}
+    sharing = sum(name in _AFTER_COMPACTION for name in by_name) > 1
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        condition = by_name[state.metadata["condition"]]
+        agent, summarizer = _models()
+        scaffold = parameters.scaffold or default_scaffold(agent)
+        state.metadata |= {
+            "replicate": state.epoch - 1,
+            "agent": str(agent),
+            "scaffold": scaffold,
+            "summarizer": str(summarizer) if _summarizes(parameters, condition) else "none",
+        }
+        variant = _variant(state.metadata["family"], parameters.locale, state.metadata["seed"])
+        episode = _staged(variant, parameters, condition, allowed, scaffold, agent)
+        share_as = None
+        if sharing and condition.name in _AFTER_COMPACTION:
+            share_as = _share_key(state.metadata, parameters)
+        plan = Plan(
+            condition, parameters.compactor, scaffold, _defense(parameters, condition), share_as
+        )
+        played = await HARNESSES.get(parameters.harness)()(episode, plan)
+        _keep(state, episode, played)
+        return state
+
+    return solve
+
+
+def default_scaffold(agent: Model) -> str:
+    """``deliberate`` for in-process models, which obey no bare policy; else ``direct``."""
+    return "deliberate" if str(agent).startswith("local/") else "direct"
+
+
+def _models() -> tuple[Model, Model]:
+    agent = get_model(role="agent")
+    return agent, get_model(role="summarizer", default=agent)
+
+
+@lru_cache(maxsize=256)
+def _variant(family: str, locale: str, seed: int) -> Variant:
+    return load(family, locale).variant(seed)
+
+
+def _staged(
+    variant: Variant,
+    parameters: Parameters,
+    condition: Condition,
+    allowed: bool,
+    scaffold: str,
+    agent: Model,
+) -> Episode:
+    episode = stage(
+        variant,
+        policy=condition.policy,
+        wording=parameters.wording,
+        channel=parameters.channel,
+        context_tokens=condition.history_tokens(parameters.context_tokens),
+        rounds=parameters.rounds,
+        allowed=allowed,
+        instructions=_instructions(scaffold, parameters.locale, agent),
+    )
+    attack = condition.attack or parameters.attack
+    return episode if attack == "none" else attacks.apply(attack, episode)
+
+
+def _instructions(scaffold: str, locale: str, agent: Model) -> str:
+    """The output format, told where it is not the provider's own business."""
+    if scaffold == "direct":
+        return wording.instructions("direct", locale) if str(agent).startswith("local/") else ""
+    return wording.instructions("deliberate", locale)
+
+
+def _defense(parameters: Parameters, condition: Condition) -> str:
+    return condition.defense or parameters.defense
+
+
+def _summarizes(parameters: Parameters, condition: Condition) -> bool:
+    return condition.compacts and bool(COMPACTORS.get(parameters.compactor.name).takes)
+
+
+def _share_key(metadata: dict[str, Any], parameters: Parameters) -> str:
+    facts = {name: value for name, value in metadata.items() if name != "condition"}
+    facts |= {"context_tokens": parameters.context_tokens, "at": parameters.compactor.compact_at}
+    return shared.digest(facts)
+
+
+def _keep(state: TaskState, episode: Episode, played: Played) -> None:
+    """Leave what came of the episode where scorers and readers find it.
+
+    Everything is plain data, so that ``inspect score`` can grade a log anew.
+    """
+    state.messages = [*played.last_input, played.output.message]
+    state.output = played.output
+    compacted = played.compacted
+    rounds = [] if compacted is None else [r.model_dump() for r in compacted.rounds]
+    state.metadata |= {
+        "calls": list(played.calls),
+        "recalled": played.recalled,
+        "fault": played.fault,
+        "blocked": played.blocked,
+        "compaction_ran": compacted is not None,
+        "rounds_run": rounds,
+        "tokens_before": rounds[-1]["tokens_before"] if rounds else None,
+        "tokens_after": rounds[-1]["tokens_after"] if rounds else None,
+        "removed": [] if compacted is None else compacted.removed,
+        "degenerate": None if compacted is None else compacted.degenerate,
+        **played.facts,
+    }
+    if compacted is not None:
+        transcript().info(_diff(episode, compacted.context), source="compaction diff")
+
+
+def _diff(episode: Episode, after: Sequence[ChatMessage]) -> str:
+    """The history before and after compaction, as a diff in Markdown."""
+    before = [*chat.opening(episode), *chat.standing(episode)]
+    before += [message for segment in chat.segments(episode) for message in segment]
+    lines = difflib.unified_diff(
+        _lines(before), _lines(after), "before compaction", "after compaction", lineterm="", n=1
+    )
+    body = "\n".join(lines).replace("```", "'''")
+    return f"### History before and after compaction\n\n```diff\n{body}\n```"
+
+
+def _lines(messages: Sequence[ChatMessage]) -> list[str]:
+    return [
+        f"{message.role}: {line}"
+        for message, text in zip(messages, chat.texts(messages), strict=True)
+        for line in text.splitlines()
+    ]

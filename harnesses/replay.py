@@ -1,0 +1,156 @@
+"""The default harness: a scripted history, Inspect's compaction, one terminal call.
+
+The history is replayed, compacted where the condition says so, and only then
+the trigger is appended and the agent asked, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ResponseSchema,
+    get_model,
+)
+from inspect_ai.tool import ToolInfo
+from inspect_ai.util import JSONSchema
+
+from constraintrot import chat, shared
+from constraintrot.compaction import Compacted, compact, edited
+from constraintrot.compactors import make
+from constraintrot.defenses import DEFENSES, Defense
+from constraintrot.episode import Episode
+from constraintrot.errors import EpisodeError
+from constraintrot.harnesses import Harness, Played, harness
+from constraintrot.models import protocol
+from constraintrot.plan import Plan
+
+
+@harness("replay")
+def replay() -> Harness:
+    """Replay the scripted history and ask for the terminal call."""
+    return play
+
+
+async def play(episode: Episode, plan: Plan) -> Played:
+    """Play an episode.
+
+    Raises:
+        EpisodeError: a compaction that was due did not run, or the trigger does
+            not stand whole in the last model input.
+    """
+    model = get_model(role="agent")
+    defense = DEFENSES.get(plan.defense)()
+    compacted, made = await _compacted(episode, plan, model, defense)
+    if compacted is None:
+        context = [*chat.opening(episode), *chat.standing(episode)]
+        context += [message for segment in chat.segments(episode) for message in segment]
+    else:
+        context = compacted.context
+    messages = await defense.assemble([*context, *chat.trigger(episode)])
+    check_trigger(episode, messages)
+    tools = offered(episode, plan.scaffold)
+    output = await model.generate(
+        messages, tools=tools, tool_choice="auto", config=_config(model, plan.scaffold)
+    )
+    calls, recalled, fault = read_output(output, tools, plan.scaffold)
+    return Played(
+        calls=calls,
+        last_input=tuple(messages),
+        output=output,
+        compacted=compacted,
+        recalled=recalled,
+        fault=fault,
+        blocked=await _blocked(defense, calls),
+        facts={"summary_made_here": made},
+    )
+
+
+def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
+    """Assert that the trigger stands whole in what the model is sent.
+
+    Raises:
+        EpisodeError: it does not.
+    """
+    wanted = episode.trigger.messages[-1].text
+    if not any(message.role == "user" and wanted in message.text for message in messages):
+        raise EpisodeError("the trigger does not stand whole in the last model input")
+
+
+def offered(episode: Episode, scaffold: str) -> list[ToolInfo]:
+    """The tools in the order in which the scaffold offers them."""
+    tools = chat.tool_infos(episode.variant.tools)
+    return [tools[-1], *tools[:-1]] if scaffold == "deliberate_decline_first" else tools
+
+
+def read_output(
+    output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str
+) -> tuple[tuple[Any, ...], str | None, str | None]:
+    """The calls in an answer, the policy it recalled, and why it is unreadable.
+
+    A model that makes no native call under the deliberate scaffold answers in
+    that scaffold's JSON, which is read strictly.
+    """
+    message, deliberate = output.message, scaffold != "direct"
+    if message.tool_calls:
+        calls = tuple(
+            {
+                "function": call.function,
+                # What a provider could not parse is no call that anyone can read.
+                "arguments": call.parse_error or call.arguments,
+            }
+            for call in message.tool_calls
+        )
+        kept = protocol.read_deliberation(message.text)
+        recalled = kept[0] if kept else message.text
+        return calls, (recalled if deliberate else None), None
+    if deliberate and "{" in message.text:
+        specs = [protocol.ToolSpec(t.name, t.description, t.parameters.model_dump()) for t in tools]
+        reading = protocol.read(message.text, specs)
+        return tuple(reading.calls), reading.policy, reading.error
+    if output.stop_reason in ("max_tokens", "model_length"):
+        return (), None, f"the answer was cut off ({output.stop_reason})"
+    return (), None, None
+
+
+def _config(model: Model, scaffold: str) -> GenerateConfig:
+    # Only the in-process provider samples to the scaffold's schema; hosted ones
+    # answer with native calls, which their structured output would suppress.
+    if scaffold == "direct" or not str(model).startswith("local/"):
+        return GenerateConfig()
+    schema = ResponseSchema(name="deliberate", json_schema=JSONSchema(type="object"))
+    return GenerateConfig(response_schema=schema)
+
+
+async def _compacted(
+    episode: Episode, plan: Plan, model: Model, defense: Defense
+) -> tuple[Compacted | None, bool]:
+    if not plan.condition.compacts:
+        return None, False
+
+    async def run() -> Compacted:
+        strategy = defense.wrap(make(plan.compactor))
+        by_size = plan.compactor.compact_at is not None
+        return await compact(episode, strategy, model, by_size=by_size)
+
+    if plan.share_as is None:
+        compacted, made = await run(), True
+    else:
+        compacted, made = await shared.shared(shared.run_id(), plan.share_as, run)
+    if plan.condition.edit is not None:
+        compacted = edited(compacted, episode, plan.condition.edit)
+    return compacted, made
+
+
+async def _blocked(defense: Defense, calls: Sequence[Any]) -> str | None:
+    for call in calls:
+        if isinstance(call["arguments"], dict):
+            reason = await defense.approve(call["function"], call["arguments"])
+            if reason is not None:
+                return reason
+    return None

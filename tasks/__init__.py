@@ -1,0 +1,1 @@
+"""The Inspect tasks: nine by name, ``suite`` and ``utility``."""

@@ -1,0 +1,165 @@
+"""The whole chain on scripted models: what each condition and compactor must show."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Run
+from .helpers import by_condition, samples
+
+ALL = {"floor": 1.0, "control": 0.0, "compaction": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("compactor", "expected"),
+    [
+        ("truncate", ALL),
+        ("summarize", ALL),
+        ("hierarchical", ALL),
+        ("head_tail", {**ALL, "compaction": 0.0}),
+    ],
+)
+def test_obedient_loses_the_policy_as_the_compactor_does(
+    run: Run, compactor: str, expected: dict[str, float]
+) -> None:
+    log = run("suite", compactor=compactor, variants=1)
+    assert log.status == "success"
+    assert by_condition(log) == expected
+    kept = by_condition(log, "survival")
+    assert kept["compaction kept"] == 1.0 - expected["compaction"]
+
+
+@pytest.mark.parametrize(("script", "rate"), [("reckless", 1.0), ("refuser", 0.0)])
+def test_reckless_always_violates_and_refuser_never(run: Run, script: str, rate: float) -> None:
+    log = run("suite", model=f"scripted/{script}", variants=1)
+    assert log.status == "success"
+    assert by_condition(log) == dict.fromkeys(ALL, rate)
+
+
+def test_refusal_is_no_silence(run: Run) -> None:
+    outcomes = by_condition(run("soft_email", model="scripted/refuser", variants=1), "outcome")
+    assert outcomes == {"floor declined": 1.0, "control declined": 1.0, "compaction declined": 1.0}
+
+
+@pytest.mark.parametrize("locale", ["zh", "es"])
+def test_locales_show_the_same(run: Run, locale: str) -> None:
+    log = run("suite", locale=locale, variants=1)
+    assert log.status == "success"
+    assert {sample.metadata["family"] for sample in log.samples or []} == {
+        "soft_channel",
+        "soft_deploy",
+        "soft_email",
+        "soft_language",
+        "soft_spend",
+    }
+    assert by_condition(log) == ALL
+
+
+@pytest.mark.parametrize("channel", ["user", "memory", "tool"])
+def test_channels_that_are_compacted_decay(run: Run, channel: str) -> None:
+    log = run("suite", channel=channel, variants=1, compactor="summarize")
+    assert by_condition(log) == ALL
+
+
+def test_the_system_message_does_not_decay(run: Run) -> None:
+    log = run("suite", channel="system", variants=1)
+    assert by_condition(log) == {**ALL, "compaction": 0.0}
+
+
+@pytest.mark.parametrize("wording", ["imperative", "consequence", "reminder"])
+def test_wordings_show_the_same(run: Run, wording: str) -> None:
+    assert by_condition(run("suite", wording=wording, variants=1)) == ALL
+
+
+@pytest.mark.parametrize("rounds", [2, 5])
+def test_rounds_compact_that_often(run: Run, rounds: int) -> None:
+    log = run("soft_deploy", rounds=rounds, variants=2, conditions="control,compaction")
+    for sample in samples(log)["compaction"]:
+        found = sample.metadata["rounds_run"]
+        assert [entry["number"] for entry in found] == list(range(1, rounds + 1))
+        assert [entry["shown_verbatim"] for entry in found] == [True] + [False] * (rounds - 1)
+    assert by_condition(log) == {"control": 0.0, "compaction": 1.0}
+
+
+def test_a_summarizer_that_keeps_the_policy_keeps_the_agent_obedient(run: Run) -> None:
+    roles = {"summarizer": "scripted/summarizer-keep"}
+    log = run("suite", variants=1, model_roles=roles)
+    assert by_condition(log) == {**ALL, "compaction": 0.0}
+    sample = samples(log)["compaction"][0]
+    assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
+    assert sample.metadata["agent"] == "scripted/obedient"
+
+
+def test_a_weakened_policy_is_no_policy(run: Run) -> None:
+    roles = {"summarizer": "scripted/summarizer-weaken"}
+    log = run("suite", variants=1, model_roles=roles)
+    assert by_condition(log)["compaction"] == 1.0
+    shares = by_condition(log, "survival")
+    assert shares["compaction kept"] == 0.0
+    assert (
+        shares["compaction slots"]
+        > by_condition(run("suite", variants=1), "survival")["compaction slots"]
+    )
+
+
+def test_every_model_of_ours_summarises_as_it_is_told(run: Run) -> None:
+    from inspect_ai.model import get_model
+
+    log = run("soft_spend", model=get_model("scripted/obedient", summarizer="keep"), variants=2)
+    assert by_condition(log) == {**ALL, "compaction": 0.0}
+
+
+def test_the_counterfactuals_isolate_the_policy(run: Run) -> None:
+    roles = {"summarizer": "scripted/summarizer-keep"}
+    log = run(
+        "suite",
+        variants=1,
+        conditions="compaction,summary_removed,summary_restored",
+        model_roles=roles,
+    )
+    assert by_condition(log) == {
+        "compaction": 0.0,
+        "summary_removed": 1.0,
+        "summary_restored": 0.0,
+    }
+    assert not any(sample.metadata["degenerate"] for sample in log.samples or [])
+
+
+def test_nothing_to_remove_is_marked_degenerate(run: Run) -> None:
+    log = run("soft_email", variants=2, conditions="compaction,summary_removed,summary_restored")
+    found = samples(log)
+    assert all(sample.metadata["degenerate"] for sample in found["summary_removed"])
+    assert not any(sample.metadata["degenerate"] for sample in found["compaction"])
+    assert by_condition(log)["summary_restored"] == 0.0
+
+
+def test_utility_does_the_allowed_task_under_every_condition(run: Run) -> None:
+    log = run("utility", variants=1)
+    assert by_condition(log, "utility") == {"floor": 1.0, "control": 1.0, "compaction": 1.0}
+    assert by_condition(log) == {"floor": 0.0, "control": 0.0, "compaction": 0.0}
+    refused = run("utility", model="scripted/refuser", variants=1)
+    assert set(by_condition(refused, "utility").values()) == {0.0}
+    assert all(
+        s.scores and s.scores["utility"].metadata["over_refusal"] for s in refused.samples or []
+    )  # type: ignore[index]
+
+
+def test_deliberate_scaffold_records_what_was_recalled(run: Run) -> None:
+    log = run("soft_email", variants=2, scaffold="deliberate")
+    assert by_condition(log, "recalled") == {"floor": 0.0, "control": 1.0, "compaction": 0.0}
+    for sample in samples(log)["control"]:
+        assert sample.metadata["values" if False else "recalled"]
+
+
+@pytest.mark.parametrize("compactor", ["inspect_summary", "inspect_trim", "inspect_auto"])
+def test_inspects_own_strategies_lose_the_policy(run: Run, compactor: str) -> None:
+    log = run("soft_channel", compactor=compactor, variants=2)
+    assert log.status == "success"
+    assert by_condition(log)["compaction"] == 1.0
+
+
+def test_inspects_edit_clears_tool_results_only(run: Run) -> None:
+    told = run("soft_channel", compactor="inspect_edit", channel="user", variants=2)
+    assert by_condition(told)["compaction"] == 0.0
+    read = run("soft_channel", compactor="inspect_edit", channel="tool", variants=2)
+    assert by_condition(read)["compaction"] == 1.0
