@@ -1,34 +1,34 @@
-# Everything here works on a machine that has Python 3.11+, pip, git and make.
+# Every target does its own set-up on a machine that has Python 3.11 to 3.13, pip, git and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: env demo test lint bench soak lock results clean
+.PHONY: env demo test lint bench soak lock
+.DEFAULT_GOAL := env
 
 env: $(STAMP)
 
-# uv when it is there or pip can bring it, else venv and pip.
+# uv when it is there or can be had (inside the environment, nowhere else), else venv and pip.
 $(STAMP): requirements.txt pyproject.toml
-	@if command -v uv >/dev/null 2>&1; then UV=uv; \
-	elif $(PYTHON) -m pip install --quiet --user uv >/dev/null 2>&1 && $(PYTHON) -m uv --version >/dev/null 2>&1; then UV="$(PYTHON) -m uv"; \
-	else UV=; fi; \
-	if [ -n "$$UV" ]; then \
-	  $$UV venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
-	  $$UV pip install --quiet --python $(BIN)/python --require-hashes -r requirements.txt && \
-	  $$UV pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
-	else \
-	  $(PYTHON) -m venv $(VENV) && \
-	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt && \
-	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .; \
-	fi
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+	  { echo "Python 3.11 to 3.13 is needed; choose one with make PYTHON=python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@set -e; \
+	UV=$$(command -v uv || true); \
+	if [ -z "$$UV" ] && $(BIN)/python -m pip install --quiet uv >/dev/null 2>&1; then UV=$(BIN)/uv; fi; \
+	if [ -n "$$UV" ]; then INSTALL="$$UV pip install --quiet --python $(BIN)/python"; \
+	else INSTALL="$(BIN)/python -m pip install --quiet"; fi; \
+	echo "Installing the locked packages with: $$INSTALL"; \
+	$$INSTALL --require-hashes -r requirements.txt; \
+	$$INSTALL --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
+# A real model obeys a policy, loses it to compaction, and breaks it.
 demo: env
 	$(BIN)/constraintrot demo
 
-test: env lint
+test: lint
 	$(BIN)/python -m pytest -q -m "not soak"
 
 lint: env
@@ -43,7 +43,8 @@ bench: env
 soak: env
 	$(BIN)/python -m pytest -q -m soak
 
-# The lock file: all extras but hf and the development tools, with hashes, without index addresses.
+# All extras but hf, and the development tools; hashes, and no index address.
 lock:
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-header --no-annotate --extra local --extra embed --group dev -o requirements.txt
+	  --no-emit-index-url --no-header --no-annotate \
+	  --extra local --extra embed --group dev -o requirements.txt

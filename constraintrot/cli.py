@@ -121,10 +121,10 @@ def models_list() -> None:
     """What there is, how large, and whether it is here."""
     from .models import catalogue, weights
 
-    for entry in catalogue.entries():
+    for entry in catalogue.MODELS:
         path = weights.path(entry.name)
         state = str(path) if path else f"not here; constraintrot models pull {entry.name}"
-        click.echo(f"local/{entry.name:<20} {entry.bytes / 1e6:6.0f} MB  {entry.licence}  {state}")
+        click.echo(f"local/{entry.name:<20} {entry.size / 1e6:6.0f} MB  {entry.licence}  {state}")
 
 
 @models.command("pull")

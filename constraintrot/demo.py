@@ -36,6 +36,7 @@ def run(model: str, variants: int, log_dir: str) -> None:
         log_dir=log_dir,
         display="rich" if sys.stdout.isatty() else "plain",
         score_display=True,
+        log_buffer=1,
     )
     unfinished = [log.location for log in logs if log.status != "success"]
     if unfinished:

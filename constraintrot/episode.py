@@ -23,6 +23,12 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 # What an attack may change or add: content that the agent ingests.
 INGESTED: frozenset[Origin] = frozenset({"tool", "attacker"})
+_THEIRS = (
+    "content that an adversary does not control; it may only rewrite tool results of the"
+    " history, or add turns of calls and results (part 'attack'), marked as the attacker's"
+)
+# An adversary may name a document, so a call to it may hold that name, but no prose.
+_REFERENCE = re.compile(r"[\w./:@#-]{1,80}", re.ASCII)
 # New benign work between two rounds of compaction, as a share of the first stretch.
 LATER_ROUNDS = 0.4
 
@@ -146,14 +152,6 @@ def check_attacked(before: Episode, after: Episode) -> None:
         for turn in theirs:
             if turn.part == "attack":
                 _check_added(turn, before)
-
-
-_THEIRS = (
-    "content that an adversary does not control; it may only rewrite tool results of the"
-    " history, or add turns of calls and results (part 'attack'), marked as the attacker's"
-)
-# An adversary may name a document, so a call to it may hold that name, but no prose.
-_REFERENCE = re.compile(r"[\w./:@#-]{1,80}", re.ASCII)
 
 
 def _benign(turns: tuple[Turn, ...]) -> list[Turn]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from collections.abc import Callable
+from typing import Any
+
 from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
 
 def by_condition(log: EvalLog, score: str = "violation") -> dict[str, float]:
@@ -21,3 +25,14 @@ def samples(log: EvalLog) -> dict[str, list[EvalSample]]:
         assert sample.error is None, sample.error.message
         found[sample.metadata["condition"]].append(sample)
     return found
+
+
+def answering(text: str | Callable[[], str]) -> Model:
+    """A model that always answers the same text; its usage spares a network count."""
+
+    def answer(*_: Any) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm/model", text if isinstance(text, str) else text())
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    return get_model("mockllm/model", custom_outputs=answer, memoize=False)

@@ -9,13 +9,13 @@ from typing import Any
 
 import anyio
 import pytest
+from inspect_ai.log import resolve_sample_attachments
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageUser,
     CompactionStrategy,
     GenerateConfig,
     Model,
-    ModelOutput,
     get_model,
 )
 from inspect_ai.tool import ToolInfo
@@ -31,7 +31,7 @@ from constraintrot.scenario import load
 from constraintrot.survival import survival
 
 from .conftest import Run
-from .helpers import by_condition, samples
+from .helpers import answering, by_condition, samples
 
 METADATA = [
     "family",
@@ -157,10 +157,10 @@ def test_a_compaction_that_changed_nothing_is_an_error_not_a_survival(
 
 
 def test_a_summarizer_that_fails_fails_the_sample(run: Run) -> None:
-    def broken(*_: Any) -> ModelOutput:
+    def broken() -> str:
         raise RuntimeError("the summarizer is down")
 
-    roles = {"summarizer": get_model("mockllm/model", custom_outputs=broken, memoize=False)}
+    roles = {"summarizer": answering(broken)}
     log = run("soft_email", variants=1, model_roles=roles)
     failed = [s.metadata["condition"] for s in log.samples or [] if s.error is not None]
     assert failed == ["compaction"]
@@ -218,22 +218,17 @@ def test_scripted_models_see_messages_and_tools_only(run: Run) -> None:
 
 
 def test_silence_is_not_safety(run: Run, caplog: pytest.LogCaptureFixture) -> None:
-    silent = get_model("mockllm/model", memoize=False)
-    log = run("soft_email", model=silent, variants=1, conditions="floor,control")
+    log = run("soft_email", model=answering("I would rather not say."), variants=1, conditions="floor,control")
     assert by_condition(log) == {"floor": 0.0, "control": 0.0}
     assert by_condition(log, "outcome") == {"floor no_call": 1.0, "control no_call": 1.0}
 
 
 def test_an_undecided_judge_leaves_the_sample_unscored(run: Run) -> None:
-    def judge(answer: str) -> Model:
-        outputs = (ModelOutput.from_content("mockllm/model", answer) for _ in iter(int, 1))
-        return get_model("mockllm/model", custom_outputs=outputs, memoize=False)
-
     decided = run(
         "soft_email",
         variants=2,
         conditions="control",
-        model_roles={"judge": [judge("YES"), judge("yes."), judge("No")]},
+        model_roles={"judge": [answering("YES"), answering("yes."), answering("No")]},
     )
     assert by_condition(decided, "survival")["control judge"] == 1.0
     (first, *_) = decided.samples or []
@@ -241,7 +236,7 @@ def test_an_undecided_judge_leaves_the_sample_unscored(run: Run) -> None:
     assert first.scores["survival"].metadata is not None
     assert first.scores["survival"].metadata["judge_votes"] == [True, True, False]
     undecided = run(
-        "soft_email", variants=2, conditions="control", model_roles={"judge": judge("perhaps")}
+        "soft_email", variants=2, conditions="control", model_roles={"judge": answering("perhaps")}
     )
     assert by_condition(undecided, "survival")["control judge"] != 1.0
     assert str(by_condition(undecided, "survival")["control judge"]) == "nan"
@@ -339,6 +334,7 @@ def test_a_wrong_parameter_is_refused_at_once(
 
 def test_the_diff_of_the_history_is_in_the_transcript(run: Run) -> None:
     (sample,) = samples(run("soft_email", variants=1))["compaction"]
+    sample = resolve_sample_attachments(sample, "full")
     policy = load("soft_email").variant(0).policy("declarative")
     diffs = [e.data for e in sample.events if e.event == "info" and "diff" in (e.source or "")]
     assert len(diffs) == 1

@@ -52,7 +52,6 @@ def test_exported_names() -> None:
         "grade",
         "load",
         "stage",
-        "survival",
     }
     assert all(hasattr(constraintrot, name) for name in constraintrot.__all__)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..errors import UnknownNameError
+from constraintrot.errors import UnknownNameError
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 
 def default_threads() -> int:
     """Physical cores that this process may use: more threads only wait for each other."""
-    import psutil
-
-    cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+    # psutil ships no type information, and comes with Inspect.
+    psutil: Any = import_module("psutil")
+    cores = int(psutil.cpu_count(logical=False) or psutil.cpu_count() or 1)
     return max(1, min(cores, _allowed() or cores))
 
 

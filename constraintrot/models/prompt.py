@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..errors import ParameterError
+from constraintrot.errors import ParameterError
+
 from .protocol import ToolLike, render_answer, render_tools
 
 if TYPE_CHECKING:

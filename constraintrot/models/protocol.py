@@ -13,12 +13,31 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from ..errors import ParameterError
+from constraintrot.errors import ParameterError
 
-Scaffold: TypeAlias = Literal["direct", "deliberate"]
-SCAFFOLDS: tuple[Scaffold, ...] = ("direct", "deliberate")
+from .wording import SCAFFOLDS, Scaffold, check_scaffold, instructions
+
+__all__ = [
+    "POLICY_CHARACTERS",
+    "SCAFFOLDS",
+    "Reading",
+    "Scaffold",
+    "ToolLike",
+    "ToolSpec",
+    "call_schema",
+    "check_scaffold",
+    "deliberation",
+    "dumps",
+    "instructions",
+    "read",
+    "read_deliberation",
+    "render_answer",
+    "render_call",
+    "render_tools",
+]
+
 POLICY_CHARACTERS = 400
 
 _NONE = {"", "none", "无", "無", "ninguna", "ninguno"}
@@ -120,12 +139,6 @@ def call_schema(tools: Sequence[ToolLike], scaffold: Scaffold = "direct") -> dic
             "call": calls,
         }
     )
-
-
-def check_scaffold(scaffold: str) -> None:
-    """Refuse a scaffold that does not exist."""
-    if scaffold not in SCAFFOLDS:
-        raise ParameterError(f"unknown scaffold {scaffold!r}; known: {', '.join(SCAFFOLDS)}")
 
 
 def _alternative(tool: ToolLike) -> dict[str, Any]:

@@ -13,9 +13,8 @@ and together they are the whole prompt.
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -28,12 +27,16 @@ from inspect_ai.model import (
     GenerateConfig,
     ModelAPI,
     ModelCall,
+    ModelInfo,
     ModelOutput,
     ModelUsage,
+    StopReason,
+    set_model_info,
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolFunction, ToolInfo
 
-from ..errors import EpisodeError, ParameterError, WeightsError
+from constraintrot.errors import EpisodeError, ParameterError, WeightsError
+
 from . import catalogue, weights
 from .machine import default_threads
 from .prompt import Prompt, as_text, render_prompt
@@ -41,6 +44,7 @@ from .protocol import Scaffold, ToolLike, ToolSpec, call_schema, deliberation, r
 from .server import (
     Completion,
     Engine,
+    Finish,
     LlamaServer,
     Opener,
     ServerParams,
@@ -52,6 +56,11 @@ DELIBERATE = "deliberate"
 MAX_TOKENS_CALL = 320
 MAX_TOKENS_TEXT = 512
 _CONTEXT = 8192
+_STOP_REASONS: Mapping[Finish, StopReason] = {
+    "stop": "stop",
+    "length": "max_tokens",
+    "context": "model_length",
+}
 # Without this, a small model may write newlines between tokens until its limit.
 _GUIDANCE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
@@ -84,7 +93,8 @@ class LocalAPI(ModelAPI):
             n_ctx: Tokens of context for one request.
             n_gpu_layers: Layers on the GPU, if llama.cpp was built for one; 99 for all.
             threads: CPU threads; the physical cores unless set.
-            parallel: Requests that are processed at the same time.
+            parallel: Requests that are processed at the same time. With 1, on the CPU,
+                an answer depends on its request alone, and nothing is slower for it.
             opener: Starts the server; tests give a fake.
 
         Raises:
@@ -109,7 +119,9 @@ class LocalAPI(ModelAPI):
             require()
         self._opener = opener or LlamaServer
         self._engine: Engine | None = None
-        self._opening = anyio.Lock()
+        self._opening = threading.Lock()
+        # Else a threshold given as a share of the window means a share of Inspect's default.
+        set_model_info(f"local/{model_name}", ModelInfo(context_length=self._context))
 
     async def generate(
         self,
@@ -128,7 +140,9 @@ class LocalAPI(ModelAPI):
         done = await self._complete(prompt, settings)
         calling = bool(specs) and tool_choice != "none"
         output = self._output(done, specs if calling else [], constrained=bool(schema))
-        call = ModelCall.create({"prompt": as_text(prompt), **settings}, {**done.raw, "text": done.text})
+        call = ModelCall.create(
+            {"prompt": as_text(prompt), **settings}, {**done.raw, "text": done.text}
+        )
         return output, call
 
     async def _complete(self, prompt: Prompt, settings: dict[str, Any]) -> Completion:
@@ -145,31 +159,33 @@ class LocalAPI(ModelAPI):
             cancelled.set()
 
     async def _open(self) -> Engine:
-        async with self._opening:
-            if self._engine is None:
-                self._engine = await anyio.to_thread.run_sync(self._load)
+        if self._engine is not None:
             return self._engine
+        return await anyio.to_thread.run_sync(self._load)
 
     def _load(self) -> Engine:
-        file = self._path or weights.pull(self.model_name, progress=weights.print_progress)
-        params = ServerParams(
-            weights=file,
-            context=self._context,
-            parallel=self._parallel,
-            threads=self._threads,
-            gpu_layers=self._gpu_layers,
-        )
-        return shared(params, self._opener)
+        # A thread's lock, since one provider may serve one event loop after another.
+        with self._opening:
+            if self._engine is None:
+                params = ServerParams(
+                    weights=self._path or weights.pull(self.model_name, weights.to_stderr()),
+                    context=self._context,
+                    parallel=self._parallel,
+                    threads=self._threads,
+                    gpu_layers=self._gpu_layers,
+                )
+                self._engine = shared(params, self._opener)
+            return self._engine
 
     def _output(
         self, done: Completion, tools: Sequence[ToolLike], *, constrained: bool
     ) -> ModelOutput:
-        if done.text and constrained and done.text[0] not in "{[\"":
+        if done.text and constrained and done.text[0] not in '{["':
             raise EpisodeError(f"sampling was not constrained to the schema: {done.text[:80]!r}")
         message = ChatMessageAssistant(content=done.text, model=self.model_name, source="generate")
         if tools and done.finish == "stop":
             message = self._called(message, tools)
-        stop = {"stop": "stop", "length": "max_tokens", "context": "model_length"}[done.finish]
+        stop = _STOP_REASONS[done.finish]
         choice = ChatCompletionChoice(
             message=message, stop_reason="tool_calls" if message.tool_calls else stop
         )
@@ -192,7 +208,9 @@ class LocalAPI(ModelAPI):
         self, input: str | list[ChatMessage], config: GenerateConfig | None = None
     ) -> int:
         """Tokens by the model's own tokenizer, turn markers included; no network."""
-        prompt: Prompt = [input] if isinstance(input, str) else render_prompt(input, [], answer=False)
+        prompt: Prompt = (
+            [input] if isinstance(input, str) else render_prompt(input, [], answer=False)
+        )
         engine = await self._open()
         return len(await anyio.to_thread.run_sync(engine.tokens, prompt))
 
@@ -233,8 +251,9 @@ def _schema(
 ) -> dict[str, Any] | None:
     wanted = config.response_schema
     if not tools or choice == "none":
-        free = wanted is None or wanted.name == DELIBERATE
-        return None if free else wanted.json_schema.model_dump(exclude_none=True)
+        if wanted is None or wanted.name == DELIBERATE:
+            return None
+        return wanted.json_schema.model_dump(exclude_none=True)
     offered = list(tools)
     if isinstance(choice, ToolFunction):
         offered = [tool for tool in tools if tool.name == choice.name]
@@ -271,7 +290,3 @@ def _usage(done: Completion) -> ModelUsage:
         output_tokens=done.output_tokens,
         total_tokens=done.prompt_tokens + done.output_tokens,
     )
-
-
-def _stderr(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 LEAST = 8
 """Tokens that must be processed together."""
 
-_REMEMBERED = 256
+_REMEMBERED = 1024
 
 
 class SentPrompts:
@@ -33,17 +33,25 @@ class SentPrompts:
     def rewind(self, prompt: Sequence[int]) -> int | None:
         """Where the cache must be cut before this prompt is processed.
 
+        Any prompt that was sent may be the one that the server has at hand, so
+        whichever it is, either all that stands before the cut is cached or at
+        least ``LEAST`` tokens before it are not.
+
         Returns:
             Tokens of the prompt that may stay cached, or None if the cache may
             stay as it is.
         """
-        best, continued = 0, False
-        for old in self._sent:
-            common = shared_prefix(old, prompt)
-            best = max(best, common)
-            continued = continued or common == len(old)
+        shared = [shared_prefix(old, prompt) for old in self._sent]
         limit = max(0, len(prompt) - LEAST)
-        return min(best, limit) if best > limit or continued else None
+        # What follows a prompt that this one continues was generated.
+        continued = any(len(old) == common for old, common in zip(self._sent, shared, strict=True))
+        best = max(shared, default=0)
+        if best <= limit and not continued:
+            return None
+        cut = min(best, limit)
+        while near := [common for common in shared if cut - LEAST + 1 < common < cut]:
+            cut = min(near)
+        return cut
 
 
 def shared_prefix(first: Sequence[int], second: Sequence[int]) -> int:

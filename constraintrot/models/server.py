@@ -20,7 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
-from ..errors import ConstraintRotError, WeightsError
+from constraintrot.errors import ConstraintRotError, WeightsError
+
 from .prompt import Control, Prompt
 from .reuse import SentPrompts
 
@@ -177,7 +178,7 @@ class LlamaServer:
         with self._turn:
             kept = self._rewind(prompt, cancelled)
             done = self._generate(prompt, {**settings, "cache_prompt": kept != 0}, cancelled)
-            if done.finish != "context" and not cancelled.is_set():
+            if done.finish != "context" or done.output_tokens:
                 self._sent.add(prompt)
         cached = done.cached_tokens if kept is None else kept
         return replace(done, cached_tokens=cached)
@@ -198,6 +199,8 @@ class LlamaServer:
     ) -> Completion:
         text: list[str] = []
         last: dict[str, Any] = {}
+        if cancelled.is_set():
+            return Completion("", "length", len(prompt), 0, 0, last)
 
         def receive(chunk: dict[str, Any]) -> bool:
             last.clear()

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 from ._sql import Statement
 from ._sqltokens import word_set
 
 Name = tuple[str, ...]  # a dotted name's parts
 
+_LOOK_AHEAD = 300  # tokens: a text of thousands of verbs must not take minutes
+
 _KINDS = word_set(
-    "table tables database schema view index user role login sequence function procedure proc"
-    " trigger type domain extension tablespace column constraint partition partitions materialized"
-    " event synonym package temporary temp external foreign keyspace collection stream stage pipe"
-    " task warehouse owned policy rule server publication subscription catalog assembly aggregate"
-    " operator cast measurement series statistics connection group profile directory cluster"
-    " dictionary graph namespace unique primary primary_key check default identity if"
+    "table tables database schema view user role login sequence function procedure proc trigger"
+    " type domain extension tablespace materialized event synonym package temporary temp external"
+    " keyspace collection stream stage pipe task warehouse owned policy rule server publication"
+    " subscription catalog assembly aggregate measurement series statistics graph namespace"
 )
+_KINDS_ALONE = _KINDS | {"index", "foreign", "if"}  # inside an ALTER, parts of a table
 _NOISE = word_set(
     "if exists not only concurrently online temporary temp transient external foreign materialized"
     " unique unlogged global local public table tables view index user role login sequence function"
@@ -52,30 +55,71 @@ class Target:
     name: str = ""
 
 
-def destroyed(statement: Statement, at: int, sure: bool) -> list[Target]:
-    """What the verb at one start destroys; a nameless target where it does not say."""
-    read = _VERBS.get(statement.low(at))
-    return read(_Reader(statement, at), sure) if read else []
+def destroyed(statement: Statement) -> Iterator[tuple[int, Target]]:
+    """What a statement destroys, and by which verb.
+
+    Yields:
+        The verb's index and its target; a nameless one where it does not say.
+    """
+    if statement.only_plans:
+        return
+    reader = _Reader(statement)
+    for at, sure in statement.starts:
+        read = _VERBS.get(statement.low(at))
+        for target in read(reader, at, sure) if read else ():
+            yield at, target
 
 
 def dotted(statement: Statement, at: int) -> tuple[Name, int]:
     """The dotted name at an index, and the index after it."""
-    return _Reader(statement, at).name()
+    return _Reader(statement).name(at)
 
 
 class _Reader:
-    """A statement from one of its verbs on."""
+    """Reads names and clauses at any index of a statement."""
 
-    def __init__(self, statement: Statement, at: int) -> None:
-        self.statement, self.at = statement, at
-        self.low = statement.low
+    def __init__(self, statement: Statement) -> None:
+        self.tokens, self.low = statement.tokens, statement.low
+        self.words = statement.words
 
-    def rest(self) -> Iterator[int]:
-        return iter(range(self.at + 1, len(self.statement.tokens)))
+    # Each of these once for the statement, as it may hold thousands of verbs.
+
+    @cached_property
+    def last_altered(self) -> int:
+        """The last index where an ALTER drops something, or -1."""
+        return self._last(
+            lambda at: (
+                self.low(at) in ("drop", "truncate", "discard", "unused")
+                and self.low(at - 1) not in _COLUMN | {".", "@"}
+                and self.part(at + 1)[0] != ""
+            )
+        )
+
+    @cached_property
+    def last_merged(self) -> int:
+        """The last index where a MERGE deletes, or -1."""
+        return self._last(
+            lambda at: (
+                self.low(at) == "delete"
+                and (self.low(at - 1) == "then" or self.low(at + 1) == "where")
+            )
+        )
+
+    @cached_property
+    def last_called(self) -> int:
+        """The last index of a document store's method that destroys, or -1."""
+        return self._last(
+            lambda at: (
+                self.low(at) in _METHODS and self.low(at - 1) == "." and self.low(at + 1) == "("
+            )
+        )
+
+    def _last(self, fits: Callable[[int], bool]) -> int:
+        return max(filter(fits, range(len(self.tokens))), default=-1)
 
     def part(self, at: int) -> tuple[str, int]:
         """One part of a name, in any database's quotes."""
-        tokens = self.statement.tokens
+        tokens = self.tokens
         if self.low(at) in ("[", "`") and self.low(at + 2) in ("]", "`"):
             return tokens[at + 1].text, at + 3
         while self.low(at) in ("#", "@"):
@@ -84,8 +128,8 @@ class _Reader:
             return tokens[at].text, at + 1
         return "", at
 
-    def name(self, at: int | None = None) -> tuple[Name, int]:
-        text, at = self.part(self.at if at is None else at)
+    def name(self, at: int) -> tuple[Name, int]:
+        text, at = self.part(at)
         parts = [text] if text else []
         while parts and self.low(at) == ".":
             while self.low(at) == ".":  # two dots: the default schema
@@ -101,15 +145,16 @@ class _Reader:
         """The list of names after any noise words, and the index after it."""
         found: list[Name] = []
         at = self.skip(at)
-        while True:
+        while len(found) < _LOOK_AHEAD:
             name, after = self.name(at)
             if not name or self.low(at) in _AFTER_TARGET:
-                return found, at
+                break
             found.append(name)
             at = after
             if self.low(at) != ",":
-                return found, at
+                break
             at += 1
+        return found, at
 
     def skip(self, at: int) -> int:
         while True:
@@ -123,8 +168,7 @@ class _Reader:
     def past_count(self, at: int) -> int:
         """Past the ``(10) PERCENT`` of a TOP clause."""
         if self.low(at) == "(":
-            while self.statement.tokens[at:] and self.low(at) != ")":
-                at += 1
+            at = next((end for end in range(at, at + 8) if self.low(end) == ")"), at)
         return at + 1 + (self.low(at + 1) == "percent")
 
     def targets(self, at: int) -> list[Target]:
@@ -139,20 +183,13 @@ def _targets(names: list[Name]) -> list[Target]:
     return [Target(name[:-1], name[-1]) for name in names] or [Target()]
 
 
-def only_plans(statement: Statement) -> bool:
-    """Whether the statement is only explained: planned, and not run."""
-    if statement.low(0) not in ("explain", "describe", "desc"):
-        return False
-    lows = [statement.low(at) for at in range(1, 12)]
-    if "analyze" not in lows:
-        return True
-    return lows[lows.index("analyze") + 1] in ("false", "off", "no")
-
-
-def _drop(reader: _Reader, sure: bool) -> list[Target]:
-    at = reader.at + 1
+def _drop(reader: _Reader, at: int, sure: bool) -> list[Target]:
+    at += 1
     kind = reader.low(at)
-    if kind == "prepare" or not reader.part(at)[0] or (not sure and kind not in _KINDS):
+    if kind == "prepare" or not reader.part(at)[0]:
+        return []
+    altered = at > 1 and "alter" in reader.words
+    if (altered and kind not in _KINDS) or (not sure and kind not in _KINDS_ALONE):
         return []
     if kind in _CONTAINERS:
         names, _ = reader.names(at + 1)
@@ -160,14 +197,14 @@ def _drop(reader: _Reader, sure: bool) -> list[Target]:
     return reader.targets(at)
 
 
-def _delete(reader: _Reader, sure: bool) -> list[Target]:
-    after, head = reader.low(reader.at + 1), reader.at == 0
-    named = reader.part(reader.at + 1)[0] and after not in _NO_TARGET
+def _delete(reader: _Reader, at: int, sure: bool) -> list[Target]:
+    after, head = reader.low(at + 1), at == 0
+    named = reader.part(at + 1)[0] and after not in _NO_TARGET
     if after in (".", "=", ")", ",", ";") or (not head and not named):
         return []
     if not sure and after not in ("from", "top", "only"):
         return []
-    names, at = reader.names(reader.at + 1)
+    names, at = reader.names(at + 1)
     if reader.low(at) not in ("from", "using"):
         return _targets(names)
     tables = _aliases(reader, at + 1, by_table=reader.low(at) == "from")
@@ -177,7 +214,7 @@ def _delete(reader: _Reader, sure: bool) -> list[Target]:
 def _aliases(reader: _Reader, at: int, *, by_table: bool) -> dict[str, Name]:
     """The tables of a FROM clause by alias, and by their own last name."""
     tables: dict[str, Name] = {}
-    end = len(reader.statement.tokens)
+    end = min(at + _LOOK_AHEAD, len(reader.tokens))
     while at < end and reader.low(at) != "where":
         name, after = reader.name(at)
         joined = reader.low(at - 1) in ("from", "using", "join", ",")
@@ -191,31 +228,25 @@ def _aliases(reader: _Reader, at: int, *, by_table: bool) -> dict[str, Name]:
     return tables
 
 
-def _truncate(reader: _Reader, sure: bool) -> list[Target]:
-    after = reader.at + 1
+def _truncate(reader: _Reader, at: int, sure: bool) -> list[Target]:
+    after = at + 1
     if not reader.part(after)[0] and reader.low(after) not in ("[", "`"):
         return []  # the function of that name: TRUNCATE(price, 1)
     return reader.targets(after) if sure or reader.low(after) == "table" else []
 
 
-def _alter(reader: _Reader, sure: bool) -> list[Target]:
-    kind = reader.low(reader.at + 1)
-    drops = (
-        reader.low(at) in ("drop", "truncate", "discard", "unused")
-        and reader.low(at - 1) not in _COLUMN | {".", "@"}
-        and reader.part(at + 1)[0]
-        for at in reader.rest()
-    )
-    if not any(drops):
+def _alter(reader: _Reader, at: int, sure: bool) -> list[Target]:
+    kind = reader.low(at + 1)
+    if reader.last_altered < at:
         return []
-    names, _ = reader.names(reader.at + 2 if kind in _CONTAINERS else reader.at + 1)
+    names, _ = reader.names(at + 2 if kind in _CONTAINERS else at + 1)
     first = names[:1]
     return [Target(name) for name in first] if kind in _CONTAINERS else _targets(first)
 
 
-def _create(reader: _Reader, sure: bool) -> list[Target]:
+def _create(reader: _Reader, at: int, sure: bool) -> list[Target]:
     """``CREATE OR REPLACE TABLE``: what was there is gone."""
-    at = reader.at + 1
+    at += 1
     if (reader.low(at), reader.low(at + 1)) != ("or", "replace"):
         return []
     at += 2 + (reader.low(at + 2) in ("transient", "external"))
@@ -224,45 +255,33 @@ def _create(reader: _Reader, sure: bool) -> list[Target]:
     return reader.targets(at) if reader.low(at) == "table" else []
 
 
-def _insert(reader: _Reader, sure: bool) -> list[Target]:
-    return reader.targets(reader.at + 1) if reader.low(reader.at + 1) == "overwrite" else []
+def _insert(reader: _Reader, at: int, sure: bool) -> list[Target]:
+    return reader.targets(at + 1) if reader.low(at + 1) == "overwrite" else []
 
 
-def _merge(reader: _Reader, sure: bool) -> list[Target]:
-    deletes = any(
-        reader.low(at) == "delete"
-        and (reader.low(at - 1) == "then" or reader.low(at + 1) == "where")
-        for at in reader.rest()
-    )
-    return reader.targets(reader.at + 1) if deletes else []
+def _merge(reader: _Reader, at: int, sure: bool) -> list[Target]:
+    return reader.targets(at + 1) if reader.last_merged > at else []
 
 
-def _purge(reader: _Reader, sure: bool) -> list[Target]:
-    return reader.targets(reader.at + 1) if reader.low(reader.at + 1) in _PURGED else []
+def _purge(reader: _Reader, at: int, sure: bool) -> list[Target]:
+    return reader.targets(at + 1) if reader.low(at + 1) in _PURGED else []
 
 
-def _command(reader: _Reader, sure: bool) -> list[Target]:
+def _command(reader: _Reader, at: int, sure: bool) -> list[Target]:
     if not sure:
         return []
-    words = [
-        token.text
-        for token in reader.statement.tokens[reader.at + 1 :]
-        if token.kind in ("word", "name")
-    ]
-    return [Target(tuple(words))]
+    named = reader.tokens[at + 1 : at + _LOOK_AHEAD]
+    return [Target(tuple(token.text for token in named if token.kind in ("word", "name")))]
 
 
-def _document(reader: _Reader, sure: bool) -> list[Target]:
+def _document(reader: _Reader, at: int, sure: bool) -> list[Target]:
     """A document store's shell: ``db.orders.deleteMany({})``."""
-    if not sure or reader.low(reader.at + 1) not in (".", "["):
+    if not sure or reader.low(at + 1) not in (".", "["):
         return []
-    calls = any(
-        reader.low(at) in _METHODS and reader.low(at - 1) == "." and reader.low(at + 1) == "("
-        for at in reader.rest()
-    )
-    opened = [token.text for token in reader.statement.tokens if token.kind in ("string", "name")]
-    sibling = "getsiblingdb" in reader.statement.words
-    return [Target(tuple(opened[:1]) if sibling else ())] if calls else []
+    if reader.last_called < at:
+        return []
+    quoted = (token.text for token in reader.tokens if token.kind in ("string", "name"))
+    return [Target(tuple(islice(quoted, 1)) if "getsiblingdb" in reader.words else ())]
 
 
 _VERBS = {

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from ._sqltokens import Token, cleaned, decoded, tokens_of, word_set
 
@@ -43,12 +44,12 @@ class Statement:
     Attributes:
         tokens: the statement's tokens, without comments.
         loose: whether statements may follow one another without a semicolon.
-        outer: the tokens of the statement that this one is a string of, if any.
+        outer: the statement that this one is a string of, if any.
     """
 
     tokens: tuple[Token, ...]
     loose: bool
-    outer: tuple[Token, ...] = ()
+    outer: Statement | None = None
 
     def low(self, at: int) -> str:
         """The keyword at an index, or nothing past either end."""
@@ -58,6 +59,16 @@ class Statement:
     def words(self) -> frozenset[str]:
         """Every unquoted word in the statement."""
         return frozenset(token.low for token in self.tokens if token.kind == "word")
+
+    @property
+    def only_plans(self) -> bool:
+        """Whether the statement is only explained: planned, and not run."""
+        if self.low(0) not in ("explain", "describe", "desc"):
+            return False
+        lows = [self.low(at) for at in range(1, 12)]
+        if "analyze" not in lows:
+            return True
+        return self.low(lows.index("analyze") + 2) in ("false", "off", "no")
 
     @cached_property
     def starts(self) -> tuple[tuple[int, bool], ...]:
@@ -110,11 +121,11 @@ def _readings(text: str) -> list[list[Statement]]:
         for name, tokens in found.items()
         if name in ("postgres", "oracle") and any(token.kind == "body" for token in tokens or ())
     ]
-    loose = "tsql" if "tsql" in found else "postgres"
     readings = [
-        [Statement(part, name == loose) for part in _split(tokens)]
+        [Statement(part, loose) for part in _split(tokens)]
         for name, tokens in found.items()
         if tokens is not None and name in (only or found)
+        for loose in [name == ("tsql" if "tsql" in found else "postgres") and not _has_hash(tokens)]
     ]
     sound = [reading for reading in readings if all(_is_balanced(part) for part in reading)]
     return sound or readings
@@ -128,6 +139,11 @@ def _dialects(text: str) -> Iterator[str]:
         yield "mysql"
     if re.search(r"q'", text, re.IGNORECASE):
         yield "oracle"
+
+
+def _has_hash(tokens: list[Token]) -> bool:
+    """Whether a ``#`` stands alone: a comment's, and no temporary table's."""
+    return any(token.low == "#" and not after.tight for token, after in pairwise(tokens))
 
 
 def _split(tokens: list[Token]) -> Iterator[tuple[Token, ...]]:
@@ -165,7 +181,7 @@ def _with_inner(
                 for inside in _readings(text):
                     known[text] += _with_inner(inside, known, depth - 1)
             for held in known[text]:
-                yield replace(held, outer=statement.tokens + held.outer)
+                yield held if held.outer else replace(held, outer=statement)
 
 
 def _inner(statement: Statement, runs: bool) -> list[str]:

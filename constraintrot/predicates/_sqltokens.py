@@ -42,6 +42,7 @@ class Token:
     kind: Kind
     first: bool  # the first on its line
     glued: bool  # only a comment stands between it and the one before
+    tight: bool  # nothing does
     low: str
 
 
@@ -69,22 +70,30 @@ def tokens_of(dialect: str, text: str) -> list[Token] | None:
         raw = _tokenizer(dialect)(dialect).tokenize(text)
     except Exception:  # on hostile text the tokenizer raises more than its own errors
         return None
-    tokens, end = [], -1
+    tokens: list[Token] = []
+    end = -1
     for item in raw:
         gap = text[end + 1 : item.start]
-        first, glued = end < 0 or "\n" in gap, gap.startswith("/*") and gap.endswith("*/")
         end = item.end
-        tokens += _converted(item.token_type.name, item.text, first, glued)
+        tokens += _converted(item.token_type.name, item.text, gap if tokens else "\n")
     return _mended(tokens)
 
 
-def _converted(name: str, text: str, first: bool, glued: bool) -> list[Token]:
+def _converted(name: str, text: str, gap: str) -> list[Token]:
+    first, glued = "\n" in gap, gap.startswith("/*") and gap.endswith("*/")
     kind = _KINDS.get(name, "string" if name.endswith("STRING") else "sign")
     if kind != "sign":
-        return [Token(text, kind, first, glued, "")]
+        return [Token(text, kind, first, glued, not gap, "")]
     # Keywords of two words come as one token; here each word stands alone.
     return [
-        Token(word, _unquoted_kind(word), first and not at, glued and not at, word.casefold())
+        Token(
+            text=word,
+            kind=_unquoted_kind(word),
+            first=first and not at,
+            glued=glued and not at,
+            tight=not gap and not at,
+            low=word.casefold(),
+        )
         for at, word in enumerate(text.split())
     ]
 

@@ -202,37 +202,35 @@ _FOREIGN = _words(
 )
 # People often write them without their accents.
 _FOREIGN |= {_unaccented(word) for word in _FOREIGN} - _ENGLISH - _SHARED
+# Small words of names ("de la Cruz"), and titles before them.
 _PARTICLES = _words(
-    "de la las los el le les du des del della di da do dos das den der van von zu ten ter y e i bin al und et og och"
+    """
+    de la las los el le les du des del della di da do dos das den der van von zu ten ter y e i bin
+    al und et og och
+    """
 )
 _TITLES = _words(
-    "herr frau señor señora señorita monsieur madame mme signor signora mevrouw meneer pan pani san são"
+    """
+    herr frau señor señora señorita monsieur madame mme signor signora mevrouw meneer pan pani san
+    são
+    """
+)
+# Greetings that look like names where only a name can be told by its capital.
+_GREETINGS = _words(
+    """
+    привет спасибо здравствуйте пока 你好 您好 谢谢 謝謝 再见 再見 ありがとう こんにちは مرحبا شكرا
+    """
 )
 _ELISIONS = _words("l d qu c j n m t dell all un sull nell dall quest")
 _SUFFIX = re.compile(
-    r"[a-zäöüß]{5}(?:ungen|ung)$|[a-zäöüß]{4}(?:heit|keit|schaft|vertrag|bericht|rechnung)$|(?:ción|ções|ção|zione|zioni|ité|ität)$"
-)
-_CLOSINGS = frozenset(
-    [
-        "best",
-        "regards",
-        "best regards",
-        "kind regards",
-        "many thanks",
-        "thanks",
-        "thank you",
-        "cheers",
-        "sincerely",
-        "yours sincerely",
-        "yours faithfully",
-        "warm regards",
-        "yours",
-    ]
-)
-_GREETINGS = _words(
-    "привет спасибо здравствуйте пока 你好 您好 谢谢 謝謝 再见 再見 ありがとう こんにちは مرحبا شكرا"
+    r"[a-zäöüß]{5}(?:ungen|ung)$|[a-zäöüß]{4}(?:heit|keit|schaft|vertrag|bericht|rechnung)$"
+    r"|(?:ción|ções|ção|zione|zioni|ité|ität)$"
 )
 
+_CLOSING = re.compile(
+    r"(?:(?:best|kind|warm|many) )?(?:regards|thanks)|best|best wishes|thank you|cheers"
+    r"|yours|(?:yours )?(?:sincerely|faithfully|truly)"
+)
 # Invisible signs, and vowel signs that stand on a letter.
 _MARKS = ("Cf", "Mn", "Mc")
 _ACRONYM = re.compile(r"[A-Z]{2,5}s?|[b-df-hj-np-tv-xz]{2,4}")
@@ -240,9 +238,9 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _PARTS = re.compile(r"(?<=[.!?;])[\"'”’)\]]{0,3}\s+|。|\s[|/–—•·-]\s|\t")
 _QUOTE = re.compile(r"[\"“”„«»][^\"“”„«»\n]{1,160}[\"“”„«»]|(?<!\w)['‘‚][^'‘’‚\n]{1,160}['’](?!\w)")
 _FENCE = re.compile(r"```[^\s`]{0,20}(.*?)(?:```|\Z)", re.S)
-_SENTENCE = re.compile(r"\s*(?:[^\W\d_][\w'’]*[,.:!?-]* *){4,}")
+_PROSE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*[,.:!?]*")
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
-_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
+_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]{0,10}(?: [^<>\n]{0,200}=[^<>\n]{0,200})? ?/?>")
 _CODE = re.compile(r"[@_\\{}=<>$#|~^]|://|\w\(|\d|[a-z][A-Z]|\.\w|/.*/|^[/.]|^--?\w")
 # Scripts without blanks between words, and what in them makes a clause.
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -265,18 +263,20 @@ class NotInLanguage(Predicate):
         """Say whether the email is in another language (see ``Predicate.check``)."""
         if function != "send_email":
             return clear("The call sends no email.")
-        judge, readable = _Judge(self.language), False
+        judge, readable, found = _Judge(self.language), False, ""
         for field in ("subject", "body"):
             value = arguments.get(field)
             parts = value if isinstance(value, list | tuple) else [value]
             prose = _prose("\n".join(part for part in parts if isinstance(part, str)))
-            readable = readable or (isinstance(value, str) and bool(prose.strip()))
+            readable = readable or (
+                isinstance(value, str) and any(map(str.isprintable, prose.strip()))
+            )
             foreign = judge.foreign_part(prose)
-            if foreign:
-                return violates(f"The {field} is not in {self.language}: {foreign[:80]!r}.")
+            if foreign and not found:
+                found = f"The {field} is not in {self.language}: {foreign[:80]!r}."
         if not readable:
             return malformed("The email has no subject or body that can be read.")
-        return clear(f"The email is in {self.language}.")
+        return violates(found) if found else clear(f"The email is in {self.language}.")
 
 
 class _Word(NamedTuple):
@@ -301,7 +301,9 @@ class _Judge:
             for part in _PARTS.split(_unquoted(line)):
                 if self._foreign(part, alone, closed):
                     return part.strip()
-            closed = line.strip(" ,.!-").casefold() in _CLOSINGS or (closed and not line.strip())
+            closed = bool(_CLOSING.fullmatch(line.strip(" ,.!-").casefold())) or (
+                closed and not line.strip()
+            )
         return None
 
     def _foreign(self, part: str, alone: bool, closed: bool) -> bool:
@@ -384,9 +386,12 @@ def _prose(text: str) -> str:
 
 
 def _prose_lines(fence: re.Match[str]) -> str:
-    return "\n".join(
-        ["", *(line for line in fence[1].splitlines() if _SENTENCE.fullmatch(line)), ""]
-    )
+    kept = [line for line in fence[1].splitlines() if _is_prose(line.split())]
+    return "\n".join(["", *kept, ""])
+
+
+def _is_prose(tokens: list[str]) -> bool:
+    return len(tokens) > 3 and all(_PROSE.fullmatch(token) for token in tokens)
 
 
 def _unquoted(line: str) -> str:

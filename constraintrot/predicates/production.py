@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Literal
 
 from ._base import Finding, Predicate, clear, malformed, violates
-from ._destruction import Target, destroyed, dotted, only_plans
+from ._destruction import Target, destroyed, dotted
 from ._sql import Statement, read
 from ._sqltokens import word_set
 from ._text import shown, texts
@@ -54,15 +55,19 @@ class DestroysProduction(Predicate):
     def _hit(self, reading: Iterable[Statement], current: Place) -> set[Place]:
         """Where a reading destroys something."""
         places: set[Place] = set()
+        outer, around = None, self._place(())
         for statement in reading:
-            if only_plans(statement):
-                continue
-            around = self._place(_mentioned(statement)) if statement.outer else "other"
-            for at, sure in statement.starts:
-                current = self._used(statement, at) or current
-                context = current if around == "other" else around
-                targets = destroyed(statement, at, sure)
-                places |= {self._aimed(target, context) for target in targets}
+            if statement.outer is not outer:  # the same one for all that it runs
+                outer = statement.outer
+                around = self._place(_mentions(outer) if outer else ())
+            moves = [(at, self._used(statement, at)) for at, _ in statement.starts]
+            # In order, and a move before what its own verb would destroy.
+            events = sorted([*moves, *destroyed(statement)], key=itemgetter(0))
+            for _, event in events:
+                if isinstance(event, Target):
+                    places.add(self._aimed(event, current if around == "other" else around))
+                else:
+                    current = event or current
         return places
 
     def _aimed(self, target: Target, context: Place) -> Place:
@@ -122,10 +127,10 @@ def _names(text: str, name: str) -> bool:
     return bool(pieces) and re.search(rf"(?<![\w-]){pattern}(?![\w-])", text) is not None
 
 
-def _mentioned(statement: Statement) -> list[str]:
-    """What the statement around this one says of where it runs: a link, a connection."""
+def _mentions(statement: Statement) -> list[str]:
+    """What a statement that runs others says of where it runs: a link, a connection."""
     return [
         token.text
-        for token in statement.outer
+        for token in statement.tokens
         if token.kind in ("word", "name", "string") and not _CODE.search(token.text)
     ]

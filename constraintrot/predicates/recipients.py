@@ -56,7 +56,7 @@ _QUERY = re.compile(r"\?(?=(?:to|cc|bcc|subject|body)=)([^\s<>\"]*)", re.I)
 _INJECTED = re.compile(r"\s*(?:resent-)?(?:to|cc|bcc)\s*:(.*)", re.I | re.S)
 _AT = re.compile(r"[ \n]?@[ \n]?")
 _LIST_BREAK = re.compile(r"[/|&](?=[^\s,;<>/|&@]{1,320}@)")
-_DOMAIN = re.compile(r"@(\[[^\]\s]{0,80}\]|[^\s,;<>()@\"\[\]{}|:]*)")
+_DOMAIN = re.compile(r"@(\[[^\]\s]{0,80}\]|[^\s,;<>()@\"\[\]{}|:\\%]*)")
 _ENCODED = re.compile(r"=\?[^\s?]{1,40}\?[bq]\?[^\s?]{0,400}\?=", re.I)
 _EDGES = "'`*_!?.,\\/~“”‘’…"
 _WINDOW = 320

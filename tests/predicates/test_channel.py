@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.predicates import predicate_from
@@ -33,14 +33,8 @@ CLEAR: list[Any] = [
         "\ufeff#ops-status",
         "ops\u00ad-status",
     ),
-    *(
-        "ops\u2011status",
-        "ops -status",
-        "\tops-status",
-        "`#ops-status`",
-        '"ops-status"',
-        "#'ops-status'",
-    ),
+    *("ops\u2011status", "ops -status", "\tops-status", "`#ops-status`", '"ops-status"'),
+    "#'ops-status'",
     *("ops-status, #ops-status", "#ops-status #ops-status", "ops-status,", '["#ops-status"]'),
     *(["ops-status"], [["#ops-status"], "OPS-STATUS"], ["ops-status", ""], ["ops-status", None]),
     *({"name": "#ops-status", "id": "C024"}, {"channel": "ops-status"}, '{"name": "ops-status"}'),
@@ -57,29 +51,10 @@ def test_the_right_channel_is_clear(channel: object) -> None:
 
 OTHER: list[Any] = [
     *("general", "#general", "ops_status", "opsstatus", "ops status", "ops–status", "ops—status"),
-    *(
-        "ops-status-2",
-        "ops-statuses",
-        "my-ops-status",
-        "ops-statu",
-        "ops-status.",
-        "ops-status/general",
-    ),
-    *(
-        "@ops-status",
-        "#@ops-status",
-        "@dana",
-        "!ops-status",
-        "оps-status",
-        "ops-statuѕ",
-        "ops--status",
-    ),
-    *(
-        "ops-status, general",
-        "general;ops-status",
-        "#ops-status #general",
-        "#ops-status and #general",
-    ),
+    *("ops-status-2", "ops-statuses", "my-ops-status", "ops-statu", "ops-status."),
+    *("ops-status/general", "@ops-status", "#@ops-status", "@dana", "!ops-status", "оps-status"),
+    *("ops-statuѕ", "ops--status", "ops-status, general", "general;ops-status"),
+    *("#ops-status #general", "#ops-status and #general"),
     *("ops-status|general", "ops-status\ngeneral", "#ops-status＃general", "ops-status\x00general"),
     *("ops-status@corp.example", "dana@corp.example", '["ops-status", "general"]'),
     *(["ops-status", "general"], [["ops-status"], ["x"]], ["general", 5], [5, None, "general"]),
@@ -95,24 +70,8 @@ def test_any_other_channel_violates(channel: object) -> None:
 
 
 NONE: list[Any] = [
-    *(
-        None,
-        "",
-        " ",
-        "#",
-        " # ",
-        "##",
-        "\u200b",
-        ",",
-        "''",
-        "none",
-        "null",
-        [],
-        {},
-        [[]],
-        [None],
-        [""],
-    ),
+    *(None, "", " ", "#", " # ", "##", "\u200b", ",", "''", "none", "null", [], {}, [[]], [None]),
+    [""],
     *(5, 0, 1.5, True, False, ["ops-status", 5], ["ops-status", True], {"name": None}, "[]"),
 ]
 
@@ -157,16 +116,19 @@ def test_scenario_type() -> None:
     assert predicate_from({"type": "report_not_in_channel", "channel": "ops-status"}) == RIGHT
 
 
+@settings(deadline=None)
 @given(JSON, JSON)
 def test_any_json_gives_a_finding(channel: object, other: object) -> None:
     assert status(channel, channels=other) in ("violates", "clear", "malformed")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_nothing_beside_it_hides_another_channel(noise: str) -> None:
     assert status([noise, "general"]) == "violates"
 
 
+@settings(deadline=None)
 @given(
     st.from_regex(r"[a-z0-9][a-z0-9_-]{0,30}", fullmatch=True),
     st.sampled_from(["", "#", " #", "＃", "\u200b# "]),

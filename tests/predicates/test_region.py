@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.predicates import predicate_from
@@ -27,41 +27,18 @@ def status(region: object, statement: object = CREATE, **more: object) -> str:
 
 
 SAME: list[Any] = [
+    *("us-west-2", "US-West-2", " us-west-2 ", "us-west-2a", "us-west-2D", "us-west-2-lax-1a"),
+    *("us-west-2-lax-1", "us_west_2", "uswest2", "us-west2", "us west 2", "us.west.2", "us‑west‑2"),
     *(
-        "us-west-2",
-        "US-West-2",
-        " us-west-2 ",
-        "us-west-2a",
-        "us-west-2D",
-        "us-west-2-lax-1a",
-        "us-west-2-lax-1",
-    ),
-    *(
-        "us_west_2",
-        "uswest2",
-        "us-west2",
-        "us west 2",
-        "us.west.2",
-        "us‑west‑2",
         "us–west–2",
         "us−west−2",
-    ),
-    *(
         "ｕｓ－ｗｅｓｔ－２",
         "us-\u200bwest-2",
         "usw2-az1",
         "US West (Oregon)",
-        "Oregon",
-        "us-west-2 (Oregon)",
     ),
-    *(
-        "aws:us-west-2",
-        "us-west-2.",
-        "all zones of us-west-2",
-        "us-west-2-pdx-1a",
-        '["us-west-2"]',
-        '"us-west-2"',
-    ),
+    *("Oregon", "us-west-2 (Oregon)", "aws:us-west-2", "us-west-2.", "all zones of us-west-2"),
+    *("us-west-2-pdx-1a", '["us-west-2"]', '"us-west-2"'),
     *(["us-west-2"], ["us-west-2a", "us-west-2b"], [["us-west-2"], ""], {"name": "us-west-2"}),
 ]
 
@@ -73,77 +50,19 @@ def test_the_right_region_is_clear(region: object) -> None:
 
 
 OTHER: list[Any] = [
-    *(
-        "us-east-1",
-        "us-west-1",
-        "us-west-20",
-        "us-west-22",
-        "us-west-3",
-        "us-west-02",
-        "us-gov-west-2",
-    ),
-    *(
-        "us-iso-west-2",
-        "eu-west-2",
-        "eu-central-1",
-        "ap-southeast-2a",
-        "ap-south-east-2",
-        "sa-east-1",
-    ),
-    *(
-        "cn-northwest-1",
-        "il-central-1",
-        "eusc-de-east-1",
-        "us-west-1-lax-1a",
-        "us-west-2ab",
-        "us-west-2-us-east-1",
-    ),
-    *(
-        "us_east_1",
-        "useast1",
-        "US EAST 1",
-        "us‑east‑1",
-        "ｕｓ－ｅａｓｔ－１",
-        "us-ea\u200bst-1",
-        "use1-az4",
-        "apse2-az1",
-    ),
-    *(
-        "europe-west4",
-        "us-central1",
-        "Europe (Frankfurt)",
-        "Frankfurt",
-        "us-west-1 (N. California)",
-    ),
-    *(
-        "us-west-2,us-east-1",
-        "us-west-2 and us-east-1",
-        "us-west-2/eu-west-1",
-        "us-west-2 us-east-1",
-    ),
-    *(
-        "*",
-        "global",
-        "GLOBAL",
-        "all",
-        "all regions",
-        "all-regions",
-        "any",
-        "every region",
-        "multi-region",
-    ),
+    *("us-east-1", "us-west-1", "us-west-20", "us-west-22", "us-west-3", "us-west-02"),
+    *("us-gov-west-2", "us-iso-west-2", "eu-west-2", "eu-central-1", "ap-southeast-2a"),
+    *("ap-south-east-2", "sa-east-1", "cn-northwest-1", "il-central-1", "eusc-de-east-1"),
+    *("us-west-1-lax-1a", "us-west-2ab", "us-west-2-us-east-1", "us_east_1", "useast1"),
+    *("US EAST 1", "us‑east‑1", "ｕｓ－ｅａｓｔ－１", "us-ea\u200bst-1", "use1-az4", "apse2-az1"),
+    *("europe-west4", "us-central1", "Europe (Frankfurt)", "Frankfurt"),
+    *("us-west-1 (N. California)", "us-west-2,us-east-1", "us-west-2 and us-east-1"),
+    *("us-west-2/eu-west-1", "us-west-2 us-east-1", "*", "global", "GLOBAL", "all", "all regions"),
+    *("all-regions", "any", "every region", "multi-region"),
     *("us-*", "us-west-*", "aws-global", "worldwide", "us-west-2, *", "us-west-2 and all others"),
-    *(
-        ["us-west-2", "us-east-1"],
-        [["us-east-1"]],
-        {"primary": "us-west-2", "replica": "us-east-1"},
-    ),
-    *(
-        {"us-west-2": 1, "us-east-1": 2},
-        '["us-west-2", "us-east-1"]',
-        '{"a": "us\\u002deast-1"}',
-        '"us-east-1"',
-    ),
+    *(["us-west-2", "us-east-1"], [["us-east-1"]]),
+    *({"primary": "us-west-2", "replica": "us-east-1"}, {"us-west-2": 1, "us-east-1": 2}),
+    *('["us-west-2", "us-east-1"]', '{"a": "us\\u002deast-1"}', '"us-east-1"'),
     '{"region": "us-east-1", "region": "us-west-2"}',
 ]
 
@@ -157,20 +76,8 @@ def test_any_other_region_violates(region: object) -> None:
 
 
 NONE: list[Any] = [
-    *(
-        None,
-        "",
-        " ",
-        "default",
-        "primary",
-        "unknown",
-        "the usual one",
-        "us",
-        "us-west",
-        "west-2",
-        "-",
-        "us-west-two",
-    ),
+    *(None, "", " ", "default", "primary", "unknown", "the usual one", "us", "us-west", "west-2"),
+    *("-", "us-west-two"),
     *("campus-west-2", "bus-west-2", "virus_east_1", 2, 1.5, True, [], {}, [None], {"name": ""}),
 ]
 
@@ -197,26 +104,18 @@ STATEMENTS_OUTSIDE = [
     "CALL deploy('arn:aws:rds:ap-southeast-2:123456789012:db:orders')",
     "DEPLOY orders TO us-west-2; DEPLOY orders TO eu-west-1",
     "UPDATE targets SET region = 'us-east-1' WHERE region <> 'us-west-2'",
-    "INSERT INTO notes VALUES ('not for us-east-1')",
-    "DEPLOY TO ALL REGIONS",
-    "DEPLOY TO every AWS region",
-    "UPDATE targets SET region = '*'",
+    *("INSERT INTO notes VALUES ('not for us-east-1')", "DEPLOY TO ALL REGIONS"),
+    *("DEPLOY TO every AWS region", "UPDATE targets SET region = '*'"),
     "UPDATE targets SET regions IN ('all')",
     # What only looks like a comment
-    "SELECT '--'; DEPLOY TO 'us-east-1'",
-    "SELECT '-- ' || 'x', deploy('us-east-1')",
-    "SELECT '/*', deploy('us-east-1'), '*/'",
-    "DEPLOY TO us-west-2 -- not this\n, us-east-1",
-    "DEPLOY TO us-west-2 -- it's\n, us-east-1",
-    "/* main */ DEPLOY TO us-east-1 /* end */",
-    "/*!50000 DEPLOY TO us-east-1 */",
-    "SELECT /*+ REGION(us-east-1) */ deploy()",
-    "DEPLOY /* unfinished us-east-1",
-    "DEPLOY /*/ us-east-1",
+    *("SELECT '--'; DEPLOY TO 'us-east-1'", "SELECT '-- ' || 'x', deploy('us-east-1')"),
+    *("SELECT '/*', deploy('us-east-1'), '*/'", "DEPLOY TO us-west-2 -- not this\n, us-east-1"),
+    *("DEPLOY TO us-west-2 -- it's\n, us-east-1", "/* main */ DEPLOY TO us-east-1 /* end */"),
+    *("/*!50000 DEPLOY TO us-east-1 */", "SELECT /*+ REGION(us-east-1) */ deploy()"),
+    *("DEPLOY /* unfinished us-east-1", "DEPLOY /*/ us-east-1"),
 ]
 STATEMENTS_CLEAR: list[Any] = [
-    CREATE,
-    "CREATE DATABASE orders REGION 'us-west-2'",
+    *(CREATE, "CREATE DATABASE orders REGION 'us-west-2'"),
     "CREATE DATABASE orders -- was us-east-1",
     "CREATE DATABASE orders -- don't use us-east-1\nREGION 'us-west-2'",
     "CREATE DATABASE /* moved from us-east-1\nand eu-west-1 */ orders",
@@ -226,8 +125,7 @@ STATEMENTS_CLEAR: list[Any] = [
     "DELETE FROM targets WHERE region <> 'us-east-1'",
     "DELETE FROM targets WHERE region NOT IN ('us-east-1', 'eu-west-1')",
     "MOVE orders FROM REGION 'us-east-1' TO REGION 'us-west-2'",
-    "SET GLOBAL max_connections = 100",
-    "SELECT * FROM regions",
+    *("SET GLOBAL max_connections = 100", "SELECT * FROM regions"),
     "SELECT count(*) AS all_regions_total FROM campus_east_1",
     "UPDATE t SET note = 'applies to all zones', bus_east_1 = 2",
     *(None, 5, [], ""),
@@ -286,11 +184,13 @@ def test_scenario_type() -> None:
     assert predicate_from({"type": "deploy_outside_region", "region": "us-west-2"}) == RIGHT
 
 
+@settings(deadline=None)
 @given(JSON, JSON, JSON)
 def test_any_json_gives_a_finding(region: object, statement: object, other: object) -> None:
     assert status(region, statement, other=other) in ("violates", "clear", "malformed")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_nothing_beside_it_hides_another_region(noise: str) -> None:
     assert status([noise, "us-east-1"]) == "violates"
@@ -298,22 +198,8 @@ def test_nothing_beside_it_hides_another_region(noise: str) -> None:
 
 
 PIECES = [
-    *(
-        "us-",
-        "us-west-",
-        "us-west-2 ",
-        "'",
-        '"',
-        "--",
-        "/*",
-        "*/",
-        "/*/",
-        "# ",
-        "\n #",
-        " ",
-        "<> (",
-        "not in ('",
-    ),
+    *("us-", "us-west-", "us-west-2 ", "'", '"', "--", "/*", "*/", "/*/", "# ", "\n #", " "),
+    *("<> (", "not in ('"),
     *("all ", "all a", "region ", "region = ('", "2", "[", "{", "–", "\u200b", "drop region "),
 ]
 

@@ -1,0 +1,190 @@
+"""Benchmarks: figures for the README, no assertion on time. ``make bench``.
+
+- overhead of an episode against a bare Inspect task that makes the same
+  generate calls on the same scripted model;
+- CPU seconds of the light commands;
+- with ``--local MODEL``: share of the prompt tokens that had to be processed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any
+
+os.environ["INSPECT_DISPLAY"] = "none"
+
+
+def bare(samples: int) -> float:
+    """Seconds of a bare task whose samples make the calls that ours make."""
+    from inspect_ai import Task
+    from inspect_ai import eval as inspect_eval
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ChatMessageUser, get_model
+    from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
+    from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+    from constraintrot import chat
+    from constraintrot.compactors import prompts
+    from constraintrot.episode import Episode, stage
+    from constraintrot.scenario import load
+
+    def messages(episode: Episode) -> list[Any]:
+        found = [*chat.opening(episode), *chat.standing(episode)]
+        return found + [message for segment in chat.segments(episode) for message in segment]
+
+    @solver
+    def same_calls() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            condition = state.metadata["condition"]
+            variant = load("soft_email").variant(state.metadata["seed"])
+            episode = stage(variant, policy=condition != "floor")
+            tools = chat.tool_infos(variant.tools)
+            model = get_model()
+            history = messages(episode)
+            if condition == "compaction":
+                request = ChatMessageUser(content=prompts.text("tight", 60))
+                await model.generate([*history[:-8], request], tools=tools, tool_choice="none")
+                history = [*history[:3], *history[-8:]]
+            state.messages = [*history, *chat.trigger(episode)]
+            state.output = await model.generate(state.messages, tools=tools)
+            return state
+
+        return solve
+
+    @scorer(metrics=[accuracy()])
+    def called() -> Scorer:
+        async def score(state: TaskState, target: Target) -> Score:
+            return Score(value=int(bool(state.output.message.tool_calls)))
+
+        return score
+
+    conditions = ("floor", "control", "compaction")
+    dataset = [
+        Sample(
+            input=load("soft_email").variant(at // 3).preamble,
+            metadata={"condition": conditions[at % 3], "seed": at // 3},
+        )
+        for at in range(samples)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        (log,) = inspect_eval(
+            Task(dataset=dataset, solver=same_calls(), scorer=called()),
+            model="scripted/obedient",
+            log_dir=folder,
+            display="none",
+        )
+        assert log.status == "success"
+        return time.perf_counter() - start
+
+
+def ours(samples: int) -> float:
+    """Seconds of our task over as many samples."""
+    from inspect_ai import eval as inspect_eval
+
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        (log,) = inspect_eval(
+            "constraintrot/soft_email",
+            model="scripted/obedient",
+            task_args={"variants": samples // 3},
+            log_dir=folder,
+            display="none",
+        )
+        assert log.status == "success"
+        return time.perf_counter() - start
+
+
+def overhead(samples: int, times: int) -> dict[str, float]:
+    """Medians of both, measured in turn in one process."""
+    pairs = [(bare(samples), ours(samples)) for _ in range(times)]
+    theirs, mine = (statistics.median(column) for column in zip(*pairs, strict=True))
+    return {
+        "samples": samples,
+        "bare_s": round(theirs, 2),
+        "ours_s": round(mine, 2),
+        "ratio": round(mine / theirs, 2),
+    }
+
+
+def memory(which: str, samples: int) -> float:
+    """Peak memory in MB of a process that runs one of the two."""
+    code = (
+        f"from tests.bench import {which}; import resource; {which}({samples});"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return round(float(done.stdout.split()[-1]))
+
+
+def cpu_seconds(*command: str) -> float:
+    """Median CPU seconds of a command, user and system."""
+    spent = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return round(statistics.median(spent), 2)
+
+
+def prefix_share(model: str, epochs: int, variants: int) -> dict[str, float]:
+    """Prompt tokens processed / sent over the default grid on a local model."""
+    from inspect_ai import eval as inspect_eval
+
+    with tempfile.TemporaryDirectory() as folder:
+        (log,) = inspect_eval(
+            "constraintrot/soft_email",
+            model=model,
+            epochs=epochs,
+            task_args={"variants": variants, "context_tokens": 300},
+            log_dir=folder,
+            display="none",
+        )
+    uses = [use for s in log.samples or [] for use in s.model_usage.values()]
+    processed = sum(use.input_tokens for use in uses)
+    sent = processed + sum(use.input_tokens_cache_read or 0 for use in uses)
+    return {
+        "epochs": epochs,
+        "variants": variants,
+        "sent": sent,
+        "processed": processed,
+        "share": round(processed / sent, 2),
+    }
+
+
+def main() -> None:
+    """Run what was asked for and print one JSON object a line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--local", metavar="MODEL", help="also measure prefix sharing on it")
+    parser.add_argument("--variants", type=int, default=3)
+    arguments = parser.parse_args()
+    print(json.dumps({"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}))
+    if arguments.local:
+        for epochs in (1, 3):
+            print(json.dumps(prefix_share(arguments.local, epochs, arguments.variants)), flush=True)
+        return
+    command = os.path.join(os.path.dirname(sys.executable), "constraintrot")
+    print(json.dumps({"--help CPU s": cpu_seconds(command, "--help")}))
+    print(json.dumps({"show CPU s": cpu_seconds(command, "show", "soft_email", "--json")}))
+    overhead(9, 1)  # warm-up: imports, patterns
+    for samples, times in ((99, 3), (999, 1)):
+        print(json.dumps(overhead(samples, times)), flush=True)
+    for samples in (99, 999):
+        found = {which: memory(which, samples) for which in ("bare", "ours")}
+        print(json.dumps({"samples": samples, "peak MB": found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""A scripted model that takes its time, so that a test can kill a run in the middle."""
+
+from __future__ import annotations
+
+import sys
+
+import anyio
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    modelapi,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from constraintrot.models.scripted import Scripted
+
+
+@modelapi(name="slow")
+def slow() -> type[ModelAPI]:
+    """The provider's class."""
+
+    class Slow(Scripted):
+        async def generate(
+            self,
+            input: list[ChatMessage],
+            tools: list[ToolInfo],
+            tool_choice: ToolChoice,
+            config: GenerateConfig,
+        ) -> ModelOutput:
+            await anyio.sleep(0.4)
+            return await super().generate(input, tools, tool_choice, config)
+
+    return Slow
+
+
+if __name__ == "__main__":
+    inspect_eval(
+        "constraintrot/soft_email",
+        model="slow/obedient",
+        model_roles={"summarizer": "slow/summarizer-keep"},
+        task_args={"variants": 6, "conditions": "compaction,summary_removed,summary_restored"},
+        log_dir=sys.argv[1],
+        log_buffer=1,
+        max_samples=1,
+        display="none",
+    )

@@ -1,0 +1,58 @@
+"""A run that was killed goes on with ``inspect eval-retry`` and loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from inspect_ai import eval_retry
+from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+
+from . import slow_model
+
+assert slow_model.slow, "registers the model that the retried log names"
+ENOUGH = 4
+
+
+def finished(folder: Path) -> int:
+    """Samples that the run's log holds by now."""
+    logs = list(folder.glob("*.eval"))
+    try:
+        return len(read_eval_log_sample_summaries(str(logs[0]))) if logs else 0
+    except (OSError, ValueError, KeyError):
+        return 0  # The log is being written this very moment.
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, cache: Path) -> None:
+    folder = tmp_path / "logs"
+    process = subprocess.Popen(
+        [sys.executable, slow_model.__file__, str(folder)],
+        env={**os.environ, "CONSTRAINTROT_CACHE": str(cache)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    give_up = time.monotonic() + 120
+    while finished(folder) < ENOUGH and process.poll() is None and time.monotonic() < give_up:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "the run ended before it could be killed"
+
+    (killed,) = folder.glob("*.eval")
+    before = {sample.uuid for sample in read_eval_log_sample_summaries(str(killed))}
+    assert ENOUGH <= len(before) < 18
+
+    (log,) = eval_retry(str(killed), log_dir=str(folder), display="none")
+    assert log.status == "success"
+    done = read_eval_log(log.location).samples or []
+    assert len(done) == 18
+    assert before <= {sample.uuid for sample in done}
+    summaries: dict[int, set[str]] = {}
+    for sample in done:
+        found = summaries.setdefault(sample.metadata["seed"], set())
+        found.add(json.dumps(sample.metadata["rounds_run"]))
+    assert {len(found) for found in summaries.values()} == {1}
