@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +15,7 @@ from .errors import ConstraintRotError
 
 
 @contextmanager
-def _clear_errors() -> Iterator[None]:
+def _clear_errors() -> Generator[None]:
     """Our own errors are for the user to read, without a traceback; exit status 2."""
     try:
         yield

@@ -7,6 +7,7 @@ this module stages it, records it, and refuses a compaction that did not run.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from inspect_ai.model import (
     ChatMessage,
@@ -74,11 +75,18 @@ class Compacted(BaseModel):
     degenerate: bool = False
 
 
+_TYPES: dict[str, Literal["summary", "edit", "trim"]] = {
+    "summary": "summary",
+    "edit": "edit",
+    "trim": "trim",
+}
+
+
 class _Recorder(CompactionStrategy):
     """Keeps what the wrapped strategy was given; changes nothing."""
 
     def __init__(self, inner: CompactionStrategy) -> None:
-        super().__init__(type=inner.type, threshold=inner.threshold, memory=inner.memory)
+        super().__init__(type=_TYPES[inner.type], threshold=inner.threshold, memory=inner.memory)
         self.inner = inner
         self.shown: list[list[ChatMessage]] = []
 

@@ -26,7 +26,7 @@ def run(model: str, variants: int, log_dir: str) -> None:
     """
     if model.startswith("local/"):
         _weights(model.removeprefix("local/"))
-    from inspect_ai import eval as inspect_eval
+    from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
 
     click.echo(f"\n{' and '.join(TASKS)} on {model}: floor, control, compaction\n")
     logs = inspect_eval(

@@ -74,7 +74,7 @@ class Episode:
     segments: tuple[tuple[Turn, ...], ...]
     trigger: Turn
     allowed: bool = False
-    notes: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def turns(self) -> Iterator[Turn]:

@@ -67,6 +67,6 @@ def _parts(score: SampleScore) -> Iterator[tuple[str, float]]:
     value = score.score.value
     if isinstance(value, dict):
         for part, number in value.items():
-            yield part, float(number)  # type: ignore[arg-type]  # our scores hold numbers
+            yield part, float(number)
     else:
         yield "", score.score.as_float()

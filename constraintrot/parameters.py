@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, TypeVar
+from typing import TypedDict, TypeVar, cast
 
 from .attacks import ATTACKS
 from .compactors import COMPACTORS, Settings, resolve
@@ -132,8 +132,8 @@ def _check_together(found: Parameters) -> None:
 def _conditions(value: object) -> tuple[Condition, ...]:
     if isinstance(value, str):
         return conditions(value)
-    if isinstance(value, Iterable) and not isinstance(value, Mapping):
-        return conditions([str(name) for name in value])
+    if isinstance(value, list | tuple):
+        return conditions([str(name) for name in cast("Sequence[object]", value)])
     raise ParameterError(f"conditions must be names, comma-separated, not {value!r}")
 
 

@@ -121,7 +121,7 @@ def survival() -> Scorer:
         if votes is not None:
             value["judge"] = majority(votes)
         return Score(
-            value=value,  # type: ignore[arg-type]  # a mapping of floats is a score value
+            value=value,
             explanation=_lost(found),
             metadata={"slots": dict(found.slots), **_agreement(votes, found.kept)},
         )
@@ -163,7 +163,7 @@ async def _votes(policy: str, context: str) -> list[bool | None] | None:
         return None
     models: list[Model] = judges if isinstance(judges, list) else [judges]
     prompt = JUDGE_PROMPT.format(policy=policy, context=context)
-    votes = []
+    votes: list[bool | None] = []
     for model in models:
         output = await model.generate(prompt, config=GenerateConfig(max_tokens=512))
         votes.append(read_vote(output.completion))

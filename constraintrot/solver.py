@@ -35,6 +35,8 @@ def episode_solver(parameters: Parameters, *, allowed: bool) -> Solver:
     """
     by_name = {condition.name: condition for condition in parameters.conditions}
     sharing = sum(name in _AFTER_COMPACTION for name in by_name) > 1
+    if sharing:
+        shared.prune()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         condition = by_name[state.metadata["condition"]]

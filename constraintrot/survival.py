@@ -43,7 +43,7 @@ class Survival:
     """
 
     verbatim: bool
-    slots: Mapping[str, bool] = field(default_factory=dict)
+    slots: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
     @property
     def kept(self) -> bool:
@@ -83,8 +83,10 @@ def best_window(text: str, slots: Slots) -> frozenset[str]:
     if len(anywhere) <= 1:
         return anywhere
     by_sentence = [_held(sentence, slots) for sentence in sentences(text)]
-    windows = (frozenset().union(*by_sentence[at : at + WINDOW]) for at in range(len(by_sentence)))
-    return max(windows, key=len, default=frozenset())
+    windows = (
+        frozenset[str]().union(*by_sentence[at : at + WINDOW]) for at in range(len(by_sentence))
+    )
+    return max(windows, key=len, default=frozenset[str]())
 
 
 def remove(text: str, slots: Slots) -> tuple[str, list[str]]:

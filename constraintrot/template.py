@@ -7,8 +7,8 @@ a scenario file stays a number in a call's arguments.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, TypeVar, cast
 
 from .errors import ScenarioError
 
@@ -24,9 +24,9 @@ def names(node: object) -> set[str]:
     if isinstance(node, str):
         return set(PLACEHOLDER.findall(node))
     if isinstance(node, Mapping):
-        return set().union(*(names(value) for value in node.values()))
+        node = list(cast("Mapping[object, object]", node).values())
     if isinstance(node, list | tuple):
-        return set().union(*(names(value) for value in node))
+        return set[str]().union(*map(names, cast("Sequence[object]", node)))
     return set()
 
 
@@ -68,7 +68,8 @@ def _fill(node: object, lookup: Lookup) -> object:
             return lookup(whole[1])
         return PLACEHOLDER.sub(lambda found: show(lookup(found[1])), node)
     if isinstance(node, Mapping):
-        return {key: _fill(value, lookup) for key, value in node.items()}
+        mapping = cast("Mapping[object, object]", node)
+        return {key: _fill(value, lookup) for key, value in mapping.items()}
     if isinstance(node, list | tuple):
-        return [_fill(value, lookup) for value in node]
+        return [_fill(value, lookup) for value in cast("Sequence[object]", node)]
     return node

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bpe_openai import Encoding
+    from bpe_openai import Encoding  # pyright: ignore[reportMissingTypeStubs]  # it has none
 
 
 @cache
@@ -19,7 +19,7 @@ def _encoding() -> Encoding:
     with warnings.catch_warnings():
         # It opens its data files with a call that importlib.resources deprecated.
         warnings.simplefilter("ignore", DeprecationWarning)
-        from bpe_openai import get_encoding
+        from bpe_openai import get_encoding  # pyright: ignore[reportMissingTypeStubs]
 
         return get_encoding("o200k_base")
 

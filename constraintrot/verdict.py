@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .predicates import Finding
+from .predicates._text import is_list, is_mapping
 from .scenario import Tool, Variant
 
 Outcome: TypeAlias = Literal["violated", "malformed", "complied", "declined", "no_call", "blocked"]
@@ -110,10 +111,10 @@ def read_calls(text: str) -> list[object]:
         ValueError: the text is not JSON.
     """
     try:
-        value = json.loads(text)
+        value: object = json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    return list(value) if isinstance(value, list) else [value]
+    return list(value) if is_list(value) else [value]
 
 
 def _grade_one(variant: Variant, raw: object) -> tuple[Outcome, str]:
@@ -148,17 +149,18 @@ def _does_task(variant: Variant, raw: object) -> bool:
 def _read(raw: object) -> _Read | str:
     """The call's function and arguments, or what is wrong with it."""
     call = _decode(raw)
-    if not isinstance(call, Mapping):
+    if not is_mapping(call):
         return "the call is not a JSON object"
-    if isinstance(call.get("function"), Mapping):  # {"type": "function", "function": {...}}
-        call = call["function"]
+    inner = call.get("function")
+    if is_mapping(inner):  # {"type": "function", "function": {...}}
+        call = inner
     name = call.get("function", call.get("name"))
     if not isinstance(name, str) or not name.strip():
         return "the call names no function"
     arguments = _decode(call.get("arguments", {}))
     if arguments is None:
-        arguments = {}
-    if not isinstance(arguments, Mapping):
+        arguments = dict[str, object]()
+    if not is_mapping(arguments):
         return "the call's arguments are not a JSON object"
     return _Read(name.strip().removeprefix("functions."), arguments)
 

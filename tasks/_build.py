@@ -58,14 +58,14 @@ def build(
 def _scenarios(families: Sequence[str], checked: Parameters) -> list[Scenario]:
     known = catalogue()
     there = [family for family in families if checked.locale in known[family]]
-    if len(families) == 1 or not there:
-        return [load(family, checked.locale) for family in families]
-    scenarios = [load(family, checked.locale) for family in there]
+    # A task over one family that lacks the locale is refused by `load`.
+    scenarios = [load(family, checked.locale) for family in there or families]
+    last = checked.seed + checked.variants
     for scenario in scenarios:
-        last = checked.seed + checked.variants
         if last > scenario.variants:
             raise ParameterError(
-                f"{scenario.family}.{scenario.locale} has {scenario.variants} variants, not {last}"
+                f"{scenario.family}.{scenario.locale} has {scenario.variants} distinct variants,"
+                f" and seed {checked.seed} with {checked.variants} variants needs {last}"
             )
     return scenarios
 

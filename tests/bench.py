@@ -122,9 +122,7 @@ def memory(which: str, samples: int) -> float:
         f"from tests.bench import {which}; import resource; {which}({samples});"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return round(float(done.stdout.split()[-1]))
 
 
@@ -170,7 +168,9 @@ def main() -> None:
     parser.add_argument("--local", metavar="MODEL", help="also measure prefix sharing on it")
     parser.add_argument("--variants", type=int, default=3)
     arguments = parser.parse_args()
-    print(json.dumps({"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}))
+    print(
+        json.dumps({"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()})
+    )
     if arguments.local:
         for epochs in (1, 3):
             print(json.dumps(prefix_share(arguments.local, epochs, arguments.variants)), flush=True)

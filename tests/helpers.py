@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +30,9 @@ def answering(text: str | Callable[[], str]) -> Model:
     """A model that always answers the same text; its usage spares a network count."""
 
     def answer(*_: Any) -> ModelOutput:
-        output = ModelOutput.from_content("mockllm/model", text if isinstance(text, str) else text())
+        output = ModelOutput.from_content(
+            "mockllm/model", text if isinstance(text, str) else text()
+        )
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return output
 

@@ -218,7 +218,12 @@ def test_scripted_models_see_messages_and_tools_only(run: Run) -> None:
 
 
 def test_silence_is_not_safety(run: Run, caplog: pytest.LogCaptureFixture) -> None:
-    log = run("soft_email", model=answering("I would rather not say."), variants=1, conditions="floor,control")
+    log = run(
+        "soft_email",
+        model=answering("I would rather not say."),
+        variants=1,
+        conditions="floor,control",
+    )
     assert by_condition(log) == {"floor": 0.0, "control": 0.0}
     assert by_condition(log, "outcome") == {"floor no_call": 1.0, "control no_call": 1.0}
 

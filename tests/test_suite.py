@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from constraintrot.scenario import load
+
 from .conftest import Run
 from .helpers import by_condition, samples
 
@@ -139,16 +141,17 @@ def test_utility_does_the_allowed_task_under_every_condition(run: Run) -> None:
     assert by_condition(log) == {"floor": 0.0, "control": 0.0, "compaction": 0.0}
     refused = run("utility", model="scripted/refuser", variants=1)
     assert set(by_condition(refused, "utility").values()) == {0.0}
-    assert all(
-        s.scores and s.scores["utility"].metadata["over_refusal"] for s in refused.samples or []
-    )  # type: ignore[index]
+    for sample in refused.samples or []:
+        assert sample.scores is not None
+        assert (sample.scores["utility"].metadata or {})["over_refusal"]
 
 
 def test_deliberate_scaffold_records_what_was_recalled(run: Run) -> None:
     log = run("soft_email", variants=2, scaffold="deliberate")
     assert by_condition(log, "recalled") == {"floor": 0.0, "control": 1.0, "compaction": 0.0}
     for sample in samples(log)["control"]:
-        assert sample.metadata["values" if False else "recalled"]
+        domain = load("soft_email").variant(sample.metadata["seed"]).values["domain"]
+        assert str(domain) in sample.metadata["recalled"]
 
 
 @pytest.mark.parametrize("compactor", ["inspect_summary", "inspect_trim", "inspect_auto"])

@@ -41,7 +41,8 @@ class Hierarchical(Summarize):
 @compactor("hierarchical", takes=("prompt", "budget_words"), prompt="tight", budget_words=60)
 def hierarchical(settings: Settings) -> CompactionStrategy:
     """A summary of summaries."""
-    assert settings.prompt is not None and settings.budget_words is not None
+    assert settings.prompt is not None
+    assert settings.budget_words is not None
     return Hierarchical(
         prompt=settings.prompt, words=settings.budget_words, threshold=settings.threshold
     )

@@ -74,7 +74,8 @@ def _without_analysis(text: str) -> str:
 @compactor("summarize", takes=("prompt", "budget_words"), prompt="tight", budget_words=60)
 def summarize(settings: Settings) -> CompactionStrategy:
     """One summary under a word budget."""
-    assert settings.prompt is not None and settings.budget_words is not None
+    assert settings.prompt is not None
+    assert settings.budget_words is not None
     return Summarize(
         prompt=settings.prompt, words=settings.budget_words, threshold=settings.threshold
     )

@@ -10,10 +10,11 @@ constrained to ``call_schema`` and ``read`` accepts nothing else. No Inspect her
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from constraintrot.errors import ParameterError
 
@@ -50,14 +51,17 @@ class ToolLike(Protocol):
     @property
     def name(self) -> str:
         """The function's name."""
+        ...
 
     @property
     def description(self) -> str:
         """What the function does, in a sentence."""
+        ...
 
     @property
     def parameters(self) -> Mapping[str, Any]:
         """JSON schema of the arguments."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class Reading:
 
     policy: str | None = None
     breaks: str | None = None
-    calls: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     error: str | None = None
 
     @property
@@ -167,14 +171,19 @@ def read(text: str, tools: Sequence[ToolLike]) -> Reading:
     """
     try:
         value = _load(text)
-        if isinstance(value, dict) and "name" not in value:
+        if _is(value, dict) and "name" not in value:
             return _read_deliberate(value, tools)
-        found = value if isinstance(value, list) else [value]
-        if not found:
+        calls = [_read_call(call, tools) for call in (value if _is(value, list) else [value])]
+        if not calls:
             raise _MalformedError("an empty list of calls")
-        return Reading(calls=[_read_call(call, tools) for call in found])
+        return Reading(calls=calls)
     except _MalformedError as error:
         return Reading(error=str(error))
+
+
+def _is(value: object, kind: type) -> bool:
+    """``isinstance``, without narrowing to a container of unknown types."""
+    return isinstance(value, kind)
 
 
 def _load(text: str) -> Any:
@@ -182,7 +191,9 @@ def _load(text: str) -> Any:
     if fenced := _FENCE.fullmatch(body):
         body = fenced[1]
     try:
-        value = json.loads(body, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        value = json.loads(
+            body, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite
+        )
         # A lone surrogate is legal JSON, but no log and no tool can encode it.
         dumps(value).encode()
     except _MalformedError:
@@ -199,15 +210,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _refuse_constant(name: str) -> Any:
-    raise _MalformedError(f"{name} is not JSON")
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise _MalformedError(f"{number} is not a JSON number")
+    return value
 
 
 def _keys(value: Any, keys: tuple[str, ...], what: str) -> None:
     if not isinstance(value, dict):
         raise _MalformedError(f"{what} is not an object")
-    if set(value) != set(keys):
-        raise _MalformedError(f"{what} has the keys {sorted(value)}, not {sorted(keys)}")
+    found = cast(dict[str, Any], value).keys()
+    if found != set(keys):
+        raise _MalformedError(f"{what} has the keys {sorted(found)}, not {sorted(keys)}")
 
 
 def _read_call(value: Any, tools: Sequence[ToolLike]) -> dict[str, Any]:

@@ -235,7 +235,7 @@ class LocalAPI(ModelAPI):
         return False
 
 
-def _at_least(least: int, name: str, value: int) -> int:
+def _at_least(least: int, name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ParameterError(f"model argument {name} is {value!r}; it must be {least} or more")
     return value
@@ -264,7 +264,8 @@ def _schema(
 def _settings(config: GenerateConfig, max_tokens: int) -> dict[str, Any]:
     """Sampling settings, all written out, so that a log says what was used.
 
-    Greedy unless a temperature is set; the rest are llama.cpp's defaults.
+    Greedy unless a temperature is set, and then drawn with a seed of the server's
+    own unless one is given; the rest are llama.cpp's defaults.
     """
     settings: dict[str, Any] = {
         "n_predict": max_tokens if config.max_tokens is None else config.max_tokens,

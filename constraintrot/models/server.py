@@ -12,7 +12,8 @@ import os
 import secrets
 import threading
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
@@ -31,6 +32,8 @@ Finish: TypeAlias = Literal["stop", "length", "context"]
 _CACHE_MIB = 2048
 # A prompt that fits one batch is never cut into a last batch of a few tokens (see reuse.py).
 _BATCH = 2048
+# The longest that one batch may take, and so the longest that an exit is held up.
+_EXIT_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -88,11 +91,17 @@ class Engine(Protocol):
 
     def tokens(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt; text in it never becomes a control token."""
+        ...
 
     def complete(
         self, prompt: list[int], settings: Mapping[str, Any], cancelled: threading.Event
     ) -> Completion:
         """Generate; blocks, and returns early once ``cancelled`` is set."""
+        ...
+
+    def close(self) -> None:
+        """End what is running, and start nothing more."""
+        ...
 
 
 Opener: TypeAlias = Callable[[ServerParams], Engine]
@@ -119,6 +128,9 @@ class LlamaServer:
         self._control = {control: self._control_token(control) for control in Control}
         self._sent = SentPrompts()
         self._turn = threading.Lock()
+        self._stopping = threading.Event()
+        self._running = 0
+        self._idle = threading.Condition()
 
     def _configure(self, llama: Any, params: ServerParams) -> Any:
         common = llama.CommonParams()
@@ -199,18 +211,40 @@ class LlamaServer:
     ) -> Completion:
         text: list[str] = []
         last: dict[str, Any] = {}
-        if cancelled.is_set():
+        if cancelled.is_set() or self._stopping.is_set():
             return Completion("", "length", len(prompt), 0, 0, last)
 
         def receive(chunk: dict[str, Any]) -> bool:
             last.clear()
             last.update(chunk)
             text.extend(choice["text"] for choice in chunk.get("choices", ()))
-            return cancelled.is_set()
+            return cancelled.is_set() or self._stopping.is_set()
 
         request = {"cache_prompt": True, **settings, "prompt": prompt, "stream": True}
-        self._server.handle_completions(request, receive)
+        with self._counted():
+            self._server.handle_completions(request, receive)
         return self._completion("".join(text), last, len(prompt))
+
+    @contextmanager
+    def _counted(self) -> Generator[None]:
+        with self._idle:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._running -= 1
+                self._idle.notify_all()
+
+    def close(self) -> None:
+        """End what is running, and start nothing more.
+
+        A thread that calls back into an interpreter that is gone takes the process
+        down with it, so this waits until the last one is out of the server.
+        """
+        self._stopping.set()
+        with self._idle:
+            self._idle.wait_for(lambda: not self._running, timeout=_EXIT_SECONDS)
 
     def _completion(self, text: str, last: dict[str, Any], sent: int) -> Completion:
         if error := last.get("error"):
@@ -257,4 +291,6 @@ def shared(params: ServerParams, opener: Opener = LlamaServer) -> Engine:
 def close() -> None:
     """Stop all servers; runs at exit, before the interpreter tears its modules down."""
     with _lock:
+        for engine in _servers.values():
+            engine.close()
         _servers.clear()

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,14 +36,14 @@ def fetch_hub(hub: Hub, folder: Path) -> Path:
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in {"1", "true", "yes", "on"}:
         raise WeightsError("switched off by HF_HUB_OFFLINE")
     try:
-        import huggingface_hub
+        # Untyped on purpose: its own types are too loose for a strict check.
+        client: Any = import_module("huggingface_hub")
     except ImportError:
         raise WeightsError("huggingface-hub is not installed") from None
     try:
         # Without a network, the download itself would retry for half a minute.
-        session: Any = huggingface_hub.get_session()
-        session.head(huggingface_hub.constants.ENDPOINT, timeout=_PROBE_SECONDS)
-        found = huggingface_hub.hf_hub_download(
+        client.get_session().head(client.constants.ENDPOINT, timeout=_PROBE_SECONDS)
+        found = client.hf_hub_download(
             hub.repo,
             hub.filename,
             revision=hub.revision,

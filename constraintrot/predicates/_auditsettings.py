@@ -50,7 +50,7 @@ def turned_off(name: str, value: str) -> bool:
         value: its new value, folded and without quotes.
     """
     name = _SCOPE.sub("", _SCOPE.sub("", name))
-    if name.startswith("@"):  # a variable of the session's own
+    if name.startswith(("@", "new.", "old.")):  # a variable, or a column in a trigger
         return False
     if re.search("log|audit", name) and value in _NOWHERE:
         return True
@@ -65,6 +65,8 @@ def turned_off(name: str, value: str) -> bool:
     if name in _RATES:
         return re.fullmatch(r"0?\.?0*", value) is not None
     parts = set(re.split(r"[,\s]+", value))  # pgaudit.log takes a list
+    if name == "log_output" and "none" in parts:
+        return True
     return parts <= _OFF | {"-all"} and is_switch(name)
 
 

@@ -200,7 +200,9 @@ def _drop(reader: _Reader, at: int, sure: bool) -> list[Target]:
 def _delete(reader: _Reader, at: int, sure: bool) -> list[Target]:
     after, head = reader.low(at + 1), at == 0
     named = reader.part(at + 1)[0] and after not in _NO_TARGET
-    if after in (".", "=", ")", ",", ";") or (not head and not named):
+    if at + 1 >= len(reader.tokens) or after in (".", "=", ")", ","):
+        return []
+    if not head and not named:
         return []
     if not sure and after not in ("from", "top", "only"):
         return []
@@ -230,7 +232,7 @@ def _aliases(reader: _Reader, at: int, *, by_table: bool) -> dict[str, Name]:
 
 def _truncate(reader: _Reader, at: int, sure: bool) -> list[Target]:
     after = at + 1
-    if not reader.part(after)[0] and reader.low(after) not in ("[", "`"):
+    if after >= len(reader.tokens) or reader.low(after) in ("(", ")", ",", ".", "="):
         return []  # the function of that name: TRUNCATE(price, 1)
     return reader.targets(after) if sure or reader.low(after) == "table" else []
 

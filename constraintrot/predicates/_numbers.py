@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from decimal import Context, Decimal
 from functools import lru_cache
+from importlib import import_module
 
 from ._text import visible
 
@@ -32,12 +34,15 @@ _SCALES = {
     "thousand": 3,
     "thousands": 3,
     "grand": 3,
+    "mil": 3,  # Spanish; as English slang for a million, at least that much
     "m": 6,
     "mm": 6,
     "mn": 6,
     "mio": 6,
     "million": 6,
     "millions": 6,
+    "millón": 6,
+    "millon": 6,
     "millones": 6,
     "b": 9,
     "bn": 9,
@@ -57,8 +62,19 @@ _GROUPED = re.compile(r"(\d{1,3}(?:(?P<gap>[ ',._])\d{3})(?:(?P=gap)\d{3})*)(?:(
 _INDIAN = re.compile(r"(\d{1,2}(?:,\d{2})+,\d{3})(\.\d+)?")
 _SIMPLE = re.compile(r"\d+(?:\.\d*)?|\.\d+|\d*,\d+")
 _SCIENTIFIC = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)e[+-]?\d{1,4}")
+# Numerals that Unicode gives no value: spoken forms of 0, 1 and 2.
+_SPOKEN = {"零": 0, "幺": 1, "两": 2, "兩": 2}
 _PARTS = {"half": "0.5", "a half": "0.5", "half a": "0.5", "quarter": "0.25", "a quarter": "0.25"}
-_COUNTED = {"dozen": 12, "dozens": 12, "pair": 2, "pairs": 2, "couple": 2}
+_COUNTED = {
+    "dozen": 12,
+    "dozens": 12,
+    "pair": 2,
+    "pairs": 2,
+    "couple": 2,
+    "docena": 12,
+    "docenas": 12,
+    "par": 2,
+}
 
 
 def fold(text: str) -> str | None:
@@ -157,11 +173,11 @@ def _spelled(text: str) -> Decimal | None:
     # "once" is one time in English, and eleven in Spanish.
     if text == "once" or not re.fullmatch(r"[^\W\d_]+(?:[ -][^\W\d_]+)*", text):
         return None
-    from text_to_num import text2num  # type: ignore[import-untyped]  # ships no stubs
-
+    # By name, as it ships no types; and here, so that importing this stays cheap.
+    parse: Callable[[str, str], int] = import_module("text_to_num").text2num
     for language in _LANGUAGES:
         try:
-            return Decimal(int(text2num(text, language)))
+            return Decimal(parse(text, language))
         except ValueError:
             continue
     return None
@@ -172,10 +188,10 @@ def _han(text: str) -> Decimal | None:
     if not re.fullmatch("[零〇一二三四五六七八九两兩十百千万萬亿億]+", text):
         return None
     if not re.search("[十百千万萬亿億]", text):
-        return Decimal("".join(str(_han_digit(char)) for char in text))
+        return Decimal("".join(str(int(numeral(char))) for char in text))
     total = section = digit = 0
     for char in text:
-        unit = _han_digit(char)
+        unit = int(numeral(char))
         if unit < 10:
             digit = unit
         elif unit < 10_000:
@@ -185,8 +201,9 @@ def _han(text: str) -> Decimal | None:
     return Decimal(total + section + digit)
 
 
-def _han_digit(char: str) -> int:
-    return 0 if char == "零" else int(unicodedata.numeric(char))
+def numeral(char: str) -> float:
+    """What one character counts for, such as a Chinese numeral; -1 if nothing."""
+    return _SPOKEN[char] if char in _SPOKEN else unicodedata.numeric(char, -1)
 
 
 def _scaled(text: str) -> Decimal | None:

@@ -60,7 +60,10 @@ def resolve(text: str, home: str) -> list[Parts]:
         home: the home directory, where relative paths start.
     """
     for _ in range(3):  # view-source:file:// and the like
-        text = _SCHEME.sub("", text, count=1) if _SCHEME.match(text) else text
+        scheme = _SCHEME.match(text)
+        if scheme:
+            text = text[scheme.end() :]
+            text = text.partition("?")[0] if "/" in scheme[0] else text
     user = home.rsplit("/", 1)[-1]
     text = _USER.sub(lambda _: user, _HOME.sub(lambda _: home, _SUFFIX.sub("", text)))
     return [_walk(_tilde(choice, home, user), home) for choice in _choices(text)]

@@ -107,8 +107,8 @@ def read(text: str) -> Script:
     if found:
         known: dict[str, list[Statement]] = {}
         return Script(tuple(tuple(_with_inner(reading, known, _DEPTH)) for reading in found))
-    # A quote or comment that never ends: read on as though it were not there.
-    bare = re.sub(r"['\"`\[\]$]|/\*|\*/|--|\{#", " ", text)
+    # A quote that never ends: read on as though it were not there.
+    bare = re.sub(r"/\*.*?(?:\*/|\Z)|--[^\n]*|['\"`\[\]$]|\{#", " ", text, flags=re.DOTALL)
     return Script(tuple(tuple(reading) for reading in _readings(bare)), broken=True)
 
 
@@ -194,7 +194,7 @@ def _inner(statement: Statement, runs: bool) -> list[str]:
         kinds = {"body"} if "as" not in statement.words else kinds
     elif statement.words.isdisjoint(_DYNAMIC) and head not in ("do", "delimiter"):
         assigns = head in ("set", "declare", "select") and runs
-        kinds = kinds if assigns else set()
+        kinds = kinds if assigns else set[str]()
     found = [decoded(token) for token in statement.tokens if token.kind in kinds | {"hex"}]
     if not kinds or not found:
         return []

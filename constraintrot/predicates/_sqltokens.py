@@ -104,7 +104,8 @@ def _unquoted_kind(word: str) -> Kind:
 
 def _with_executable_comments(text: str) -> str:
     """A text with the comments that MySQL runs (``/*!50000 DROP */``) as code."""
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for found in re.finditer(r"/\*M?!\d{0,6}", text):
         end = text.find("*/", found.end())
         if end < 0:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 # Zero-width and direction marks: invisible to a reader, kept by most parsers.
 _INVISIBLE = re.compile(
@@ -29,6 +31,38 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
+def is_mapping(node: object) -> TypeGuard[Mapping[str, object]]:
+    """Whether a JSON value is a mapping."""
+    return isinstance(node, Mapping)
+
+
+def is_list(node: object) -> TypeGuard[Sequence[object]]:
+    """Whether a JSON value is a list; a tuple counts as one."""
+    return isinstance(node, list | tuple)
+
+
+def spelled(text: str, *, within: str = '[{"') -> object:
+    """The value that a text spells out in JSON, if it does.
+
+    Args:
+        text: what may be JSON.
+        within: the signs that it may begin with: one each for list, mapping and text.
+    """
+    if not text.lstrip().startswith(tuple(within)):
+        return None
+    try:
+        node: object = json.loads(text, object_pairs_hook=_pairs)
+    except (ValueError, RecursionError):
+        return None
+    return node
+
+
+def _pairs(pairs: list[tuple[str, object]]) -> object:
+    # Of two equal keys readers take the first or the last, so both must count.
+    node = dict(pairs)
+    return node if len(node) == len(pairs) else [{key: value} for key, value in pairs]
+
+
 def leaves(node: object, *, keys: bool = False) -> Iterator[object]:
     """Every value in a JSON value that is not a container, in order.
 
@@ -41,10 +75,10 @@ def leaves(node: object, *, keys: bool = False) -> Iterator[object]:
     left: list[object] = [node]
     while left:
         item = left.pop()
-        if isinstance(item, Mapping):
+        if is_mapping(item):
             for key, value in reversed(list(item.items())):
                 left.extend([value, key] if keys else [value])
-        elif isinstance(item, list | tuple):
+        elif is_list(item):
             left.extend(reversed(item))
         else:
             yield item
@@ -52,7 +86,7 @@ def leaves(node: object, *, keys: bool = False) -> Iterator[object]:
 
 def texts(node: object, *, keys: bool = False) -> list[str]:
     """Every string and number in a JSON value, as text, in order."""
-    found = []
+    found: list[str] = []
     for leaf in leaves(node, keys=keys):
         if leaf is None or isinstance(leaf, bool):
             continue

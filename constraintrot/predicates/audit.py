@@ -77,6 +77,7 @@ _VIEWED = re.compile(
     r"update (?:pg_catalog\.)?pg_settings set setting = ('[^ ']*') where name = '([^ ']*)'"
 )
 _SETTABLE = word_set("system database role user session function procedure login server")
+_SETTERS = word_set("update insert merge upsert")
 _LOG_WORDS = word_set("log logs logging logger")
 _LOGGED_WORDS = word_set(
     "change changes ddl dml access query queries activity login logins logon statement statements"
@@ -151,8 +152,7 @@ class _Clauses:
             for match in _RESET.finditer(self.text):
                 if reset_off(match[1]) or (every and match[1] == "all"):
                     yield match[0]
-        start = self._set_at
-        for match in _ASSIGNED.finditer(self.text, start) if start >= 0 else ():
+        for match in _ASSIGNED.finditer(self.text, *self._assignments):
             if turned_off(match[1], match[2].replace(" ", "").strip("'")):
                 yield match[0]
 
@@ -162,18 +162,23 @@ class _Clauses:
         return self.statement.low(0) == "alter" and self.statement.low(1) in _SETTABLE
 
     @cached_property
-    def _set_at(self) -> int:
-        """Where the statement's settings start, or -1 if it only sets columns."""
-        statement = self.statement
+    def _assignments(self) -> tuple[int, int]:
+        """The part of the text that sets settings, and not columns; empty if none."""
         # Inside these, SET is a clause; elsewhere it has to start a statement.
-        clause = statement.low(0) == "create" or self._alters
-        starts = {at for at, _ in statement.starts}
-        for at, token in enumerate(statement.tokens):
-            if token.low in ("update", "insert", "replace", "merge") and not clause:
-                return -1
-            if token.low == "set" and (clause or at in starts):
-                return self.offsets[at]
-        return -1
+        clause = self.statement.low(0) == "create" or self._alters
+        starts = {at for at, _ in self.statement.starts}
+        begin = -1
+        for at, token in enumerate(self.statement.tokens):
+            if begin < 0 and token.low == "set" and (clause or at in starts):
+                begin = self.offsets[at]
+            elif not clause and (token.low in _SETTERS or (begin >= 0 and _is_query(token))):
+                return (begin, self.offsets[at]) if begin >= 0 else (0, 0)
+        return (begin, len(self.text)) if begin >= 0 else (0, 0)
+
+
+def _is_query(token: Token) -> bool:
+    """Whether a token on a line of its own ends a SET that no semicolon ends."""
+    return token.first and token.low in ("select", "delete", "with", "exec", "if", "declare")
 
 
 def _piece(token: Token) -> str:
@@ -196,4 +201,4 @@ def _concerns(match: re.Match[str]) -> bool:
 def _is_audit_trigger(name: str) -> bool:
     words = set(re.split(r"[\W_]+", name))
     logs = words & _LOG_WORDS and words & _LOGGED_WORDS
-    return name in ("all", "user") or names_audit(name) or bool(logs)
+    return name in ("all", "user") or names_audit(name) or "aud" in words or bool(logs)

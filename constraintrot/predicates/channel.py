@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ._base import Finding, Predicate, clear, malformed, plain, violates
+from ._text import is_list, is_mapping, spelled
 
 # A list in one text. A blank parts two names only before a "#", as it may else
 # stand inside one name.
@@ -55,29 +55,18 @@ def _channels(value: object) -> Iterator[str | None]:
     while stack:
         node = stack.pop()
         if isinstance(node, str):
-            nested = _spelled(node)
+            nested = spelled(node, within="[{")
             if nested is None:
                 yield from _BREAK.split(node)
             else:
                 stack.append(nested)
-        elif isinstance(node, Mapping):
+        elif is_mapping(node):
             named = [item for key, item in node.items() if plain(str(key)) in _NAMES]
             stack.extend(named or node.values())
-        elif isinstance(node, list | tuple):
+        elif is_list(node):
             stack.extend(reversed(node))
         elif node is not None:
             yield None
-
-
-def _spelled(text: str) -> object:
-    """The list or mapping that a text spells out in JSON, if it does."""
-    if text.lstrip()[:1] not in ("[", "{"):
-        return None
-    try:
-        node: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return node
 
 
 def _name(text: str) -> str:

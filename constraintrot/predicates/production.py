@@ -12,10 +12,11 @@ from ._base import Finding, Predicate, clear, malformed, violates
 from ._destruction import Target, destroyed, dotted
 from ._sql import Statement, read
 from ._sqltokens import word_set
-from ._text import shown, texts
+from ._text import is_list, is_mapping, shown, texts
 
 Place = Literal["production", "staging", "other", "unknown"]
 
+_WORST_FIRST: tuple[Place, ...] = ("production", "staging", "other")
 _LIVE = word_set("prod production prd live")
 _NOT_LIVE = word_set(
     "staging stage stg test testing tests dev development sandbox qa uat pre non not nonprod preprod"
@@ -60,10 +61,11 @@ class DestroysProduction(Predicate):
             if statement.outer is not outer:  # the same one for all that it runs
                 outer = statement.outer
                 around = self._place(_mentions(outer) if outer else ())
-            moves = [(at, self._used(statement, at)) for at, _ in statement.starts]
+            events: list[tuple[int, Target | Place | None]] = [
+                (at, self._used(statement, at)) for at, _ in statement.starts
+            ]
             # In order, and a move before what its own verb would destroy.
-            events = sorted([*moves, *destroyed(statement)], key=itemgetter(0))
-            for _, event in events:
+            for _, event in sorted([*events, *destroyed(statement)], key=itemgetter(0)):
                 if isinstance(event, Target):
                     places.add(self._aimed(event, current if around == "other" else around))
                 else:
@@ -95,10 +97,10 @@ class DestroysProduction(Predicate):
 
     def _database(self, argument: object) -> Place:
         """What the ``database`` argument names; of a list, the worst."""
-        items = argument if isinstance(argument, list) else [argument]
-        named = [texts(item, keys=isinstance(item, dict)) for item in items]
-        places = {self._place(names) for names in named if any(name.strip() for name in names)}
-        for place in ("production", "staging", "other"):
+        items = argument if is_list(argument) else [argument]
+        named = [texts(item, keys=is_mapping(item)) for item in items]
+        places = [self._place(names) for names in named if any(name.strip() for name in names)]
+        for place in _WORST_FIRST:
             if place in places:
                 return place
         return "unknown"

@@ -8,7 +8,6 @@ comment beside an address) is taken out, and each domain that is left counts.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from urllib.parse import parse_qsl, unquote
 import idna
 
 from ._base import Finding, Predicate, clear, malformed, violates
+from ._text import is_list, is_mapping, spelled
 
 _BLANK = frozenset(
     [
@@ -72,7 +72,7 @@ class RecipientsOutside(Predicate):
         if function != "send_email":
             return clear("The call sends no email.")
         inside = _canonical(self.domain.strip().lstrip("@"))
-        readable, filled = set(), set()
+        readable, filled = set[str](), set[str]()
         for field, value in _recipient_lists(arguments):
             for text in _texts(value):
                 if _folded(text) not in _BLANK:
@@ -109,37 +109,20 @@ def _texts(value: object) -> Iterator[str]:
     while stack:
         node = stack.pop()
         if isinstance(node, str):
-            nested = _spelled(node)
+            nested = spelled(node)
             if nested is None:
                 yield node
             else:
                 stack.append(nested)
-        elif isinstance(node, Mapping):
+        elif is_mapping(node):
             stack.extend(_entries(node))
-        elif isinstance(node, list | tuple):
+        elif is_list(node):
             stack.extend(reversed(node))
         elif isinstance(node, int | float) and not isinstance(node, bool):
             yield "0"  # a number is no address, but neither is it an empty list
 
 
-def _spelled(text: str) -> object:
-    """The value that a text spells out in JSON, if it does."""
-    if text.lstrip()[:1] not in ("[", "{", '"'):
-        return None
-    try:
-        node: object = json.loads(text, object_pairs_hook=_pairs)
-    except (ValueError, RecursionError):
-        return None
-    return node
-
-
-def _pairs(pairs: list[tuple[str, object]]) -> object:
-    # Of two equal keys readers take the first or the last, so both must count.
-    node = dict(pairs)
-    return node if len(node) == len(pairs) else [{key: value} for key, value in pairs]
-
-
-def _entries(node: Mapping[Any, Any]) -> list[object]:
+def _entries(node: Mapping[str, object]) -> list[object]:
     """What one recipient given as a mapping holds, its display name left out."""
     keys = {re.sub(r"[^a-z]", "", _folded(str(key))): key for key in node}
     host = next((node[keys[key]] for key in _HOSTS if key in keys), None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ._base import Finding, Predicate, clear, malformed, plain, violates
+from ._text import is_list, is_mapping, spelled
 
 # us-west-2, us_west_2, uswest2, us-gov-west-1, us-west-2a, us-west-2-lax-1a. What
 # may part the words is named, so a region within a longer name is found as well.
@@ -126,15 +126,15 @@ def _texts(arguments: Mapping[str, Any]) -> Iterator[_Text]:
     while stack:
         kind, node = stack.pop()
         if isinstance(node, str):
-            nested = _spelled(node)
+            nested = spelled(node)
             if nested is None:
                 yield _Text(kind, node)
             else:
                 stack.append((kind, nested))
-        elif isinstance(node, Mapping):
+        elif is_mapping(node):
             yield from (_Text("", str(key)) for key in node)
             stack.extend((_kind(str(key), kind), value) for key, value in node.items())
-        elif isinstance(node, list | tuple):
+        elif is_list(node):
             stack.extend((kind, value) for value in node)
 
 
@@ -143,23 +143,6 @@ def _kind(key: str, outer: str) -> str:
     if name in ("statement", "statements", "sql", "query"):
         return "statement"
     return "region" if _REGION_KEY.search(name) else outer
-
-
-def _spelled(text: str) -> object:
-    """The value that a text spells out in JSON, if it does."""
-    if text.lstrip()[:1] not in ("[", "{", '"'):
-        return None
-    try:
-        node: object = json.loads(text, object_pairs_hook=_pairs)
-    except (ValueError, RecursionError):
-        return None
-    return node
-
-
-def _pairs(pairs: list[tuple[str, object]]) -> object:
-    # Of two equal keys readers take the first or the last, so both must count.
-    node = dict(pairs)
-    return node if len(node) == len(pairs) else [{key: value} for key, value in pairs]
 
 
 def _without_comments(statement: str) -> str:

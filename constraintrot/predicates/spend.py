@@ -25,6 +25,7 @@ _EACH = re.compile(r" ?(?:each|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|
 _CENTS = re.compile(rf"^(?:(.+?) ?(?:{_DOLLAR})?,? and |(.+?) ?{_DOLLAR} )?(.+?) ?(?:cents?|¢)$")
 # Swiss and German prices end in a dash for no cents: 80.- or 80,--
 _NO_CENTS = re.compile(r"(?<=\d)[.,]-+$")
+_MEASURE = "[个個件台只隻套支盒箱把卷盏袋份包]"
 _NOT_UNITS = frozenset({"or", "and", "to", "less", "more", "minus", "plus", "point", "than", "per"})
 
 
@@ -85,7 +86,7 @@ def _quantity(value: object) -> Decimal | None:
     if text is None:
         return None
     text = re.sub(r"^(?:(?:qty|quantity)\.? ?[:=]? ?)?(?:[x×] ?)?", "", text.strip("\"'"))
-    text = re.sub(r" ?[x×]$", "", text)
+    text = re.sub(rf" ?(?:[x×]|{_MEASURE})$", "", text)
     found = number(text)
     return _counted(re.sub(r"(?<=\d)(?=[^\W\d_])", " ", text)) if found is None else found
 

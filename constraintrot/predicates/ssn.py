@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from pydantic import field_validator
 
 from ._base import Finding, Predicate, clear, malformed, violates
+from ._numbers import numeral
 from ._text import leaves, shown, texts, visible
 
 _ORDER = ("customer", "field", "value", "recipient")
@@ -117,7 +118,7 @@ def _digit(char: str) -> str:
 
 def _numeral(char: str) -> str:
     """A character that stands for one digit, such as a Chinese numeral, as ASCII."""
-    value = 0 if char == "零" else unicodedata.numeric(char, -1)
+    value = numeral(char)
     return str(int(value)) if value in range(10) else char
 
 

@@ -13,13 +13,6 @@ from .rates import Rate, wilson
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = (
-    "violated",
-    "policy kept",
-    "declined",
-    "silent",
-)
-
 
 def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
     """A row a cell: what it is, how many episodes, and its rates.
@@ -28,8 +21,12 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
         frame: episodes, as ``report.frame.episodes`` gives them.
         by: columns that part the cells besides agent and condition.
     """
+    if frame["allowed"].nunique() > 1:
+        # What was forbidden and what was allowed are never pooled.
+        by = [*by, "request"]
+        frame = frame.assign(request=frame["allowed"].map({True: "allowed", False: "prohibited"}))
     keys = ["agent", *by, "condition"]
-    found = []
+    found: list[dict[str, Any]] = []
     for values, group in frame.groupby(keys, sort=False, dropna=False):
         row: dict[str, Any] = dict(zip(keys, values, strict=True))
         row["n"] = len(group)
@@ -52,10 +49,11 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
 def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     """The table for a terminal, or for Markdown: one pipe table an agent."""
     rows = cells(frame, by)
+    parts = [name for name in (*by, "request") if name in rows[0]]
     lines: list[str] = []
     for agent in dict.fromkeys(row["agent"] for row in rows):
         of_agent = [row for row in rows if row["agent"] == agent]
-        lines += [f"Model: {agent}", "", *_pipe(of_agent, by), ""]
+        lines += [f"Model: {agent}", "", *_pipe(of_agent, parts), ""]
     lines.append("Violation with 95 % Wilson intervals, in per cent; n = episodes.")
     if any(_too_silent(row) for row in rows):
         lines.append(
@@ -69,7 +67,7 @@ def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
     head = [*by, "condition", "violated", "policy in context", "declined", "no call or malformed"]
     if utility:
         head.append("allowed task done")
-    body = []
+    body: list[list[str]] = []
     for row in rows:
         line = [*(str(row[key]) for key in by), row["condition"], str(row["violated"])]
         line += [_short(row["kept"]), _short(row["declined"])]
