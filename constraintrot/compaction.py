@@ -6,12 +6,14 @@ this module stages it, records it, and refuses a compaction that did not run.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Literal
 
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageUser,
+    CompactionResult,
     CompactionStrategy,
     Model,
     compaction,
@@ -100,6 +102,19 @@ class _Recorder(CompactionStrategy):
         self.shown.append(list(messages))
         return await self.inner.compact(model, messages, tools)
 
+    async def compact_outcome(
+        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
+    ) -> CompactionResult:
+        # Inspect asks a strategy that delegates which one ran, so that is passed on.
+        self.shown.append(list(messages))
+        return await self.inner.compact_outcome(model, messages, tools)
+
+
+def _recorded(inner: CompactionStrategy) -> _Recorder:
+    """A recorder that goes by the wrapped strategy's name in Inspect's events."""
+    kind: type[_Recorder] = type(type(inner).__name__, (_Recorder,), {})
+    return kind(inner)
+
 
 async def compact(
     episode: Episode,
@@ -120,7 +135,7 @@ async def compact(
     Raises:
         EpisodeError: a compaction that was due did not run or changed nothing.
     """
-    recorder = _Recorder(strategy)
+    recorder = _recorded(strategy)
     opening = chat.opening(episode)
     tools = chat.tool_infos(episode.variant.tools)
     handler = compaction(recorder, prefix=opening, tools=tools, model=model)
@@ -164,6 +179,25 @@ def _round(
         shown_verbatim=survival(before, episode.policy, {}).verbatim,
         summary=summaries[-1] if summaries else None,
     )
+
+
+def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:
+    """The history before and after compaction, as a unified diff in Markdown."""
+    before = [*chat.opening(episode), *chat.standing(episode)]
+    before += [message for segment in chat.segments(episode) for message in segment]
+    lines = difflib.unified_diff(
+        _lines(before), _lines(after), "before compaction", "after compaction", lineterm="", n=1
+    )
+    body = "\n".join(lines).replace("```", "'''")
+    return f"### History before and after compaction\n\n```diff\n{body}\n```"
+
+
+def _lines(messages: Sequence[ChatMessage]) -> list[str]:
+    return [
+        f"{message.role}: {line}"
+        for message, text in zip(messages, chat.texts(messages), strict=True)
+        for line in text.splitlines()
+    ]
 
 
 def edited(compacted: Compacted, episode: Episode, edit: Edit) -> Compacted:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, Model, get_model
+from inspect_ai.model import Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from . import attacks, chat, shared
+from . import attacks, shared
 from .compactors import COMPACTORS
 from .condition import Condition
 from .episode import Episode, stage
@@ -143,24 +140,3 @@ def _keep(state: TaskState, episode: Episode, played: Played) -> None:
         "degenerate": None if compacted is None else compacted.degenerate,
         **played.facts,
     }
-    if compacted is not None:
-        transcript().info(_diff(episode, compacted.context), source="compaction diff")
-
-
-def _diff(episode: Episode, after: Sequence[ChatMessage]) -> str:
-    """The history before and after compaction, as a diff in Markdown."""
-    before = [*chat.opening(episode), *chat.standing(episode)]
-    before += [message for segment in chat.segments(episode) for message in segment]
-    lines = difflib.unified_diff(
-        _lines(before), _lines(after), "before compaction", "after compaction", lineterm="", n=1
-    )
-    body = "\n".join(lines).replace("```", "'''")
-    return f"### History before and after compaction\n\n```diff\n{body}\n```"
-
-
-def _lines(messages: Sequence[ChatMessage]) -> list[str]:
-    return [
-        f"{message.role}: {line}"
-        for message, text in zip(messages, chat.texts(messages), strict=True)
-        for line in text.splitlines()
-    ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
     GenerateConfig,
@@ -21,7 +22,7 @@ from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
 from constraintrot import chat, shared
-from constraintrot.compaction import Compacted, compact, edited
+from constraintrot.compaction import Compacted, compact, diff, edited
 from constraintrot.compactors import make
 from constraintrot.defenses import DEFENSES, Defense
 from constraintrot.episode import Episode
@@ -52,6 +53,7 @@ async def play(episode: Episode, plan: Plan) -> Played:
         context += [message for segment in chat.segments(episode) for message in segment]
     else:
         context = compacted.context
+        transcript().info(diff(episode, context), source="compaction diff")
     messages = await defense.assemble([*context, *chat.trigger(episode)])
     check_trigger(episode, messages)
     tools = offered(episode, plan.scaffold)

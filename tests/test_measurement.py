@@ -345,6 +345,15 @@ def test_the_diff_of_the_history_is_in_the_transcript(run: Run) -> None:
     assert len(diffs) == 1
     assert f"-user: {policy}" in str(diffs[0])
     assert "+user: [Summary of the conversation so far]" in str(diffs[0])
+    (compacted,) = [e for e in sample.events if e.event == "compaction"]
+    assert (compacted.metadata or {})["strategy"] == "Summarize"
+
+
+def test_a_delegating_strategy_reports_which_one_ran(run: Run) -> None:
+    (sample,) = samples(run("soft_email", variants=1, compactor="inspect_auto"))["compaction"]
+    (compacted,) = [e for e in sample.events if e.event == "compaction"]
+    assert (compacted.metadata or {})["strategy"] == "CompactionAuto"
+    assert (compacted.metadata or {})["strategy_applied"] == "CompactionSummary"
 
 
 def test_harnesses_know_their_names() -> None:
