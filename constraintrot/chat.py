@@ -35,7 +35,7 @@ def standing(episode: Episode) -> list[ChatMessage]:
 def segments(episode: Episode) -> list[list[ChatMessage]]:
     """Benign history, one list a compaction round."""
     start = _count([episode.opening, *episode.standing])
-    found = []
+    found: list[list[ChatMessage]] = []
     for segment in episode.segments:
         found.append(convert(segment, start=start))
         start += _count(segment)
@@ -70,10 +70,11 @@ def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
 
 def texts(messages: Iterable[ChatMessage]) -> list[str]:
     """What each message says, the arguments of its tool calls included."""
-    found = []
+    found: list[str] = []
     for message in messages:
         parts = [message.text]
-        for call in getattr(message, "tool_calls", None) or []:
+        calls = message.tool_calls if isinstance(message, ChatMessageAssistant) else None
+        for call in calls or []:
             parts += [str(value) for value in call.arguments.values()]
         found.append("\n".join(part for part in parts if part))
     return found

@@ -67,6 +67,7 @@ def _parts(score: SampleScore) -> Iterator[tuple[str, float]]:
     value = score.score.value
     if isinstance(value, dict):
         for part, number in value.items():
+            assert number is not None, "our scores hold numbers"
             yield part, float(number)
     else:
         yield "", score.score.as_float()
