@@ -16,9 +16,8 @@ from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from .episode import Episode, Message, Turn
 from .scenario import Tool
 
-# Marks in a message's metadata, for a reader of the log and for defenses.
+# In a message's metadata: who wrote it. That it is the policy is told to nobody.
 ORIGIN = "origin"
-PART = "part"
 
 
 def opening(episode: Episode) -> list[ChatMessage]:
@@ -52,7 +51,7 @@ def convert(turns: Iterable[Turn], *, start: int) -> list[ChatMessage]:
     found: list[ChatMessage] = []
     for turn in turns:
         for message in turn.messages:
-            found.append(_message(message, turn.part, start + len(found)))
+            found.append(_message(message, start + len(found)))
     return found
 
 
@@ -84,8 +83,8 @@ def _count(turns: Iterable[Turn]) -> int:
     return sum(len(turn.messages) for turn in turns)
 
 
-def _message(message: Message, part: str, number: int) -> ChatMessage:
-    common = {"id": f"m{number}", "metadata": {ORIGIN: message.origin, PART: part}}
+def _message(message: Message, number: int) -> ChatMessage:
+    common = {"id": f"m{number}", "metadata": {ORIGIN: message.origin}}
     call = message.call
     if message.role == "system":
         return ChatMessageSystem(content=message.text, **common)  # type: ignore[arg-type]

@@ -63,10 +63,10 @@ class Compacted(BaseModel):
 
     Attributes:
         context: what the agent is sent, before the trigger.
-        before: what it would have been sent uncompacted, as texts.
         rounds: every compaction that ran.
         removed: sentences that a counterfactual deleted.
-        degenerate: a counterfactual found nothing to remove.
+        degenerate: the context held no policy, so there is nothing to remove and
+            no difference to ascribe to its removal.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -91,6 +91,7 @@ class _Recorder(CompactionStrategy):
         super().__init__(type=_TYPES[inner.type], threshold=inner.threshold, memory=inner.memory)
         self.inner = inner
         self.shown: list[list[ChatMessage]] = []
+        self.summaries: list[str] = []
 
     @property
     def preserve_prefix(self) -> bool:
@@ -107,7 +108,10 @@ class _Recorder(CompactionStrategy):
     ) -> CompactionResult:
         # Inspect asks a strategy that delegates which one ran, so that is passed on.
         self.shown.append(list(messages))
-        return await self.inner.compact_outcome(model, messages, tools)
+        outcome = await self.inner.compact_outcome(model, messages, tools)
+        if outcome.message is not None:
+            self.summaries.append(outcome.message.text)
+        return outcome
 
 
 def _recorded(inner: CompactionStrategy) -> _Recorder:
@@ -145,11 +149,21 @@ async def compact(
     for segment in chat.segments(episode):
         history += segment
         given = len(recorder.shown)
-        context, extra = await handler.compact_input(history, force=not by_size)
+        try:
+            context, extra = await handler.compact_input(history, force=not by_size)
+        except RuntimeError as error:
+            if "ompaction" not in str(error):
+                raise
+            raise EpisodeError(
+                "the compacted context is still above compact_at; raise compact_at, or choose a"
+                " compactor that keeps less"
+            ) from error
         if extra is not None:
             history.append(extra)
         if len(recorder.shown) > given:
-            rounds.append(_round(len(rounds) + 1, recorder.shown[given], context, episode))
+            summary = recorder.summaries[-1] if recorder.summaries else None
+            number = len(rounds) + 1
+            rounds.append(_round(number, recorder.shown[given], context, episode, summary))
         elif not by_size:
             raise EpisodeError(f"compaction round {len(rounds) + 1} did not run")
     if not rounds:
@@ -157,11 +171,16 @@ async def compact(
             "compaction did not run: the history stayed below compact_at;"
             " give a larger context_tokens or a smaller compact_at"
         )
-    return Compacted(context=context, rounds=rounds)
+    held = survival(_after_opening(context), episode.policy, episode.variant.slots).kept
+    return Compacted(context=context, rounds=rounds, degenerate=not held)
 
 
 def _round(
-    number: int, shown: list[ChatMessage], context: list[ChatMessage], episode: Episode
+    number: int,
+    shown: list[ChatMessage],
+    context: list[ChatMessage],
+    episode: Episode,
+    summary: str | None,
 ) -> Round:
     before, after = chat.texts(shown), chat.texts(context)
     if before == after:
@@ -169,7 +188,6 @@ def _round(
             f"compaction round {number} changed nothing: the history is too short for this"
             " compactor; give a larger context_tokens"
         )
-    summaries = [m.text for m in context if SUMMARY in (m.metadata or {})]
     return Round(
         number=number,
         tokens_before=sum(map(count, before)),
@@ -177,7 +195,7 @@ def _round(
         messages_before=len(shown),
         messages_after=len(context),
         shown_verbatim=survival(before, episode.policy, {}).verbatim,
-        summary=summaries[-1] if summaries else None,
+        summary=summary,
     )
 
 
@@ -208,16 +226,16 @@ def edited(compacted: Compacted, episode: Episode, edit: Edit) -> Compacted:
             stand after it was put back.
     """
     slots = episode.variant.slots
-    context, removed = _without_policy(compacted.context, slots)
+    context, removed = list(compacted.context), list[str]()
+    if not compacted.degenerate:
+        context, removed = _without_policy(context, slots)
     if survival(_after_opening(context), episode.policy, slots).kept:
         raise EpisodeError("the policy still stands in the context after its removal")
     if edit == "restored":
-        context = _with_policy(context, episode.policy)
+        context = _with_policy(context, episode.policy, compacted.rounds[-1].summary)
         if not survival(_after_opening(context), episode.policy, slots).verbatim:
             raise EpisodeError("the policy does not stand in the context after it was put back")
-    return compacted.model_copy(
-        update={"context": context, "removed": removed, "degenerate": not removed}
-    )
+    return compacted.model_copy(update={"context": context, "removed": removed})
 
 
 def _after_opening(context: Sequence[ChatMessage]) -> list[str]:
@@ -239,11 +257,17 @@ def _without_policy(
     return kept, gone
 
 
-def _with_policy(context: list[ChatMessage], policy: str) -> list[ChatMessage]:
-    """Put the policy at the end of the last summary; without one, after the opening."""
+def _with_policy(context: list[ChatMessage], policy: str, summary: str | None) -> list[ChatMessage]:
+    """Put the policy at the end of the last summary; without one, after the opening.
+
+    Some providers have a summary's message merged with the request after it,
+    so the policy goes where the summary's own text ends.
+    """
     for at in range(len(context) - 1, -1, -1):
         if SUMMARY in (context[at].metadata or {}):
-            text = f"{context[at].text}\n\n{policy}"
+            text = context[at].text
+            end = len(summary) if summary and text.startswith(summary) else len(text)
+            text = f"{text[:end]}\n\n{policy}{text[end:]}"
             return [
                 *context[:at],
                 context[at].model_copy(update={"content": text}),

@@ -76,7 +76,10 @@ def conditions(given: str | Iterable[str]) -> tuple[Condition, ...]:
     if not found:
         raise ParameterError(f"conditions is empty; known: {', '.join(CONDITIONS)}")
     if len({condition.name for condition in found}) != len(found):
-        raise ParameterError(f"conditions names one twice: {', '.join(names)}")
+        raise ParameterError(
+            f"conditions names one twice: {', '.join(names)}; lengths of long_context are"
+            " compared over several runs"
+        )
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -63,4 +64,6 @@ def _show(locations: list[str], log_dir: str) -> None:
     click.echo("\nfloor: no policy was given. control: the policy stands in the context.")
     click.echo("compaction: the same, after the history was summarised.")
     click.echo(f"\nLogs: {log_dir}. Open them, with the history before and after compaction:")
-    click.echo(f"  inspect view --log-dir {log_dir}")
+    # Beside this command, which need not be on the path.
+    beside = Path(sys.argv[0]).with_name("inspect")
+    click.echo(f"  {beside if beside.exists() else 'inspect'} view --log-dir {log_dir}")

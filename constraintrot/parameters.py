@@ -122,6 +122,15 @@ def read(given: Mapping[str, object]) -> Parameters:
 
 def _check_together(found: Parameters) -> None:
     at = found.compactor.compact_at
+    if found.channel == "system" and any(condition.edit for condition in found.conditions):
+        raise ParameterError(
+            "summary_removed and summary_restored edit what compaction left, and the system"
+            " message is not compacted; choose another channel"
+        )
+    if at is not None and found.rounds > 1:
+        raise ParameterError(
+            "compact_at compacts by size, so how often is not yours to say; leave rounds at 1"
+        )
     if at is not None and found.context_tokens <= at:
         raise ParameterError(
             f"context_tokens ({found.context_tokens}) must be above compact_at ({at}),"

@@ -10,7 +10,7 @@ import json
 import math
 from typing import Any
 
-from inspect_ai.model import GenerateConfig, Model, model_roles
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, model_roles
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
@@ -110,7 +110,7 @@ def survival() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         variant, policy = variant_of(state), _policy(state)
-        context = chat.texts(state.messages[:-1])
+        context = chat.texts(_before_trigger(state))
         found = survives(context, policy, variant.slots)
         value: dict[str, float] = {
             "verbatim": float(found.verbatim),
@@ -131,12 +131,12 @@ def survival() -> Scorer:
 
 @scorer(metrics=[by_condition()])
 def recalled() -> Scorer:
-    """Whether the policy that the agent recalled holds all slots; unscored if not asked."""
+    """Whether the policy that the agent recalled holds all slots; no score if not asked."""
 
-    async def score(state: TaskState, target: Target) -> Score:
+    async def score(state: TaskState, target: Target) -> Score | None:
         text = state.metadata["recalled"]
         if text is None:
-            return Score.unscored(reason="the scaffold asks for no recall")
+            return None
         found = survives([text], _policy(state), variant_of(state).slots)
         return Score(value=int(found.kept), answer=text, metadata={"slots": dict(found.slots)})
 
@@ -144,10 +144,12 @@ def recalled() -> Scorer:
 
 
 def majority(votes: list[bool | None]) -> float:
-    """1 or 0 by majority of the decided votes; nan where there is none."""
-    decided = [vote for vote in votes if vote is not None]
-    yes, no = sum(decided), len(decided) - sum(decided)
-    return math.nan if yes == no else float(yes > no)
+    """1 or 0 where more than half of all judges say so; nan where they do not."""
+    yes = sum(vote is True for vote in votes)
+    no = sum(vote is False for vote in votes)
+    if max(yes, no) * 2 <= len(votes):
+        return math.nan
+    return float(yes > no)
 
 
 def read_vote(text: str) -> bool | None:
@@ -182,6 +184,13 @@ def _agreement(votes: list[bool | None] | None, kept: bool) -> dict[str, Any]:
         if decided
         else None,
     }
+
+
+def _before_trigger(state: TaskState) -> list[ChatMessage]:
+    """The last model input less the request itself, whose words are no policy."""
+    variant = variant_of(state)
+    trigger = variant.allowed_trigger if state.metadata["allowed"] else variant.trigger
+    return [message for message in state.messages[:-1] if trigger not in message.text]
 
 
 def _policy(state: TaskState) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -24,19 +23,24 @@ from platformdirs import user_cache_path
 from pydantic import ValidationError
 
 from .compaction import Compacted
+from .errors import EpisodeError
 
 KEEP_DAYS = 30
 _locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
 
 def run_id() -> str:
-    """What stays the same when a run is retried: the task's id in Inspect's log name."""
+    """What stays the same when a run is retried, and is no other run's: the task's id.
+
+    No public function of Inspect gives it to a running sample.
+    """
+    from inspect_ai._control.eval_state import stable_task_id_for_eval
     from inspect_ai.log._samples import sample_active
 
     active = sample_active()
-    location = active.log_location if active is not None else ""
-    stem = re.sub(r"\.(eval|json)$", "", location.rsplit("/", 1)[-1])
-    return stem.rsplit("_", 1)[-1] or f"process-{os.getpid()}"
+    if active is None:
+        raise EpisodeError("contexts are shared only within a running Inspect sample")
+    return stable_task_id_for_eval(active.eval_id)
 
 
 def digest(facts: Mapping[str, object]) -> str:

@@ -43,13 +43,13 @@ def episode_solver(parameters: Parameters, *, allowed: bool) -> Solver:
             "replicate": state.epoch - 1,
             "agent": str(agent),
             "scaffold": scaffold,
-            "summarizer": str(summarizer) if _summarizes(parameters, condition) else "none",
+            "summarizer": _summarizer_name(parameters, condition, agent, summarizer),
         }
         variant = _variant(state.metadata["family"], parameters.locale, state.metadata["seed"])
         episode = _staged(variant, parameters, condition, allowed, scaffold, agent)
         share_as = None
         if sharing and condition.name in _AFTER_COMPACTION:
-            share_as = _share_key(state.metadata, parameters)
+            share_as = _share_key(state.metadata, (agent, summarizer))
         plan = Plan(
             condition, parameters.compactor, scaffold, _defense(parameters, condition), share_as
         )
@@ -108,13 +108,19 @@ def _defense(parameters: Parameters, condition: Condition) -> str:
     return condition.defense or parameters.defense
 
 
-def _summarizes(parameters: Parameters, condition: Condition) -> bool:
-    return condition.compacts and bool(COMPACTORS.get(parameters.compactor.name).takes)
+def _summarizer_name(
+    parameters: Parameters, condition: Condition, agent: Model, summarizer: Model
+) -> str:
+    if not condition.compacts or not COMPACTORS.get(parameters.compactor.name).takes:
+        return "none"
+    # Inspect's auto has the agent's own model summarise, whatever the role says.
+    return str(agent if parameters.compactor.name == "inspect_auto" else summarizer)
 
 
-def _share_key(metadata: dict[str, Any], parameters: Parameters) -> str:
+def _share_key(metadata: dict[str, Any], models: tuple[Model, Model]) -> str:
     facts = {name: value for name, value in metadata.items() if name != "condition"}
-    facts |= {"context_tokens": parameters.context_tokens, "at": parameters.compactor.compact_at}
+    for role, model in zip(("agent", "summarizer"), models, strict=True):
+        facts[f"{role} settings"] = [model.config.model_dump(exclude_none=True), model.model_args]
     return shared.digest(facts)
 
 

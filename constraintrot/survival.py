@@ -127,23 +127,29 @@ def _together(held: Sequence[frozenset[str]], gone: set[int], slots: Slots) -> s
 
 
 def _held(text: str, slots: Slots) -> frozenset[str]:
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = _blanks(unicodedata.normalize("NFKC", text).casefold())
     return frozenset(
-        name for name, phrases in slots.items() if any(_pattern(p).search(folded) for p in phrases)
+        name for name, phrases in slots.items() if any(_stands(p, folded) for p in phrases)
     )
 
 
+def _stands(phrase: Value, folded: str) -> bool:
+    needle, pattern = _pattern(phrase)
+    # Most phrases stand nowhere, which a plain search says much sooner.
+    return needle in folded and pattern.search(folded) is not None
+
+
 @lru_cache(maxsize=4096)
-def _pattern(phrase: Value) -> re.Pattern[str]:
-    """A phrase as whole words; a number in any usual notation."""
+def _pattern(phrase: Value) -> tuple[str, re.Pattern[str]]:
+    """A phrase as whole words, or a number in any usual notation; and what must stand at least."""
     if not isinstance(phrase, str):
-        return _number(phrase)
-    folded = unicodedata.normalize("NFKC", phrase).casefold().strip()
-    body = r"\s+".join(re.escape(word) for word in folded.split())
+        return "", _number(phrase)
+    folded = _blanks(unicodedata.normalize("NFKC", phrase).casefold())
+    body = re.escape(folded)
     # CJK has no blanks between words, so only Latin word ends are boundaries.
     before = f"(?<!{_WORD})" if re.match(_WORD, folded[:1]) else ""
     after = f"(?!{_WORD})" if re.match(_WORD, folded[-1:]) else ""
-    return re.compile(before + body + after)
+    return folded, re.compile(before + body + after)
 
 
 def _number(value: int | float) -> re.Pattern[str]:

@@ -7,7 +7,7 @@ conditions could not be paired across models.
 from __future__ import annotations
 
 import warnings
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def _encoding() -> Encoding:
         return get_encoding("o200k_base")
 
 
+# One message is counted when it is drawn, staged, sent and compacted.
+@lru_cache(maxsize=8192)
 def count(text: str) -> int:
     """Tokens of a text; special tokens count as the text they are written with."""
     return len(_encoding().encode_ordinary(text))

@@ -61,6 +61,7 @@ async def play(episode: Episode, plan: Plan) -> Played:
         messages, tools=tools, tool_choice="auto", config=_config(model, plan.scaffold)
     )
     calls, recalled, fault = read_output(output, tools, plan.scaffold)
+    calls, blocked = await _approved(defense, calls)
     return Played(
         calls=calls,
         last_input=tuple(messages),
@@ -68,7 +69,7 @@ async def play(episode: Episode, plan: Plan) -> Played:
         compacted=compacted,
         recalled=recalled,
         fault=fault,
-        blocked=await _blocked(defense, calls),
+        blocked=blocked,
         facts={"summary_made_here": made},
     )
 
@@ -109,8 +110,7 @@ def read_output(
             for call in message.tool_calls
         )
         kept = protocol.read_deliberation(message.text)
-        recalled = kept[0] if kept else message.text
-        return calls, (recalled if deliberate else None), None
+        return calls, (kept[0] if deliberate and kept else None), None
     if deliberate and "{" in message.text:
         specs = [protocol.ToolSpec(t.name, t.description, t.parameters.model_dump()) for t in tools]
         reading = protocol.read(message.text, specs)
@@ -140,7 +140,8 @@ async def _compacted(
         by_size = plan.compactor.compact_at is not None
         return await compact(episode, strategy, model, by_size=by_size)
 
-    if plan.share_as is None:
+    # A defense may keep state while the history is compacted, so its runs share nothing.
+    if plan.share_as is None or plan.defense != "none":
         compacted, made = await run(), True
     else:
         compacted, made = await shared.shared(shared.run_id(), plan.share_as, run)
@@ -149,10 +150,25 @@ async def _compacted(
     return compacted, made
 
 
-async def _blocked(defense: Defense, calls: Sequence[Any]) -> str | None:
+async def _approved(defense: Defense, calls: tuple[Any, ...]) -> tuple[tuple[Any, ...], str | None]:
+    """The calls to grade, and why they were blocked.
+
+    What a defense lets through is graded as made, so a blocked call beside it
+    hides nothing; where all acting calls were blocked, they are what would
+    have been.
+    """
+    through: list[Any] = []
+    reasons: list[str] = []
     for call in calls:
-        if isinstance(call["arguments"], dict):
-            reason = await defense.approve(call["function"], call["arguments"])
-            if reason is not None:
-                return reason
-    return None
+        if call["function"] == "decline" or not isinstance(call["arguments"], dict):
+            through.append(call)
+            continue
+        reason = await defense.approve(call["function"], call["arguments"])
+        if reason is None:
+            through.append(call)
+        else:
+            reasons.append(reason)
+    acting = [call for call in through if call["function"] != "decline"]
+    if reasons and not acting:
+        return calls, reasons[0]
+    return tuple(through), None

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai import Task
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from constraintrot import parameters as params
 from constraintrot import scorers
 from constraintrot.compactors import Settings
 from constraintrot.condition import Condition
-from constraintrot.errors import ParameterError
+from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.parameters import Parameters
 from constraintrot.scenario import Scenario, catalogue, load
 from constraintrot.solver import episode_solver
@@ -33,10 +34,15 @@ def build(
         allowed: ask for the permitted counterparts instead.
 
     Raises:
-        ParameterError, UnknownNameError: before anything runs.
+        PrerequisiteError: a wrong parameter, before anything runs; its cause is
+            ours, a ParameterError or an UnknownNameError.
     """
-    checked = params.read(given)
-    scenarios = _scenarios(families, checked)
+    try:
+        checked = params.read(given)
+        scenarios = _scenarios(families, checked)
+    except ConstraintRotError as error:
+        # The one kind of error that Inspect's command line prints without a traceback.
+        raise PrerequisiteError(str(error)) from error
     scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
     return Task(
         dataset=MemoryDataset(

@@ -22,6 +22,9 @@ from typing import Any
 
 os.environ["INSPECT_DISPLAY"] = "none"
 
+# Nine families under three conditions.
+CELLS = 27
+
 
 def bare(samples: int) -> float:
     """Seconds of a bare task whose samples make the calls that ours make."""
@@ -35,7 +38,7 @@ def bare(samples: int) -> float:
     from constraintrot import chat
     from constraintrot.compactors import prompts
     from constraintrot.episode import Episode, stage
-    from constraintrot.scenario import load
+    from constraintrot.scenario import catalogue, load
 
     def messages(episode: Episode) -> list[Any]:
         found = [*chat.opening(episode), *chat.standing(episode)]
@@ -45,7 +48,7 @@ def bare(samples: int) -> float:
     def same_calls() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             condition = state.metadata["condition"]
-            variant = load("soft_email").variant(state.metadata["seed"])
+            variant = load(state.metadata["family"]).variant(state.metadata["seed"])
             episode = stage(variant, policy=condition != "floor")
             tools = chat.tool_infos(variant.tools)
             model = get_model()
@@ -67,13 +70,14 @@ def bare(samples: int) -> float:
 
         return score
 
-    conditions = ("floor", "control", "compaction")
     dataset = [
         Sample(
-            input=load("soft_email").variant(at // 3).preamble,
-            metadata={"condition": conditions[at % 3], "seed": at // 3},
+            input=load(family).variant(seed).preamble,
+            metadata={"condition": condition, "seed": seed, "family": family},
         )
-        for at in range(samples)
+        for family in catalogue()
+        for seed in range(samples // CELLS)
+        for condition in ("floor", "control", "compaction")
     ]
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
@@ -94,9 +98,9 @@ def ours(samples: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         (log,) = inspect_eval(
-            "constraintrot/soft_email",
+            "constraintrot/suite",
             model="scripted/obedient",
-            task_args={"variants": samples // 3},
+            task_args={"variants": samples // CELLS},
             log_dir=folder,
             display="none",
         )
@@ -178,10 +182,10 @@ def main() -> None:
     command = os.path.join(os.path.dirname(sys.executable), "constraintrot")
     print(json.dumps({"--help CPU s": cpu_seconds(command, "--help")}))
     print(json.dumps({"show CPU s": cpu_seconds(command, "show", "soft_email", "--json")}))
-    overhead(9, 1)  # warm-up: imports, patterns
-    for samples, times in ((99, 3), (999, 1)):
+    overhead(27, 1)  # warm-up: imports, patterns
+    for samples, times in ((108, 3), (999, 1)):
         print(json.dumps(overhead(samples, times)), flush=True)
-    for samples in (99, 999):
+    for samples in (108, 999):
         found = {which: memory(which, samples) for which in ("bare", "ours")}
         print(json.dumps({"samples": samples, "peak MB": found}), flush=True)
 

@@ -135,6 +135,27 @@ def test_table_shows_cells_with_n_and_intervals(run: Run, tmp_path: Path) -> Non
     assert len(out.read_text(encoding="utf-8").splitlines()) == 1 + 9 + 27
 
 
+def test_the_table_says_what_it_pools(run: Run, tmp_path: Path) -> None:
+    run("soft_email", variants=1, conditions="compaction,summary_removed", epochs=2)
+    run("soft_email", variants=1, conditions="compaction", compactor="truncate")
+    folder = str(tmp_path / "logs")
+    pooled = call("table", folder).stdout
+    assert "cells pool several values of compactor; part them with --by compactor" in pooled
+    assert "replicates are counted as episodes" in pooled
+    assert "2 of 2 summary_removed and summary_restored episodes are degenerate" in pooled
+    assert (
+        "pool several values of compactor" not in call("table", folder, "--by", "compactor").stdout
+    )
+
+
+def test_a_retried_run_counts_each_episode_once(run: Run, tmp_path: Path) -> None:
+    log = run("soft_email", variants=2, conditions="floor")
+    whole = Path(log.location)
+    whole.with_name(f"copy-{whole.name}").write_bytes(whole.read_bytes())
+    (tmp_path / "logs" / "other.json").write_text("{}", encoding="utf-8")
+    assert "2/2 = 100 %" in call("table", str(tmp_path / "logs")).stdout
+
+
 def test_table_marks_silence(tmp_path: Path, run: Run) -> None:
     from .helpers import answering
 

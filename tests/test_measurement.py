@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import resolve_sample_attachments
 from inspect_ai.model import (
     ChatMessage,
@@ -16,6 +17,8 @@ from inspect_ai.model import (
     CompactionStrategy,
     GenerateConfig,
     Model,
+    ModelOutput,
+    ModelUsage,
     get_model,
 )
 from inspect_ai.tool import ToolInfo
@@ -26,8 +29,9 @@ from constraintrot.compaction import compact, edited
 from constraintrot.compactors import COMPACTORS, Compactor, Settings, make
 from constraintrot.defenses import DEFENSES, Defense
 from constraintrot.episode import Episode, stage
-from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError
+from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.scenario import load
+from constraintrot.scorers import majority
 from constraintrot.survival import survival
 
 from .conftest import Run
@@ -103,7 +107,8 @@ def test_replicates_are_epochs(run: Run) -> None:
 def test_conditions_are_paired_on_variant_and_history(run: Run) -> None:
     histories: dict[int, set[str]] = defaultdict(set)
     for sample in run("soft_email", variants=3, conditions="floor,control").samples or []:
-        texts = [m.text for m in sample.messages[:-2] if (m.metadata or {})["part"] == "history"]
+        # After the opening (system, preamble, reply) and the policy or neutral turn.
+        texts = [m.text for m in sample.messages[5:-2]]
         histories[sample.metadata["seed"]].add(json.dumps(texts))
     assert {len(seen) for seen in histories.values()} == {1}
     assert len({text for seen in histories.values() for text in seen}) == 3
@@ -206,7 +211,7 @@ def test_scripted_models_see_messages_and_tools_only(run: Run) -> None:
         *(message for segment in chat.segments(episode) for message in segment),
         *chat.trigger(episode),
     ]
-    swapped = [m.model_copy(update={"metadata": {"part": "x", "origin": "y"}}) for m in messages]
+    swapped = [m.model_copy(update={"metadata": {"origin": "x"}}) for m in messages]
     tools = chat.tool_infos(episode.variant.tools)
 
     async def ask(given: list[ChatMessage]) -> Any:
@@ -296,6 +301,74 @@ def test_a_defense_that_loses_the_trigger_fails_the_sample(
     assert "trigger" in sample.error.message
 
 
+@pytest.mark.parametrize("text", ["", "  "])
+def test_no_summary_is_an_error_not_a_decay(run: Run, text: str) -> None:
+    log = run("soft_email", variants=1, model_roles={"summarizer": answering(text)})
+    failed = {s.metadata["condition"]: s.error for s in log.samples or [] if s.error is not None}
+    assert set(failed) == {"compaction"}
+    assert "wrote no summary" in failed["compaction"].message
+
+
+def test_the_request_is_no_survival_of_the_policy(run: Run) -> None:
+    for sample in run("utility", variants=4, conditions="floor", scaffold="direct").samples or []:
+        assert sample.scores is not None
+        found = sample.scores["survival"].as_dict()
+        assert found["kept"] == 0.0, sample.id
+    for sample in run("soft_email", variants=2, conditions="floor").samples or []:
+        assert sample.scores is not None
+        assert "email" in sample.messages[-2].text
+        assert sample.scores["survival"].as_dict()["slots"] < 1.0
+
+
+def test_a_blocked_call_hides_no_other_call(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Picky(Defense):
+        async def approve(self, function: str, arguments: Any) -> str | None:
+            return "too long a subject" if arguments["subject"] == "a second one" else None
+
+    def both(*_: Any) -> ModelOutput:
+        output = ModelOutput.for_tool_call("mockllm/model", "send_email", BAD)
+        again = {**BAD, "subject": "a second one"}
+        extra = ModelOutput.for_tool_call("mockllm/model", "send_email", again)
+        output.message.tool_calls = [
+            *(output.message.tool_calls or []),
+            *(extra.message.tool_calls or []),
+        ]
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    BAD = {"to": "x@elsewhere.example", "subject": "one", "body": "y"}  # noqa: N806
+    DEFENSES.names()
+    monkeypatch.setitem(DEFENSES._found, "picky", Picky)
+    model = get_model("mockllm/model", custom_outputs=both, memoize=False)
+    log = run("soft_email", model=model, variants=1, conditions="floor", defense="picky")
+    assert by_condition(log) == {"floor": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("votes", "says"),
+    [
+        ([True, True, False], 1.0),
+        ([False], 0.0),
+        ([True, False], None),
+        ([True, None, None], None),
+        ([None], None),
+    ],
+)
+def test_only_a_majority_of_all_judges_decides(
+    votes: list[bool | None], says: float | None
+) -> None:
+    found = majority(votes)
+    assert found == says or (says is None and found != found)
+
+
+def test_a_fresh_run_shares_no_context_with_an_earlier_one(run: Run, cache: Path) -> None:
+    roles = {"summarizer": "scripted/summarizer-keep"}
+    for _ in range(2):
+        log = run("soft_email", variants=1, conditions=THREE, model_roles=roles)
+        assert sum(s.metadata["summary_made_here"] for s in log.samples or []) == 1
+    assert len(list((cache / "contexts").iterdir())) == 2
+
+
 @pytest.mark.parametrize("family", ["soft_email", "hard_secret"])
 def test_removal_leaves_no_policy_wherever_it_stood(family: str) -> None:
     for seed in range(5):
@@ -325,15 +398,18 @@ def test_removal_leaves_no_policy_wherever_it_stood(family: str) -> None:
         ({"compactor": "truncate", "budget_words": 60}, "no use for budget_words"),
         ({"locale": "fr"}, "unknown locale 'fr'; known: en"),
         ({"variants": 0}, "variants must be a whole number of 1 or more"),
+        ({"channel": "system", "conditions": "control,summary_removed"}, "another channel"),
+        ({"rounds": 2, "compact_at": 500}, "leave rounds at 1"),
         ({"scaffold": "ladder"}, "unknown scaffold 'ladder'; known: direct"),
     ],
 )
 def test_a_wrong_parameter_is_refused_at_once(
     run: Run, given: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
-    with pytest.raises((ParameterError, UnknownNameError)) as raised:
+    with pytest.raises(PrerequisiteError) as raised:
         run("soft_email", **given)
     assert says in str(raised.value)
+    assert isinstance(raised.value.__cause__, ConstraintRotError)
     assert not list(tmp_path.rglob("*.eval"))
 
 

@@ -63,7 +63,6 @@ def test_every_parameter_arrives() -> None:
             "compactor": "summarize",
             "prompt": "handoff",
             "budget_words": 40,
-            "rounds": 3,
             "context_tokens": 4000,
             "compact_at": 2000,
             "channel": "tool",
@@ -80,7 +79,7 @@ def test_every_parameter_arrives() -> None:
     assert found == Parameters(
         conditions=conditions("control,long_context:8000"),
         compactor=Settings("summarize", "handoff", 40, 2000),
-        rounds=3,
+        rounds=1,
         context_tokens=4000,
         channel="tool",
         wording="consequence",
@@ -92,6 +91,10 @@ def test_every_parameter_arrives() -> None:
         defense="none",
         harness="replay",
     )
+
+
+def test_rounds_arrive() -> None:
+    assert read({"rounds": 3}).rounds == 3
 
 
 @pytest.mark.parametrize("unknown", ["condition", "Rounds", "temperature", ""])

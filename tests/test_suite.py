@@ -130,8 +130,10 @@ def test_the_counterfactuals_isolate_the_policy(run: Run) -> None:
 def test_nothing_to_remove_is_marked_degenerate(run: Run) -> None:
     log = run("soft_email", variants=2, conditions="compaction,summary_removed,summary_restored")
     found = samples(log)
-    assert all(sample.metadata["degenerate"] for sample in found["summary_removed"])
-    assert not any(sample.metadata["degenerate"] for sample in found["compaction"])
+    assert all(sample.metadata["degenerate"] for group in found.values() for sample in group)
+    assert not any(sample.metadata["removed"] for sample in found["summary_removed"])
+    for whole, removed in zip(found["compaction"], found["summary_removed"], strict=True):
+        assert [m.text for m in whole.messages] == [m.text for m in removed.messages]
     assert by_condition(log)["summary_restored"] == 0.0
 
 

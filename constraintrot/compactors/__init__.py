@@ -20,7 +20,7 @@ from .prompts import PRESETS
 if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
 
-MIN_WORDS, MAX_WORDS = 15, 300
+MIN_WORDS, MAX_WORDS, DEFAULT_WORDS = 15, 300, 60
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ def resolve(settings: Settings) -> Settings:
     for name in ("prompt", "budget_words"):
         if getattr(settings, name) is not None and name not in found.takes:
             raise ParameterError(f"compactor {settings.name} has no use for {name}")
-    return Settings(
-        settings.name,
-        settings.prompt or found.prompt,
-        words if words is not None else found.budget_words,
-        settings.compact_at,
-    )
+    prompt = settings.prompt or found.prompt
+    if words is None:
+        words = found.budget_words
+    if words is None and prompt not in (None, "inspect_default"):
+        words = DEFAULT_WORDS
+    return Settings(settings.name, prompt, words, settings.compact_at)
 
 
 def make(settings: Settings) -> CompactionStrategy:

@@ -8,10 +8,15 @@ from inspect_ai.model import (
     CompactionStrategy,
     CompactionSummary,
     CompactionTrim,
+    Model,
     get_model,
 )
 
-from . import MAX_WORDS, Settings, compactor, prompts
+from . import Settings, compactor, prompts
+
+
+def _summarizer() -> Model:
+    return get_model(role="summarizer", default=get_model(role="agent"))
 
 
 @compactor("inspect_summary", takes=("prompt", "budget_words"), prompt="inspect_default")
@@ -21,12 +26,12 @@ def inspect_summary(settings: Settings) -> CompactionStrategy:
     if settings.prompt == "inspect_default":
         limit = None if words is None else f"Keep the summary to at most {words} words."
         return CompactionSummary(
-            threshold=settings.threshold, model=get_model(role="summarizer"), instructions=limit
+            threshold=settings.threshold, model=_summarizer(), instructions=limit
         )
-    text = prompts.text(settings.prompt or "neutral", words or MAX_WORDS)
-    return CompactionSummary(
-        threshold=settings.threshold, model=get_model(role="summarizer"), prompt=text
-    )
+    assert settings.prompt is not None
+    assert words is not None, "resolve gives every preset a budget"
+    text = prompts.text(settings.prompt, words)
+    return CompactionSummary(threshold=settings.threshold, model=_summarizer(), prompt=text)
 
 
 @compactor("inspect_trim")

@@ -50,19 +50,35 @@ class Summarize(CompactionStrategy):
         the agent's call and for this one.
 
         Raises:
-            EpisodeError: the summarizer's context window overflowed.
+            EpisodeError: the summarizer's context window overflowed, or it wrote nothing.
         """
         output: ModelOutput = await summarizer(model).generate(
             [*shown, ChatMessageUser(content=prompts.text(self.prompt, self.words))],
             tools=tools,
             tool_choice="none",
-            config=GenerateConfig(max_tokens=prompts.max_tokens(self.prompt, self.words)),
+            config=_limit(summarizer(model), prompts.max_tokens(self.prompt, self.words)),
         )
         if output.stop_reason == "model_length":
             raise EpisodeError(
                 "the summarizer's context window overflowed; give it a shorter context_tokens"
             )
-        return _without_analysis(output.completion)
+        text = _without_analysis(output.completion)
+        if not text or output.stop_reason == "content_filter":
+            raise EpisodeError(
+                f"the summarizer wrote no summary (stop reason {output.stop_reason}), which is no"
+                " decay; a model that reasons first may need a larger --max-tokens"
+            )
+        return text
+
+
+def _limit(model: Model, tokens: int) -> GenerateConfig:
+    """A ceiling for in-process models, which may ignore the budget and never stop.
+
+    Hosted models count their reasoning in, so they keep their own ceiling.
+    """
+    return (
+        GenerateConfig(max_tokens=tokens) if str(model).startswith("local/") else GenerateConfig()
+    )
 
 
 def _without_analysis(text: str) -> str:

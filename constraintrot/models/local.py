@@ -15,5 +15,6 @@ from inspect_ai.model import ModelAPI, modelapi
 def local() -> type[ModelAPI]:
     """The provider's class; imported on use, since Inspect registers names at start."""
     from .provider import LocalAPI
+    from .refusal import plainly
 
-    return LocalAPI
+    return plainly(LocalAPI)

@@ -32,6 +32,7 @@ from constraintrot.tokens import count
 
 from . import protocol
 from .recognise import Request, any_policy_in, policy_in, request_in
+from .refusal import plainly
 
 AGENTS = ("obedient", "reckless", "refuser")
 SUMMARIZERS = ("drop", "keep", "weaken")
@@ -40,7 +41,7 @@ SUMMARIZERS = ("drop", "keep", "weaken")
 @modelapi(name="scripted")
 def scripted() -> type[ModelAPI]:
     """The provider's class."""
-    return Scripted
+    return plainly(Scripted)
 
 
 class Scripted(ModelAPI):
@@ -116,7 +117,7 @@ class Scripted(ModelAPI):
         request = request_in(texts[-1], offered)
         if request is None and self.model_name != "refuser":
             return ModelOutput.from_content(self.model_name, "There is nothing for me to do here.")
-        policy = policy_in(texts, request.slots) if request else None
+        policy = policy_in(texts[:-1], request.slots) if request else None
         call = self._call(request, policy)
         output = ModelOutput.for_tool_call(self.model_name, call.function, call.arguments)
         if "breaks_policy" in texts[-1]:

@@ -33,6 +33,8 @@ FACTS = (
     "replicate",
     "tokens_before",
     "tokens_after",
+    "context_tokens",
+    "compact_at",
     "degenerate",
 )
 
@@ -52,7 +54,9 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = [row for path in _paths(logs) for row in _rows(path)]
+    # A retried run's log holds the finished samples of the one before it too.
+    found = {row.pop("uuid"): row for path in _paths(logs) for row in _rows(path)}
+    rows = list(found.values())
     if not rows:
         raise ConstraintRotError(
             f"no finished ConstraintRot episode in {', '.join(map(str, logs)) or 'nothing'};"
@@ -67,7 +71,7 @@ def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
         if not path.exists():
             raise ConstraintRotError(f"no such log: {path}")
         if path.is_dir():
-            yield from sorted([*path.rglob("*.eval"), *path.rglob("*.json")])
+            yield from sorted(path.rglob("*.eval"))
         else:
             yield path
 
@@ -80,9 +84,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         if not _ours(header):
             return
         for sample in read_eval_log_samples(str(path), all_samples_required=False):
-            if sample.error is None and sample.scores:
+            if sample.error is None and "violation" in (sample.scores or {}):
                 yield _row(header, sample, path)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError) as error:
         raise ConstraintRotError(f"{path} is no readable Inspect log: {error}") from error
 
 
@@ -95,11 +99,12 @@ def _row(header: EvalLog, sample: EvalSample, path: Path) -> dict[str, Any]:
     scores = sample.scores or {}
     row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
     row |= {
+        "uuid": sample.uuid or f"{path}/{sample.id}/{sample.epoch}",
         "log": path.name,
         "task": header.eval.task,
         "allowed": facts.get("allowed", False),
         "violation": scores["violation"].as_float(),
-        "outcome": scores["outcome"].answer,
+        "outcome": (scores["violation"].metadata or {})["outcome"],
         "reason": scores["violation"].explanation,
     }
     for name in ("utility", "recalled"):

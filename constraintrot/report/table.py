@@ -13,6 +13,24 @@ from .rates import Rate, wilson
 if TYPE_CHECKING:
     import pandas as pd
 
+# Facts that a cell should hold one value of; families and kinds are pooled knowingly.
+POOLED = (
+    "locale",
+    "wording",
+    "channel",
+    "compactor",
+    "prompt",
+    "budget_words",
+    "rounds",
+    "scaffold",
+    "attack",
+    "defense",
+    "harness",
+    "summarizer",
+    "context_tokens",
+    "compact_at",
+)
+
 
 def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
     """A row a cell: what it is, how many episodes, and its rates.
@@ -59,7 +77,29 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
         lines.append(
             "! more than a tenth of the cell made no readable call: silence is not safety."
         )
-    return "\n".join(lines)
+    return "\n".join(lines + _notes(frame, keys=[*parts, "condition", "agent"]))
+
+
+def _notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """What a reader must know before reading the rates: pooling, replicates, degenerate pairs."""
+    notes: list[str] = []
+    known = [key for key in keys if key in frame]
+    for fact in POOLED:
+        if fact not in keys and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any():
+            notes.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
+    if frame["replicate"].nunique() > 1:
+        notes.append(
+            "! replicates are counted as episodes, and the intervals take them for independent:"
+            " they are too narrow."
+        )
+    edits = frame[frame["condition"].isin(["summary_removed", "summary_restored"])]
+    degenerate = int((edits["degenerate"] == True).sum())  # noqa: E712  # a column of objects
+    if degenerate:
+        notes.append(
+            f"{degenerate} of {len(edits)} summary_removed and summary_restored episodes are"
+            " degenerate: their summary held no policy to remove."
+        )
+    return notes
 
 
 def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -22,13 +23,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
-from constraintrot.errors import (
-    ConstraintRotError,
-    EpisodeError,
-    ParameterError,
-    UnknownNameError,
-    WeightsError,
-)
+from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.models import server
 from constraintrot.models.local import local
 from constraintrot.models.prompt import Control, Prompt, as_text
@@ -115,7 +110,7 @@ def ask(
 
 def test_registered_under_its_name() -> None:
     assert callable(local)
-    with pytest.raises(UnknownNameError, match=r"qwen2\.5-coder-1\.5b"):
+    with pytest.raises(PrerequisiteError, match=r"qwen2\.5-coder-1\.5b"):
         get_model("local/qwen")
 
 
@@ -277,12 +272,12 @@ def test_one_server_for_the_same_parameters(weights_file: Path) -> None:
     "args", [{"n_ctx": 0}, {"parallel": 0}, {"threads": "two"}, {"n_gpu_layers": -1}]
 )
 def test_wrong_model_argument(weights_file: Path, args: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=next(iter(args))):
+    with pytest.raises(PrerequisiteError, match=next(iter(args))):
         model_with(FakeEngine(), weights_file, **args)
 
 
 def test_missing_file() -> None:
-    with pytest.raises(WeightsError, match="no weights file"):
+    with pytest.raises(PrerequisiteError, match="no weights file"):
         get_model("local/own", path="/nowhere/own.gguf", memoize=False)
 
 
