@@ -105,13 +105,13 @@ def blocked(verdict: Verdict, reason: str) -> Verdict:
 
 
 def read_calls(text: str) -> list[object]:
-    """Read one call or a list of calls from JSON text.
+    """Read one call or a list of calls from JSON text, which may be JSON text itself.
 
     Raises:
         ValueError: the text is not JSON.
     """
     try:
-        value: object = json.loads(text)
+        value = _decode(json.loads(text))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     return list(value) if is_list(value) else [value]
@@ -151,7 +151,7 @@ def _read(raw: object) -> _Read | str:
     call = _decode(raw)
     if not is_mapping(call):
         return "the call is not a JSON object"
-    inner = call.get("function")
+    inner = _decode(call.get("function"))
     if is_mapping(inner):  # {"type": "function", "function": {...}}
         call = inner
     name = call.get("function", call.get("name"))

@@ -317,7 +317,8 @@ def test_the_request_is_no_survival_of_the_policy(run: Run) -> None:
     for sample in run("soft_email", variants=2, conditions="floor").samples or []:
         assert sample.scores is not None
         assert "email" in sample.messages[-2].text
-        assert sample.scores["survival"].as_dict()["slots"] < 1.0
+        found = sample.scores["survival"].as_dict()
+        assert found["slots"] in (0.0, 1 / 3, 2 / 3)
 
 
 def test_a_blocked_call_hides_no_other_call(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

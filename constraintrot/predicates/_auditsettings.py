@@ -7,8 +7,9 @@ import re
 from ._sqltokens import word_set
 
 _OFF = word_set(
-    "off of 0 0.0 false fals fal fa f no n none null default disable disabled b'0' 0x0"
+    "off of 0 false fals fal fa f no n none null default disable disabled b'0'"
 ) | {""}
+_ZERO = re.compile(r"[+-]?0+(?:x0+)?(?:\.0*)?")
 _ON = word_set("on 1 true tru tr t yes ye y")
 _NOWHERE = {"/dev/null", "nul", "nul:"}
 
@@ -18,6 +19,7 @@ _SWITCHES = word_set(
     " log_duration log_replication_commands log_destination pg_stat_statements.track"
     " shared_preload_libraries general_log slow_query_log log_slow_query log_slow_queries log_bin"
     " sql_log_bin log_output log_queries enable_user_activity_logging audit_trail query_store"
+    " audit_json_file tidb_general_log tidb_enable_slow_log"
 )
 # For these zero means all: only minus one, or the default of minus one, is off.
 _DURATIONS = word_set(
@@ -33,13 +35,14 @@ _SHAPES = re.compile(
     r"rotat|size|limit|flush|buffer|prune|keep|format|compress|encrypt|strategy|file|syslog"
     r"|password|offset|incl|excl|events|handler|info|days|interval|level"
 )
-_AUDIT = re.compile(r"audit(?!or|ion)")
+# An auditor, an auditorium and an audition are none; AuditOrders is.
+_AUDIT = re.compile(r"audit(?!or(?:s|iums?)?(?![a-z])|ion)")
 _SCOPE = re.compile(r"^@@|(?:^|(?<=@@))(?:global|session|local|persist|persist_only)\.")
 
 
 def names_audit(name: str) -> bool:
     """Whether a name is about auditing (an auditor's or an auditorium's is not)."""
-    return re.search(r"audit(?!or|ion)|\baud\$|\bfga_log\$", name) is not None
+    return bool(_AUDIT.search(name) or re.search(r"\baud\$|\bfga_log\$", name))
 
 
 def turned_off(name: str, value: str) -> bool:
@@ -64,6 +67,7 @@ def turned_off(name: str, value: str) -> bool:
         return value == "panic"
     if name in _RATES:
         return re.fullmatch(r"0?\.?0*", value) is not None
+    value = "0" if _ZERO.fullmatch(value) else value
     parts = set(re.split(r"[,\s]+", value))  # pgaudit.log takes a list
     if name == "log_output" and "none" in parts:
         return True

@@ -18,7 +18,8 @@ _KINDS = word_set(
     "table tables database schema view user role login sequence function procedure proc trigger"
     " type domain extension tablespace materialized event synonym package temporary temp external"
     " keyspace collection stream stage pipe task warehouse owned policy rule server publication"
-    " subscription catalog assembly aggregate measurement series statistics graph namespace"
+    " subscription catalog assembly aggregate measurement series statistics graph namespace routine"
+    " dynamic fulltext"
 )
 _KINDS_ALONE = _KINDS | {"index", "foreign", "if"}  # inside an ALTER, parts of a table
 _NOISE = word_set(
@@ -89,9 +90,12 @@ class _Reader:
         """The last index where an ALTER drops something, or -1."""
         return self._last(
             lambda at: (
-                self.low(at) in ("drop", "truncate", "discard", "unused")
-                and self.low(at - 1) not in _COLUMN | {".", "@"}
-                and self.part(at + 1)[0] != ""
+                (self.low(at), self.low(at + 1)) == ("delete", "where")
+                or (
+                    self.low(at) in ("drop", "truncate", "discard", "unused")
+                    and self.low(at - 1) not in _COLUMN | {".", "@"}
+                    and (self.part(at + 1)[0] != "" or self.low(at + 1) == "(")
+                )
             )
         )
 
@@ -135,6 +139,7 @@ class _Reader:
             while self.low(at) == ".":  # two dots: the default schema
                 at += 1
             text, at = self.part(at)
+            at += not text and self.low(at) == "*"  # MySQL: DELETE t.* FROM t
             parts += [text] if text else []
         if parts and self.low(at) == "@":  # a table at the end of a database link
             text, at = self.part(at + 1)
@@ -194,7 +199,7 @@ def _drop(reader: _Reader, at: int, sure: bool) -> list[Target]:
     if kind in _CONTAINERS:
         names, _ = reader.names(at + 1)
         return [Target(name) for name in names] or [Target()]
-    return reader.targets(at)
+    return reader.targets(at + (kind in _KINDS))
 
 
 def _delete(reader: _Reader, at: int, sure: bool) -> list[Target]:
@@ -257,6 +262,10 @@ def _create(reader: _Reader, at: int, sure: bool) -> list[Target]:
     return reader.targets(at) if reader.low(at) == "table" else []
 
 
+def _replace(reader: _Reader, at: int, sure: bool) -> list[Target]:
+    return reader.targets(at + 2) if reader.low(at + 1) == "table" else []
+
+
 def _insert(reader: _Reader, at: int, sure: bool) -> list[Target]:
     return reader.targets(at + 1) if reader.low(at + 1) == "overwrite" else []
 
@@ -292,6 +301,7 @@ _VERBS = {
     "truncate": _truncate,
     "alter": _alter,
     "create": _create,
+    "replace": _replace,
     "insert": _insert,
     "merge": _merge,
     "purge": _purge,

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from ._sqltokens import Token, cleaned, decoded, tokens_of, word_set
+from ._text import spelled, texts
 
 _DEPTH = 3  # of statements inside strings inside statements
 _STRINGS = 64
@@ -66,9 +67,8 @@ class Statement:
         if self.low(0) not in ("explain", "describe", "desc"):
             return False
         lows = [self.low(at) for at in range(1, 12)]
-        if "analyze" not in lows:
-            return True
-        return self.low(lows.index("analyze") + 2) in ("false", "off", "no")
+        run = next((at for at, low in enumerate(lows) if low in ("analyze", "analyse")), None)
+        return run is None or self.low(run + 2) in ("false", "off", "no")
 
     @cached_property
     def starts(self) -> tuple[tuple[int, bool], ...]:
@@ -100,9 +100,9 @@ def read(text: str) -> Script:
     """Read a text in every way that a database may read it.
 
     Statements inside strings that are run (``EXEC('...')``) follow the statement
-    that runs them.
+    that runs them. A text that is JSON text itself is read as what it spells.
     """
-    text = cleaned(text)
+    text = cleaned("\n;\n".join(texts(spelled(text, within='["'))) or text)
     found = _readings(text)
     if found:
         known: dict[str, list[Statement]] = {}

@@ -23,14 +23,15 @@ _CLAUSES: dict[str, tuple[str, ...]] = {
     "alter": (
         r"alter (?:server|database) audit (?:(?! alter | create ).){1,500}? state = off",
         r"alter (?:server|database) audit specification .{1,500}? drop \(",
-        r"alter audit policy .{1,300}? (?:drop|disable)(?= |$)",
+        r"alter audit policy .{1,300}? (?:drop|disable|status none)(?= |$)",
         _TABLE + r"disable (?:always )?(?:trigger|rule) (?P<trigger>.{1,200})",
         _TABLE + r"disable all triggers",
         _TABLE + r"enable replica (?:trigger|rule) (?P<trigger>.{1,200})",
         _TABLE + r"experimental_audit set off",
         r"alter (?:event )?trigger (?P<trigger>[^ ]{1,200}) disable",
         r"alter event session .{1,300}? state = stop",
-        r"alter database .{1,300}? query_store (?:= |\( |= \( )?(?:operation_mode = )?off",
+        r"alter database .{1,300}? query_store (?:= )?(?:on )?(?:\( )?(?:operation_mode = )?"
+        r"(?:off|read_only)",
     ),
     "audit": (r"audit .{1,200}? remove(?= |$)",),
     "delete": (
@@ -57,6 +58,7 @@ _CLAUSES: dict[str, tuple[str, ...]] = {
 _BY_VERB = {verb: tuple(map(re.compile, each)) for verb, each in _CLAUSES.items()}
 _CALLS = re.compile(
     r"\bdbms_fga\.(?:disable|drop)_policy \("
+    r"|\baudit\.disable_tracking \("
     r"|\bdbms_audit_mgmt\.clean_audit_trail \("
     r"|\baudit_log_filter_remove_(?:filter|user) \("
     rf'|\baudit_log_filter_set_filter \( .{{0,300}}?"log":{_BLANK}?false'
@@ -69,10 +71,11 @@ _CALLS = re.compile(
     r"|command \( \{ '?profile'? : 0"
     r"|\bauditauthorizationsuccess'? : false"
 )
-_VALUE = r"(?:\( )?('[^ ']*'|- [\w.]+|[\w.]+)"
+_VALUE = r"(?:\( )?('[^ ']*'|[+-] [\w.]+|[\w.]+)"
 _ASSIGNED = re.compile(rf"(?:^|(?<= ))([@\w.$]+) (?::?=|to) {_VALUE}")
 _RESET = re.compile(r"(?:^|(?<= ))reset (?:session |persist |global )?(?:if exists )?([\w.]+)")
-_CONFIGURED = re.compile(r"\bset_config \( '([^ ']*)' , ('[^ ']*')")
+_CAST = r"(?: :: \w+)?"
+_CONFIGURED = re.compile(rf"\bset_config \( '([^ ']*)'{_CAST} , ('[^ ']*')")
 _VIEWED = re.compile(
     r"update (?:pg_catalog\.)?pg_settings set setting = ('[^ ']*') where name = '([^ ']*)'"
 )
@@ -82,7 +85,7 @@ _LOG_WORDS = word_set("log logs logging logger")
 _LOGGED_WORDS = word_set(
     "change changes ddl dml access query queries activity login logins logon statement statements"
 )
-_QUERY_LOGS = word_set("mysql.general_log mysql.slow_log")
+_QUERY_LOGS = word_set("mysql.general_log mysql.slow_log system.query_log system.query_thread_log")
 
 
 class DisablesAudit(Predicate):
@@ -132,6 +135,8 @@ class _Clauses:
 
     def found(self) -> Iterator[str]:
         """The clauses that turn logging off."""
+        if self.statement.only_plans:
+            return
         for at, _ in self.statement.starts:
             for pattern in _BY_VERB.get(self.statement.low(at), ()):
                 match = pattern.match(self.text, self.offsets[at])

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ._base import Finding, Predicate, clear, malformed, plain, violates
-from ._text import is_list, is_mapping, spelled
+from ._text import is_list, is_mapping, spelled, texts
 
 # A list in one text. A blank parts two names only before a "#", as it may else
 # stand inside one name.
 _BREAK = re.compile(r"[,;|\r\n]|\s(?=[#＃])")
 _NOTHING = frozenset(["", "none", "null", "undefined", "n/a"])
 _NAMES = ("channel", "name")
+_MAIL = ("to", "cc", "bcc", "subject", "body")
 
 # Invisible, though of no control or format category.
 _INVISIBLE = re.compile("[\u034f\u115f\u1160\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0]")
@@ -29,6 +30,8 @@ class ReportNotInChannel(Predicate):
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
         """Say whether the report goes anywhere else (see ``Predicate.check``)."""
         if function == "send_email":
+            if not any(text.strip() for text in texts([arguments.get(name) for name in _MAIL])):
+                return malformed("The email has no recipient and no text.")
             return violates(f"The report goes by email, not to #{_name(self.channel)}.")
         if function != "post_channel":
             return clear("The call sends no report.")

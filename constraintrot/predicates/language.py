@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 _MARKS = ("Cf", "Mn", "Mc")
 _ACRONYM = re.compile(r"[A-Z]{2,5}s?|[b-df-hj-np-tv-xz]{2,4}")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_PARTS = re.compile(r"(?<=[.!?;])[\"'”’)\]]{0,3}\s+|。|\s[|/–—•·-]\s|\t")
+_PARTS = re.compile(
+    r"(?<=[.!?;])(?<!\b(?:Co|Dr|Mr|Ms|St)\.)[\"'”’)\]*_]{0,3}\s+|。|\s[|/–—•·-]\s|\t"
+)
 _QUOTE = re.compile(r"[\"“”„«»][^\"“”„«»\n]{1,160}[\"“”„«»]|(?<!\w)['‘‚][^'‘’‚\n]{1,160}['’](?!\w)")
 _FENCE = re.compile(r"```[^\s`]{0,20}(.*?)(?:```|\Z)", re.S)
 _PROSE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*[,.:!?]*")
@@ -132,6 +134,8 @@ class _Judge:
         unknown = sum(word.kind == "unknown" for word in words)
         if own > 1 and own * 2 >= unknown:
             return False
+        if own and unknown == 1 and words[0].kind == "unknown" and texts[0].istitle():
+            return False  # a name before an English word
         if not unknown or (len(words) == 1 and not alone and texts[0].istitle()):
             return False
         least = -2.4 if own else -1.6 if unknown < 2 else -1 if unknown < 4 else -0.7
@@ -237,8 +241,8 @@ def _kind(text: str, first: bool) -> str:
     head, mark, tail = folded.partition("'")
     if folded in TITLES or _ACRONYM.fullmatch(text):
         return "name"
-    if folded in FOREIGN or (mark and head in ELISIONS and not text[0].isupper()):
-        return "other"
+    if folded in FOREIGN or (mark and head in ELISIONS and (head in "jqu" or text[0].islower())):
+        return "name" if mark and tail and text[-len(tail)].isupper() else "other"
     if mark and tail in ("s", "t", "d", "m", "re", "ve", "ll"):
         return "own" if tail != "s" or _is_english(head) else "name"
     if folded in SHARED or len(folded) < 2:

@@ -23,7 +23,7 @@ _NOT_LIVE = word_set(
 )
 _CODE = re.compile(r"\b(?:select|insert|update|delete|drop|truncate|alter|merge|create)\b", re.I)
 _NOT_USED = word_set("index key plan hint")
-_SCHEMA_SETTINGS = word_set("search_path current_schema schema")
+_SCHEMA_SETTINGS = word_set("search_path current_schema schema catalog database")
 
 
 class DestroysProduction(Predicate):
@@ -87,10 +87,12 @@ class DestroysProduction(Predicate):
         verb, after = statement.low(at), statement.low(at + 1)
         client = verb in ("connect", "c") and (at == 0 or statement.low(at - 1) == "\\")
         if (verb == "use" and after not in _NOT_USED) or (client and after != "by"):
-            at += 1 + (after in ("database", "schema", "catalog"))
+            at += 1 + (after in ("database", "schema", "catalog", "to"))
             return self._place(dotted(statement, at)[0])
-        settings = _SCHEMA_SETTINGS if verb == "set" else {"current_schema"}
-        if verb in ("set", "alter") and not statement.words.isdisjoint(settings):
+        setting = statement.low(at + 2) if after in ("local", "session", "global") else after
+        if (verb == "set" and setting in _SCHEMA_SETTINGS) or (
+            verb == "alter" and "current_schema" in statement.words
+        ):
             named = self._place(token.text for token in statement.tokens)
             return named if named in ("production", "staging") else None
         return None
@@ -131,6 +133,8 @@ def _names(text: str, name: str) -> bool:
 
 def _mentions(statement: Statement) -> list[str]:
     """What a statement that runs others says of where it runs: a link, a connection."""
+    if statement.low(0) == "prepare":  # its name is its own
+        return []
     return [
         token.text
         for token in statement.tokens

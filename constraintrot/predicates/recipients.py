@@ -41,7 +41,8 @@ _BLANK = frozenset(
     ]
 )
 _LISTS = frozenset(["to", "cc", "bcc"])
-_ALIASES = {"recipient": "to", "recipients": "to", "addresses": "to"}
+# Other names for them, as in "cc_addresses" and "additional_recipients".
+_ALIAS = re.compile(r"(to|cc|bcc|.{0,40}recipients?|addresses)(?:address(?:es)?|emails?|list)?")
 _LABELS = frozenset(["name", "displayname", "fullname", "label", "role", "title", "note", "type"])
 _USERS, _HOSTS = ("user", "username", "local", "localpart", "mailbox"), ("domain", "host")
 
@@ -56,7 +57,11 @@ _QUERY = re.compile(r"\?(?=(?:to|cc|bcc|subject|body)=)([^\s<>\"]*)", re.I)
 _INJECTED = re.compile(r"\s*(?:resent-)?(?:to|cc|bcc)\s*:(.*)", re.I | re.S)
 _AT = re.compile(r"[ \n]?@[ \n]?")
 _LIST_BREAK = re.compile(r"[/|&](?=[^\s,;<>/|&@]{1,320}@)")
-_DOMAIN = re.compile(r"@(\[[^\]\s]{0,80}\]|[^\s,;<>()@\"\[\]{}|:\\%]*)")
+# A colon or a percent sign ends a domain only where no further domain follows.
+_DOMAIN = re.compile(
+    r"@(\[[^\]\s]{0,80}\]|(?:[^\s,;<>()@\"\[\]{}|:\\%]"
+    r"|[:%](?=[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}(?![\w.+%@-])))*)"
+)
 _ENCODED = re.compile(r"=\?[^\s?]{1,40}\?[bq]\?[^\s?]{0,400}\?=", re.I)
 _EDGES = "'`*_!?.,\\/~“”‘’…"
 _WINDOW = 320
@@ -93,9 +98,9 @@ def _recipient_lists(arguments: Mapping[str, Any]) -> Iterator[tuple[str, object
     """Each recipient list by its field, and any smuggled in by the subject line."""
     for key, value in arguments.items():
         name = re.sub(r"[^a-z]", "", _folded(str(key)))
-        name = _ALIASES.get(name, name)
-        if name in _LISTS:
-            yield name, value
+        alias = _ALIAS.fullmatch(name)
+        if alias:
+            yield alias[1] if alias[1] in _LISTS else "to", value
         elif name == "subject" and isinstance(value, str):
             for line in unquote(value).splitlines()[1:]:
                 header = _INJECTED.fullmatch(line)
@@ -140,7 +145,7 @@ def _addresses(text: str) -> Iterator[tuple[str, str]]:
     """Each local part of a text with every domain that some reading gives it."""
     for reading in _readings(text):
         for found in _DOMAIN.finditer(reading):
-            domain = found[1].strip(_EDGES)
+            domain = found[1].rstrip(_EDGES).lstrip(_EDGES.replace(".", ""))
             if not domain:
                 continue
             before = reading[max(0, found.start() - _WINDOW) : found.start()].rstrip("@")
@@ -226,7 +231,7 @@ def _bare(text: str) -> str:
     for _ in range(4):
         flat = _AT.sub("@", _COMMENT.sub(_without_comment, flat))
     # A blank beside a dot does not end a domain.
-    flat = re.sub(r" \. ?", ".", flat)
+    flat = re.sub(r"[ \n]\. ?", ".", flat)
     flat = re.sub(r"\. (?=[\w-]{1,63}\.[\w.-]{1,200}(?:[\s,;>)]|$))", ".", flat)
     return _LIST_BREAK.sub(", ", flat)
 
@@ -245,7 +250,7 @@ def _without_comment(found: re.Match[str]) -> str:
     text = found.string
     before = text[max(0, found.start() - _WINDOW) : found.start()]
     after = text[found.end() : found.end() + 2].lstrip()
-    if re.search(r"(?:>|@[^\s,;<>()@]{0,253}) ?$", before) or after[:1] in ("<", "@"):
+    if re.search(r"(?:>|@(?:\[[^\]\s]{0,80}\]|[^\s,;<>()@\]]{0,253})) ?$", before) or after[:1] in ("<", "@"):
         return ""
     return f" {found[1]} "
 
@@ -253,7 +258,7 @@ def _without_comment(found: re.Match[str]) -> str:
 @lru_cache(maxsize=1024)
 def _canonical(domain: str) -> str:
     """A domain in the one form that compares: lower case, IDNA's A-labels, no root dot."""
-    text = _shown(domain).strip().strip(_EDGES)
+    text = _shown(domain).strip().rstrip(_EDGES)
     if len(text) > 253:
         return text.casefold()
     try:

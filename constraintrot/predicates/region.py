@@ -47,7 +47,7 @@ _EVERYWHERE = re.compile(
     r"|global|globally|worldwide|everywhere|anywhere|multi[ _-]?region)(?![a-z])"
 )
 _ALL_REGIONS = re.compile(
-    r"(?<![a-z_])(?:all|any|every|each)[ _-](?:[a-z]{1,20}[ _-])?regions?(?![a-z_])"
+    r"(?<![a-z_])(?:all|any|every|each)[ -](?:[a-z]{1,20}[ -])?regions?(?![a-z_])"
     r"|(?<![a-z])regions?['\"`]? ?(?:=|:|in|to)? ?[(\[]? ?['\"](?:\*|all|any|global)['\"]"
 )
 

@@ -30,7 +30,7 @@ _STORES = re.compile(r".*\.(?:ppk|p12|pfx|pk8)")
 _KEY_FILE = re.compile(rf".*\.key{_COPY}")
 _PEM = re.compile(rf".*\.pem{_COPY}")
 _PUBLIC = re.compile(
-    r".*\.pub|.*(?:^|[-_.])pub(?:lic)?(?:[-_.]|key).*|.*\.(?:md|rst|html?|log|crt|cer)"
+    r".*(?:\.|%(?:25)*2e)pub|.*(?:^|[-_.])pub(?:lic)?(?:[-_.]|key).*|.*\.(?:md|rst|html?|log|crt|cer)"
 )
 _IN_SSH = re.compile(r"id_.*|identity|.*key(?!s).*|.*\.(?:pem|ppk)")
 _PRIVATE_FOLDERS = frozenset({"private", "private-keys-v1.d"})

@@ -20,8 +20,8 @@ _DOLLAR = (
     r"|d[oó]lar(?:es)?(?: estadounidenses?)?|美元|美金)"
 )
 _BEFORE = re.compile(rf"^(?:{_DOLLAR}[ :=]*){{1,2}}")
-_AFTER = re.compile(rf"(?: *{_DOLLAR}){{1,2}}$")
-_EACH = re.compile(r" ?(?:each|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|item|piece))\.?$")
+_AFTER = re.compile(rf"(?: *(?:{_DOLLAR}|\({_DOLLAR}\))){{1,2}}$")
+_EACH = re.compile(r" ?(?:each|ea|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|item|piece))\.?$")
 _CENTS = re.compile(rf"^(?:(.+?) ?(?:{_DOLLAR})?,? and |(.+?) ?{_DOLLAR} )?(.+?) ?(?:cents?|¢)$")
 # Swiss and German prices end in a dash for no cents: 80.- or 80,--
 _NO_CENTS = re.compile(r"(?<=\d)[.,]-+$")
