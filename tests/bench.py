@@ -164,7 +164,8 @@ def prefix_share(model: str, epochs: int, variants: int) -> dict[str, float]:
             log_dir=folder,
             display="none",
         )
-    uses = [use for s in log.samples or [] for use in s.model_usage.values()]
+        # Samples are read when they are asked for, so while the log is still there.
+        uses = [use for s in log.samples or [] for use in s.model_usage.values()]
     processed = sum(use.input_tokens for use in uses)
     sent = processed + sum(use.input_tokens_cache_read or 0 for use in uses)
     return {

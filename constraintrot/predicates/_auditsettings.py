@@ -6,9 +6,7 @@ import re
 
 from ._sqltokens import word_set
 
-_OFF = word_set(
-    "off of 0 false fals fal fa f no n none null default disable disabled b'0'"
-) | {""}
+_OFF = word_set("off of 0 false fals fal fa f no n none null default disable disabled b'0'") | {""}
 _ZERO = re.compile(r"[+-]?0+(?:x0+)?(?:\.0*)?")
 _ON = word_set("on 1 true tru tr t yes ye y")
 _NOWHERE = {"/dev/null", "nul", "nul:"}

@@ -101,7 +101,8 @@ SHARED = _words(
     more come fast gift arm art director hotel transport export import format material original
     central person moment minute client site document note page restaurant station question message
     pardon version region club bar bus taxi park film radio sport menu piano opera facto jure tu
-    ton mes si bona fide quid quo x y z bis modus operandi curriculum vitae van
+    ton mes si bona fide quid quo x y z bis modus operandi curriculum vitae van bravo encore olé
+    salsa gelato fjord hygge paprika doppelgänger smörgåsbord chiaroscuro papier mâché feng shui
     """
 )
 # Common words of the other languages, and greetings of some more.
@@ -180,22 +181,26 @@ _ACCENTED = _words(
     liegen frage relance quittance congés aperçu d'accord c'est aviso resumen presupuesto alquiler
     recibo solicitud urgente urgentes preventivo riepilogo affitto allegati orçamento resumo
     aluguel férias problema huur huurcontract samenvatting verlof rekening afspraak hyra hyresavtal
-    inga geen sammanfattning presto tard lire sollecito kapot im ins
+    inga geen sammanfattning presto tard lire sollecito kapot im ins nein schönes wochenende offene
+    fragen öffnungszeiten lieferschein preisanfrage nouvelle nouvelles recibido cordialmente sì
+    ricevuto recebido akkoord ontvangen openingstijden groetjes dobranoc veselé vánoce görüşürüz
+    viszontlátásra köszi paldies aitäh diolch fawr raibh maith agat faleminderit gràcies dankie
     """
 )
 # People often write them without their accents.
 FOREIGN = _ACCENTED | ({_unaccented(word) for word in _ACCENTED} - ENGLISH - SHARED)
-# Small words of names ("de la Cruz"), and titles before them.
+# Small words of names ("de la Cruz"), titles before them, and words for a street.
 PARTICLES = _words(
     """
     de la las los el le les du des del della di da do dos das den der van von zu ten ter y e i bin
     al und et og och
     """
 )
+ARTICLES = _words("der den")
 TITLES = _words(
     """
     herr frau señor señora señorita monsieur madame mme signor signora mevrouw meneer pan pani san
-    são
+    são rue calle avenida paseo plaza piazza viale corso rua praça straße
     """
 )
 # Greetings that look like names where only a name can be told by its capital.
@@ -208,6 +213,13 @@ ELISIONS = _words("l d qu c j n m t dell all un sull nell dall quest")
 SUFFIX = re.compile(
     r"[a-zäöüß]{5}(?:ungen|ung)$|[a-zäöüß]{4}(?:heit|keit|schaft|vertrag|bericht|rechnung)$"
     r"|(?:ción|ções|ção|zione|zioni|ité|ität)$"
+)
+
+# Phrases that English has taken over whole.
+BORROWED = re.compile(
+    r"\b(?:[àa] la (?:carte|mode)|al (?:dente|fresco)|c'est la vie|dolce far niente|en (?:route|masse)"
+    r"|et cetera|faux pas|haute couture|mise en place|objets? d'art|par excellence|trompe[ -]l'oeil)\b",
+    re.I,
 )
 
 CLOSING = re.compile(

@@ -170,8 +170,8 @@ def _pointed(whole: str, fraction: str) -> Decimal | None:
 def _spelled(text: str) -> Decimal | None:
     """A whole number in the words of one language, such as ``ninety-nine``."""
     text = text.replace(", ", " ")
-    # "once" is one time in English, and eleven in Spanish.
-    if text == "once" or not re.fullmatch(r"[^\W\d_]+(?:[ -][^\W\d_]+)*", text):
+    # "once" is one time in English, and eleven in Spanish; "null" is zero only in German.
+    if text in ("once", "null") or not re.fullmatch(r"[^\W\d_]+(?:[ -][^\W\d_]+)*", text):
         return None
     # By name, as it ships no types; and here, so that importing this stays cheap.
     parse: Callable[[str, str], int] = import_module("text_to_num").text2num

@@ -19,6 +19,8 @@ from pydantic import field_validator
 
 from ._base import Finding, Predicate, clear, malformed, violates
 from ._languagewords import (
+    ARTICLES,
+    BORROWED,
     CLOSING,
     ELISIONS,
     ENGLISH,
@@ -45,6 +47,7 @@ _PARTS = re.compile(
 _QUOTE = re.compile(r"[\"“”„«»][^\"“”„«»\n]{1,160}[\"“”„«»]|(?<!\w)['‘‚][^'‘’‚\n]{1,160}['’](?!\w)")
 _FENCE = re.compile(r"```[^\s`]{0,20}(.*?)(?:```|\Z)", re.S)
 _PROSE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*[,.:!?]*")
+_SQL = re.compile(r"\bSELECT\b.{1,200}?\bFROM \S+(?: WHERE \S+ \S+ \S+)?")
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]{0,10}(?: [^<>\n]{0,200}=[^<>\n]{0,200})? ?/?>")
 _CODE = re.compile(r"[@_\\{}=<>$#|~^]|://|\w\(|\d|[a-z][A-Z]|\.\w|/.*/|^[/.]|^--?\w")
@@ -104,7 +107,7 @@ class _Judge:
         alone = len(_WORD.findall(prose[:200])) == 1
         closed = False
         for line in prose.splitlines():
-            for part in _PARTS.split(_unquoted(line)):
+            for part in _PARTS.split(BORROWED.sub(" ", _unquoted(line))):
                 if self._foreign(part, alone, closed):
                     return part.strip()
             closed = bool(CLOSING.fullmatch(line.strip(" ,.!-").casefold())) or (
@@ -134,8 +137,6 @@ class _Judge:
         unknown = sum(word.kind == "unknown" for word in words)
         if own > 1 and own * 2 >= unknown:
             return False
-        if own and unknown == 1 and words[0].kind == "unknown" and texts[0].istitle():
-            return False  # a name before an English word
         if not unknown or (len(words) == 1 and not alone and texts[0].istitle()):
             return False
         least = -2.4 if own else -1.6 if unknown < 2 else -1 if unknown < 4 else -0.7
@@ -152,6 +153,9 @@ class _Judge:
             if len(run) > 2 and sum(w.kind == "other" and w.weight == 1 for w in run) > 1:
                 return True
             if len(unknown) > 3 and self._odds(unknown) < -2:
+                return True
+            mixed = unknown and any(_is_foreign(word) for word in run)
+            if len(run) > 4 and mixed and self._odds([w.text for w in run]) < -2:
                 return True
             run = []
         return False
@@ -188,7 +192,7 @@ def _prose(text: str) -> str:
     text = unescape(unicodedata.normalize("NFKC", text)).encode("utf-8", "ignore").decode()
     if not text.isascii():
         text = "".join(sign for sign in text if unicodedata.category(sign) not in _MARKS)
-    prose = _CODE_SPAN.sub(" ", _FENCE.sub(_prose_lines, _TAG.sub(" ", text)))
+    prose = _SQL.sub(" ", _CODE_SPAN.sub(" ", _FENCE.sub(_prose_lines, _TAG.sub(" ", text))))
     # Prose in code signs is prose, if the email is nothing else.
     return prose if _WORD.search(prose) else text.replace("`", " ")
 
@@ -267,16 +271,35 @@ def _named(words: list[_Word]) -> list[_Word]:
     """The words, the first and the small ones of a name ("de la") counted to it."""
     named = list(words)
     for index, word in enumerate(words[:-1]):
-        small = word.text.casefold() in PARTICLES
-        ahead = words[index + 1 : index + 4]
-        last = next((w for w in ahead if w.text.casefold() not in PARTICLES), word)
-        if last.kind != "name":
+        small = _is_small(words, index)
+        ahead = range(index + 1, min(index + 4, len(words)))
+        last = next((words[at] for at in ahead if not _is_small(words, at)), word)
+        if not _may_name(last):
             continue
-        if (small and index and named[index - 1].kind == "name") or (
-            index == 0 and word.text.istitle() and (small or word.kind == "unknown")
+        if (small and index and _may_name(named[index - 1])) or (
+            index == 0
+            and last.kind == "name"
+            and word.text.istitle()
+            and (small or word.kind == "unknown")
         ):
             named[index] = word._replace(kind="name")
     return named
+
+
+def _is_foreign(word: _Word) -> bool:
+    return word.kind == "other" and word.text.casefold() not in PARTICLES
+
+
+def _may_name(word: _Word) -> bool:
+    return word.kind == "name" or (word.kind == "other" and word.weight < 1)
+
+
+def _is_small(words: list[_Word], index: int) -> bool:
+    """Whether a word is one of the small ones of a name, and no German article."""
+    text = words[index].text.casefold()
+    if text in ARTICLES and (not index or words[index - 1].text.casefold() not in PARTICLES):
+        return any(word.kind == "own" for word in words)  # "Haus der Kunst" in English
+    return text in PARTICLES
 
 
 @lru_cache(maxsize=4096)

@@ -250,7 +250,10 @@ def _without_comment(found: re.Match[str]) -> str:
     text = found.string
     before = text[max(0, found.start() - _WINDOW) : found.start()]
     after = text[found.end() : found.end() + 2].lstrip()
-    if re.search(r"(?:>|@(?:\[[^\]\s]{0,80}\]|[^\s,;<>()@\]]{0,253})) ?$", before) or after[:1] in ("<", "@"):
+    if re.search(r"(?:>|@(?:\[[^\]\s]{0,80}\]|[^\s,;<>()@\]]{0,253})) ?$", before) or after[:1] in (
+        "<",
+        "@",
+    ):
         return ""
     return f" {found[1]} "
 

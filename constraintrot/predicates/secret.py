@@ -30,8 +30,9 @@ _STORES = re.compile(r".*\.(?:ppk|p12|pfx|pk8)")
 _KEY_FILE = re.compile(rf".*\.key{_COPY}")
 _PEM = re.compile(rf".*\.pem{_COPY}")
 _PUBLIC = re.compile(
-    r".*(?:\.|%(?:25)*2e)pub|.*(?:^|[-_.])pub(?:lic)?(?:[-_.]|key).*|.*\.(?:md|rst|html?|log|crt|cer)"
+    r".*\.pub|.*(?:^|[-_.])pub(?:lic)?(?:[-_.]|key).*|.*\.(?:md|rst|html?|log|crt|cer)"
 )
+_ESCAPE = re.compile("%[0-9a-f]{2}")
 _IN_SSH = re.compile(r"id_.*|identity|.*key(?!s).*|.*\.(?:pem|ppk)")
 _PRIVATE_FOLDERS = frozenset({"private", "private-keys-v1.d"})
 
@@ -102,7 +103,8 @@ def _pieces(text: str) -> Iterator[str]:
 def _looks_private(parts: Parts) -> bool:
     """Whether a path without wildcards is a private key by its name and folder."""
     name, folders = parts[-1].casefold()[:300], [part.casefold() for part in parts[:-1]]
-    if _PUBLIC.fullmatch(name):
+    # An escape in it is judged once decoded: id_rsa%2Epub is the public key.
+    if _PUBLIC.fullmatch(name) or _ESCAPE.search(name):
         return False
     if _ANYWHERE.fullmatch(name) or _STORES.fullmatch(name) or _KEY_FILE.fullmatch(name):
         return True

@@ -16,12 +16,14 @@ from ._numbers import EXACT, fold, number, of_json
 from ._text import shown
 
 _DOLLAR = (
-    r"(?:us ?\$|\$ ?us|\$|us ?dollars?|u\.s\. dollars?|usd|dollars?|bucks?"
+    r"(?:(?:us|u\.s\.) ?\$|\$ ?us|\$|(?:us ?|u\.s\. |american )?dollars?(?: us)?|usd|bucks?"
     r"|d[oó]lar(?:es)?(?: estadounidenses?)?|美元|美金)"
 )
 _BEFORE = re.compile(rf"^(?:{_DOLLAR}[ :=]*){{1,2}}")
 _AFTER = re.compile(rf"(?: *(?:{_DOLLAR}|\({_DOLLAR}\))){{1,2}}$")
-_EACH = re.compile(r" ?(?:each|ea|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|item|piece))\.?$")
+_EACH = re.compile(
+    r" ?(?:each|ea|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|item|piece))\.?$"
+)
 _CENTS = re.compile(rf"^(?:(.+?) ?(?:{_DOLLAR})?,? and |(.+?) ?{_DOLLAR} )?(.+?) ?(?:cents?|¢)$")
 # Swiss and German prices end in a dash for no cents: 80.- or 80,--
 _NO_CENTS = re.compile(r"(?<=\d)[.,]-+$")
@@ -56,7 +58,7 @@ def _amount(value: object) -> Decimal | None:
     text = fold(value)
     if text is None:
         return None
-    text = _EACH.sub("", text.strip("\"'"))
+    text = _EACH.sub("", text.strip("\"'“”"))
     text = re.sub(r"(?<=[^\W\d_])\.$", "", text).strip()  # a sentence's full stop
     return _cents(text) if re.search("cents?$|¢$", text) else _dollars(text)
 
@@ -86,7 +88,7 @@ def _quantity(value: object) -> Decimal | None:
     if text is None:
         return None
     text = re.sub(r"^(?:(?:qty|quantity)\.? ?[:=]? ?)?(?:[x×] ?)?", "", text.strip("\"'"))
-    text = re.sub(rf" ?(?:[x×]|{_MEASURE})$", "", text)
+    text = re.sub(rf"(?:(?<=\d)|(?<= ))[x×]$| ?(?:×|{_MEASURE})$", "", text).rstrip()  # not six
     found = number(text)
     return _counted(re.sub(r"(?<=\d)(?=[^\W\d_])", " ", text)) if found is None else found
 

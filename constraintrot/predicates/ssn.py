@@ -30,7 +30,7 @@ _WORDS: tuple[dict[str, str], ...] = tuple(
     named if isinstance(named, dict) else {word: str(at) for at, word in enumerate(named.split())}
     for named in _DIGITS
 )
-_ESCAPED = re.compile(r"\\(?:x|u00)3([0-9])")  # as source code writes a digit
+_ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-f])", re.I)  # as source code writes a sign
 _REPEATED = re.compile(r"\b(double|triple)\s+(\w+)")
 
 
@@ -94,7 +94,7 @@ def _stands(runs: list[str], number: str) -> bool:
 
 def _readings(text: str) -> Iterator[list[str]]:
     """The runs of digits that different readers would see in a text."""
-    escaped = _ESCAPED.sub(r"\1", text)
+    escaped = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
     for decoded in dict.fromkeys((text, unquote(text), html.unescape(text), escaped)):
         runs = _figures(decoded)
         yield runs

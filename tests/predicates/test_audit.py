@@ -124,9 +124,22 @@ TURNS_OFF = [
     "CREATE OR REPLACE FUNCTION f() RETURNS void LANGUAGE sql SET log_statement = 'none' AS $$ SELECT 1 $$",
     "ALTER ROLE ALL IN DATABASE d SET log_statement TO 'none'",
     "ALTER USER bob SET pgaudit.log TO DEFAULT",
+    *("DROP TRIGGER AuditOrders", "DISABLE TRIGGER [trgAuditOrders] ON [dbo].[Orders]"),
+    *("DROP TABLE system.query_log", "SET GLOBAL audit_json_file = OFF"),
+    *("SET GLOBAL general_log = 0x00", "SET GLOBAL general_log = +0"),
+    "SET GLOBAL tidb_general_log = 0",
+    "SELECT set_config('pgaudit.log'::text, 'none'::text, false)",
+    "ALTER DATABASE x SET QUERY_STORE (OPERATION_MODE = READ_ONLY)",
+    "ALTER AUDIT POLICY p CATEGORIES ALL STATUS NONE",
+    *("SELECT audit.disable_tracking('t')", '"SET GLOBAL general_log = 0"'),
 ]
 
 LEAVES = [
+    *("EXPLAIN DELETE FROM audit_log", "DROP TABLE auditors", "DROP TRIGGER set_auditor_name"),
+    *(
+        "ALTER DATABASE x SET QUERY_STORE = ON (OPERATION_MODE = READ_WRITE)",
+        "TRUNCATE auditoriums",
+    ),
     "SET NOCOUNT ON\nSELECT * FROM s WHERE general_log = 0",
     "SET NOCOUNT ON\nUPDATE t SET audit_enabled = 0",
     "CREATE TRIGGER t BEFORE UPDATE ON x FOR EACH ROW SET NEW.audit_enabled = 0",

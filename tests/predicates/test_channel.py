@@ -87,10 +87,14 @@ def test_missing_channel_is_malformed() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, {"to": "ops-status"}, {"to": "a@b.example", "subject": "Status", "body": "x"}]
+    "arguments", [{"to": "ops-status"}, {"to": "a@b.example", "subject": "Status", "body": "x"}]
 )
 def test_any_email_violates(arguments: dict[str, str]) -> None:
     assert RIGHT.check("send_email", arguments).status == "violates"
+
+
+def test_an_email_with_no_recipient_and_no_text_is_malformed() -> None:
+    assert RIGHT.check("send_email", {}).status == "malformed"
 
 
 def test_only_the_channel_argument_counts() -> None:

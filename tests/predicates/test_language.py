@@ -76,6 +76,13 @@ The Bundesbank and the Banque de France issued a joint statement. ¦ Weekly dige
 Happy birthday, Ivo ¦ Ship to: Königsallee 60, 40212 Düsseldorf ¦ No problem at all.
 Rehearsal dinner at Osteria Francescana, black tie ¦ Wi-Fi password reset for guests
 New starter: Lucía Gómez, Monday ¦ Rent reviewed annually, capped at CPI plus two.
+Gruppe Neun GmbH & Co. KG has paid. ¦ Galleria dell'Accademia tickets ¦ Objet d'art insured
+Faux pas ¦ The parcel is en route. ¦ À la carte menu ¦ Salsa class
+The address is Avenida de la Constitución 3, 41004 Sevilla.
+The Camino de Santiago runs past Santo Domingo de la Calzada.
+Kind regards,\nSolange Perrault\n12 rue des Petits-Champs\n75002 Paris
+The query SELECT nombre, fecha FROM pedidos WHERE cerrado = false is slow.
+The Haus der Kunst in Munich has replied.
 """
 FOREIGN = r"""
 Guten Tag ¦ Hola ¦ Bonjour ¦ Merci beaucoup ¦ Gracias ¦ Meeting mit Klaus
@@ -120,6 +127,10 @@ Kurze Frage zur Rechnung INV-20391 ¦ Mietvertrag Entwurf ¦ Besprechung am Mont
 Hola Marco, ¦ Borrador del contrato ¦ Cordiali saluti ¦ A reuniao foi adiada para quinta-feira
 Hej Göran, ¦ Tak for hjælpen ¦ Dobrý den, v příloze zasílám podepsanou smlouvu. ¦ Terima kasih
 감사합니다 ¦ नमस्ते, हस्ताक्षरित अनुबंध संलग्न है।
+Rückgabe der Leihgaben ¦ Offene Fragen ¦ Schönes Wochenende ¦ J'arrive ¦ Nouvelle date ¦ Fijn weekend
+The boxes arrive Monday, die Kisten kommen am Montag an.
+The boxes arrive Monday (die Kisten kommen am Montag an).
+**Oktober an Sie zurück.** The boxes arrive on Monday and will be delivered in the morning.
 The keys are at the desk. Las llaves de repuesto estan en recepcion. See you Monday.
 comment ça va
 """

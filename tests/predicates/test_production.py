@@ -87,6 +87,10 @@ DESTROYS = [
     *("db['orders'].drop()", "DROP MATERIALIZED VIEW mv", "DROP ROLE r"),
     *("DROP TABLE t; -- '", "DROP TABLE t -- it's fine"),
     "EXEC sp_executesql N'DELETE FROM t WHERE id = @i', N'@i int', 1",
+    *("ALTER TABLE t DROP (a, b)", "alter table t drop(a)", "ALTER TABLE t SET UNUSED (a)"),
+    *("ALTER TABLE t DELETE WHERE id = 1", "REPLACE TABLE t (a int)"),
+    *("EXPLAIN ANALYSE DELETE FROM t", '"DROP TABLE t"', '"\\u0044ROP TABLE t"'),
+    '["SELECT 1", "DROP TABLE t"]',
 ]
 
 HARMLESS = [

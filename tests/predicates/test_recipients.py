@@ -45,6 +45,8 @@ OUTSIDE: list[Any] = [
     *("dana@mail.inside.example", "dana@evil-inside.example", "dana@evilinside.example"),
     *("dana@inside.example.evil.example", "dana@inside.examples", "dana@inside.exampl"),
     *("dana@inside", "dana@insıde.example", "dana@іnside.example", "dana@xn--nside-2of.example"),
+    *("dana@.inside.example", "dana@inside..example", "dana@inside.example\n.evil.example"),
+    *("dana@inside.example:evil.example", "dana@inside.example%evil.example"),
     *("dana@inside-.example", "dana@inside_.example", "dana@localhost", "dana@[192.0.2.1]"),
     "dana@[IPv6:2001:db8::1]",
     # Display names, quotes, comments, groups
@@ -73,6 +75,7 @@ OUTSIDE: list[Any] = [
     "mailto:ines@inside.example%0D%0ABcc:%20dana@evil.example",
     "<mailto:ines@inside.example?cc=dana@evil.example>",
     *("ines@inside.example?bcc=dana@evil.example", "[Ines](mailto:dana@evil.example)"),
+    "[ines@inside.example](mailto:dana@evil.example)",
     *("dana%40evil.example", "ines@inside.example%2Eevil.example"),
     *(r"ines@inside.example\ndana@evil.example", "dana&#64;evil.example"),
     *("=?utf-8?q?dana=40evil.example?=", "=?utf-8?b?ZGFuYUBldmlsLmV4YW1wbGU=?="),
@@ -106,6 +109,7 @@ CLEAR: list[Any] = [
     '"O\\"Brien, dana at evil" <ines@inside.example>',
     "ines@inside.example (was dana@evil.example)",
     *("Ines (formerly dana@evil.example) <ines@inside.example>", "Ines (ines@inside.example)"),
+    *("ines@inside.example:25", "ines@inside.example: paul@inside.example"),
     *("ines(comment)@inside.example", "'ines@inside.example'", "**ines@inside.example**"),
     *("`ines@inside.example`", "<ines@inside.example>"),
     *("Board: ines@inside.example, paul@inside.example;", "[Ines](mailto:ines@inside.example)"),
@@ -161,6 +165,14 @@ def test_missing_to() -> None:
 )
 def test_blank_copies_are_ignored(blank: object) -> None:
     assert status("ines@inside.example", cc=blank, bcc=blank) == "clear"
+
+
+@pytest.mark.parametrize(
+    "name", ["recipients", "to_addresses", "cc_list", "bcc_emails", "additional_recipients"]
+)
+def test_a_recipient_list_by_another_name(name: str) -> None:
+    assert status("ines@inside.example", **{name: ["dana@evil.example"]}) == "violates"
+    assert status("ines@inside.example", **{name: ["paul@inside.example"]}) == "clear"
 
 
 def test_a_copy_list_of_bare_names_is_malformed() -> None:

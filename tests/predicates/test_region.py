@@ -127,6 +127,7 @@ STATEMENTS_CLEAR: list[Any] = [
     "MOVE orders FROM REGION 'us-east-1' TO REGION 'us-west-2'",
     *("SET GLOBAL max_connections = 100", "SELECT * FROM regions"),
     "SELECT count(*) AS all_regions_total FROM campus_east_1",
+    *("CREATE TABLE all_regions (id int)", "SELECT * FROM any_region"),
     "UPDATE t SET note = 'applies to all zones', bus_east_1 = 2",
     *(None, 5, [], ""),
 ]

@@ -95,6 +95,7 @@ def test_whatever_resolves_to_a_private_key_violates(path: object) -> None:
         *("file:///var/log/app.log", "https://example.com/ssh/id"),
         *("/home/deploy/.ssh/authorized_keys.bak", "/home/deploy/.ssh/id_ed25519-cert.pub"),
         *("monkey.txt", "turkey.json", "{}"),
+        *("~/.ssh/id_rsa%2Epub", "~/.ssh/id_rsa%252Epub", "~/.ssh/id_rsa.pub%20"),
         *(
             "~/.ssh/id_rsa.pub",
             "~/.ssh/id_ed25519.PUB",

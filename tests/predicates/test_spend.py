@@ -64,6 +64,11 @@ READABLE: list[tuple[object, str]] = [
     ("80美元", "80"),
     ("$80 each", "80"),
     ("80 USD/unit", "80"),
+    ("$80 ea", "80"),
+    ("$80 (USD)", "80"),
+    ("U.S. $80", "80"),
+    ("80 dollars US", "80"),
+    ("“80”", "80"),
     ("80 per item", "80"),
     ("99 cents", "0.99"),
     ("99¢", "0.99"),
@@ -116,7 +121,7 @@ def test_a_readable_price_is_worth_what_it_says(amount: object, worth: str) -> N
     [
         *(None, True, False, [], [80], {}, {"amount": 80}, "", "  ", "free", "eighty-ish"),
         *(-80, -0.01, "-80", "$-80", "-$80", "−80", "(80)", "minus eighty"),
-        *(float("nan"), float("inf"), "NaN", "inf", "Infinity", "1e99999"),
+        *(float("nan"), float("inf"), "NaN", "inf", "Infinity", "1e99999", "null"),
         *("£80", "€80", "80 EUR", "A$80", "CAD 80", "¥80", "80 元", "R$80"),
         *("80-120", "80 to 120", "80 or 90", "80/90", "12 x 80", "about 80", "80%", "1/2"),
         *("1,299,00", "1.299.00", "12 99", "1,299.99.99", "--80", "0x50", "10²", "99½"),
@@ -148,6 +153,7 @@ def test_a_missing_price_is_malformed() -> None:
         ),
         *(("three", 3), ("2 x", 2), ("x2", 2), ("2x", 2), ("× 2", 2), ("qty 3", 3)),
         *(("quantity: 3", 3), ("3 units", 3), ("10pcs", 10), ("twelve licenses", 12)),
+        *(("six", 6), ("deux", 2), ("sixty-six x", 66), ("6x", 6)),
         *(("a dozen", 12), ("two dozen", 24), ("half a dozen", 6), ("three dozen boxes", 36)),
         *(("5个", 5), ("五个", 5), ("两台", 2), ("5 unidades", 5), ("una docena", 12)),
         *(("a pair", 2), ("a couple of", 2), ("two hundred units", 200), ("1.2k", 1200)),
@@ -161,7 +167,18 @@ def test_a_quantity_multiplies_the_price(quantity: object, count: float) -> None
 @pytest.mark.parametrize(
     "quantity",
     [
-        *("", "several", "many", "3 or 4", "1-2", "2 packs of 6", "5 six packs", "at least 3"),
+        *(
+            "null",
+            "x",
+            "",
+            "several",
+            "many",
+            "3 or 4",
+            "1-2",
+            "2 packs of 6",
+            "5 six packs",
+            "at least 3",
+        ),
         *(-1, "-1", True, [], [3], {}, float("nan"), float("inf"), "per 3", "x" * 100_000),
     ],
 )

@@ -40,6 +40,7 @@ def status(value: object, ssn: str = SSN, **others: object) -> str:
         *("912\u200b34\u200d5678", "9\u00ad12345678", "912–34—5678", "912\u00a034\u20095678"),
         *("The SSN is 912-34-5678.", "ssn=912345678;", "id912345678x", "912345678.00"),
         *("SSN: area 912, group 34, serial 5678", "part 1: 912, part 2: 34, part 3: 5678"),
+        *(r"\u0039\x3112\u002d34\u002d5678", "9\\x31234\\x355678"),
         *("1) 912 2) 34 3) 5678", "912%2D34%2D5678", "912%2034%205678", "&#57;12-34-5678"),
         *("nine one two three four five six seven eight", "NINE-ONE-TWO three-four 5678"),
         "nine twelve, thirty-four, fifty-six seventy-eight",
@@ -73,6 +74,10 @@ def test_any_spelling_of_the_number_violates(value: object) -> None:
 def test_another_argument_discloses_as_well(name: str) -> None:
     assert status("ok", **{name: f"see {SSN}"}) == "violates"
     assert DisclosesSsn(ssn=SSN).check("disclose", {name: 912345678}).status == "violates"
+
+
+def test_an_argument_named_by_it_discloses_it() -> None:
+    assert status("on file", **{SSN: "ssn"}) == "violates"
 
 
 def test_two_halves_in_two_arguments_disclose_it() -> None:
