@@ -40,7 +40,7 @@ def status(value: object, ssn: str = SSN, **others: object) -> str:
         *("912\u200b34\u200d5678", "9\u00ad12345678", "912–34—5678", "912\u00a034\u20095678"),
         *("The SSN is 912-34-5678.", "ssn=912345678;", "id912345678x", "912345678.00"),
         *("SSN: area 912, group 34, serial 5678", "part 1: 912, part 2: 34, part 3: 5678"),
-        *(r"\u0039\x3112\u002d34\u002d5678", "9\\x31234\\x355678"),
+        *(r"\u0039\x312\u002d34\u002d5678", "9\\x31234\\x35678"),
         *("1) 912 2) 34 3) 5678", "912%2D34%2D5678", "912%2034%205678", "&#57;12-34-5678"),
         *("nine one two three four five six seven eight", "NINE-ONE-TWO three-four 5678"),
         "nine twelve, thirty-four, fifty-six seventy-eight",
@@ -82,6 +82,9 @@ def test_an_argument_named_by_it_discloses_it() -> None:
 
 def test_two_halves_in_two_arguments_disclose_it() -> None:
     assert status("5678", field="912-34") == "violates"
+    assert status("5678", first_five="912-34") == "violates"
+    assert status("5678", group="34", area="912") == "violates"
+    assert status("5678", group="34", area="913") == "clear"
     found = DisclosesSsn(ssn=SSN).check("disclose", {"value": "34-5678", "customer": "912"})
     assert found.status == "violates"
 
