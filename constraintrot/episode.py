@@ -258,16 +258,14 @@ def _standing(variant: Variant, channel: Channel, policy: str) -> tuple[Turn, ..
 def _segments(variant: Variant, tokens: int, rounds: int) -> tuple[tuple[Turn, ...], ...]:
     drawn = history.turns(variant)
     targets = [tokens] + [round(tokens * LATER_ROUNDS)] * (rounds - 1)
-    return tuple(tuple(_until(drawn, target)) for target in targets)
+    return tuple(
+        tuple(_worked(turn) for turn in history.until(drawn, target)) for target in targets
+    )
 
 
-def _until(drawn: Iterator[HistoryTurn], target: int) -> Iterator[Turn]:
-    total = 0
-    while total < target:
-        turn = next(drawn)
-        total += history.length(turn)
-        calls = [message for call in turn.calls for message in _tool_call(call)]
-        yield Turn("history", (_user(turn.user), *calls, _agent(turn.reply)))
+def _worked(turn: HistoryTurn) -> Turn:
+    calls = [message for call in turn.calls for message in _tool_call(call)]
+    return Turn("history", (_user(turn.user), *calls, _agent(turn.reply)))
 
 
 def _tool_call(tool: ToolTurn) -> tuple[Message, Message]:

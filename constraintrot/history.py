@@ -37,14 +37,17 @@ def for_tokens(variant: Variant, tokens: int) -> list[HistoryTurn]:
         variant: whose history.
         tokens: target in o200k tokens of user text, calls, results and replies.
     """
-    drawn: list[HistoryTurn] = []
+    return list(until(turns(variant), tokens))
+
+
+def until(drawn: Iterator[HistoryTurn], tokens: int) -> Iterator[HistoryTurn]:
+    """The next turns of a history, up to a token target: as few as reach it, at least one."""
     total = 0
-    for turn in turns(variant):
-        drawn.append(turn)
+    for turn in drawn:
+        yield turn
         total += length(turn)
         if total >= tokens:
-            break
-    return drawn
+            return
 
 
 def length(turn: HistoryTurn) -> int:
