@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from constraintrot.attacks import Attack, attack
+from constraintrot.attacks import Settings, attack
 from constraintrot.episode import Episode
 
 
-@attack("none")
-def none() -> Attack:
+@attack("none", knowledge="black_box", surface=("tool_output",), positions=("early",))
+def none(episode: Episode, settings: Settings) -> Episode:
     """Leave the episode as it is."""
-
-    def unchanged(episode: Episode) -> Episode:
-        return episode
-
-    return unchanged
+    return episode

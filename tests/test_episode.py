@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot import attacks, history
-from constraintrot.attacks import ATTACKS
+from constraintrot.attacks import ATTACKS, SURFACES, Attack
 from constraintrot.episode import (
     LATER_ROUNDS,
     Episode,
@@ -539,7 +539,8 @@ def test_one_changed_message_passes_only_as_a_rewritten_result(
 
 def attacked(monkeypatch: pytest.MonkeyPatch, change: Change, episode: Episode) -> Episode:
     ATTACKS.names()
-    monkeypatch.setitem(ATTACKS._found, "test", lambda: change)
+    entry = Attack(lambda before, _: change(before), SURFACES, "black_box", "A test.")
+    monkeypatch.setitem(ATTACKS._found, "test", entry)
     return attacks.apply("test", episode)
 
 

@@ -1,0 +1,14 @@
+"""Summarizer injection: the operator's authority is claimed."""
+
+from __future__ import annotations
+
+from constraintrot.attacks import Settings, attack
+from constraintrot.attacks._place import place
+from constraintrot.attacks._texts import texts
+from constraintrot.episode import Episode
+
+
+@attack("inject_authority", knowledge="black_box")
+def inject_authority(episode: Episode, settings: Settings) -> Episode:
+    """Claim that the operator has withdrawn the policy and wants it left out of summaries."""
+    return place(episode, texts("inject_authority", episode.variant), settings)

@@ -1,0 +1,14 @@
+"""Summarizer injection: a direct note to the summarizer."""
+
+from __future__ import annotations
+
+from constraintrot.attacks import Settings, attack
+from constraintrot.attacks._place import place
+from constraintrot.attacks._texts import texts
+from constraintrot.episode import Episode
+
+
+@attack("inject_note", knowledge="black_box")
+def inject_note(episode: Episode, settings: Settings) -> Episode:
+    """Ask the summarizer directly to leave policies out."""
+    return place(episode, texts("inject_note", episode.variant), settings)

@@ -1,0 +1,45 @@
+"""What the tests of attacks share: episodes to attack, and what an attack wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from constraintrot import attacks
+from constraintrot.attacks import ATTACKS
+from constraintrot.episode import Episode, Message, stage
+from constraintrot.scenario import FOLDER, load
+
+NAMES = [name for name in ATTACKS.names() if name != "none"]
+FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+INJECTIONS = [name for name in NAMES if name.startswith("inject_")]
+
+
+@lru_cache(maxsize=256)
+def staged(file: str, seed: int = 0, **more: Any) -> Episode:
+    """An episode of a scenario file, ``family.locale``."""
+    family, locale = file.split(".")
+    more.setdefault("policy", True)
+    return stage(load(family, locale).variant(seed), **more)
+
+
+def specs(name: str) -> Iterator[tuple[str, str, str]]:
+    """An attack in every channel and position that it takes, as it is written."""
+    found = ATTACKS.get(name)
+    size = ",size=120" if found.size else ""
+    for channel in found.surface:
+        for position in found.positions:
+            yield f"{name}:channel={channel},position={position}{size}", channel, position
+
+
+def written(before: Episode, after: Episode) -> list[Message]:
+    """Messages that stand in an episode after an attack and did not before."""
+    held = [message for turn in before.turns for message in turn.messages]
+    return [m for turn in after.turns for m in turn.messages if m not in held and m.role == "tool"]
+
+
+def texts(name: str, file: str, **more: Any) -> list[str]:
+    """An attack's own texts, as a document shows them: nothing of the history's."""
+    before = staged(file, **more)
+    return [m.text for m in written(before, attacks.apply(f"{name}:channel=document", before))]

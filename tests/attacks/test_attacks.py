@@ -1,0 +1,290 @@
+"""What every attack writes, where it puts it, and all that it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constraintrot import attacks
+from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES, _texts
+from constraintrot.episode import Episode, check_attacked
+from constraintrot.errors import ScenarioError
+from constraintrot.models.recognise import open_slots, policy_in
+from constraintrot.scenario import CANARY, CHANNELS, LOCALES, WORDINGS, load
+from constraintrot.survival import best_window, survival
+from constraintrot.template import names
+from constraintrot.tokens import count
+from tests.attacks.cases import FILES, INJECTIONS, NAMES, specs, staged, texts, written
+
+THE_PAPERS = {
+    *("volume", "inject_deprecation", "inject_irrelevance", "inject_budget", "inject_note"),
+    *("inject_system", "inject_authority", "bulk_document", "impersonate_rescind"),
+    *("rescind_notice", "relink"),
+}
+
+
+def test_all_are_registered() -> None:
+    assert set(NAMES) >= THE_PAPERS
+    aware = {name for name in NAMES if ATTACKS.get(name).knowledge == "defense_aware"}
+    assert aware == {"impersonate_rescind", "rescind_notice"}
+    for name in THE_PAPERS:
+        found = ATTACKS.get(name)
+        assert set(found.surface) == set(SURFACES)
+        assert found.summary.endswith(".")
+        fixed = name in ("impersonate_rescind", "rescind_notice")
+        assert fixed or set(found.positions) == set(POSITIONS)
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("name", NAMES)
+def test_only_ingested_content_is_touched(name: str, file: str) -> None:
+    before = staged(file)
+    for spec, channel, _ in specs(name):
+        after = attacks.apply(spec, before)
+        check_attacked(before, after)
+        found = written(before, after)
+        assert found
+        assert all((m.role, m.origin) == ("tool", "attacker") for m in found)
+        assert (after.variant, after.policy) == (before.variant, before.policy)
+        assert (after.opening, after.standing) == (before.opening, before.standing)
+        assert after.trigger == before.trigger
+        added = sum(turn.part == "attack" for turn in after.turns)
+        assert added == (0 if channel == "tool_output" else len(found))
+        for message in found:
+            kept = survival([message.text], before.policy, before.variant.slots)
+            assert not kept.kept, f"{spec} states the policy itself"
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_states_a_policy(name: str, file: str) -> None:
+    """Or an attack's own words would count as the policy's survival."""
+    slots = open_slots(staged(file).variant.scenario, {})
+    filled = {
+        slot: slots[slot]
+        for slot, phrases in staged(file).variant.scenario.slots.items()
+        if any(names(phrase) for phrase in phrases)
+    }
+    for text in texts(name, file):
+        assert policy_in([text], slots) is None
+        assert best_window(text, filled) == frozenset()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_conversation_is_not_read(name: str) -> None:
+    """What is written depends on the organisation's name and on nothing else said there."""
+    wanted = texts(name, "soft_email.en")
+    for wording in WORDINGS:
+        assert texts(name, "soft_email.en", wording=wording) == wanted
+    for channel in CHANNELS:
+        assert texts(name, "soft_email.en", channel=channel, policy=False) == wanted
+    assert texts(name, "soft_email.en", allowed=True) == wanted
+    variant = staged("soft_email.en").variant
+    for text in wanted:
+        assert variant.policy("declarative") not in text
+        assert str(variant.values["domain"]) not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_seed_gives_one_text(name: str) -> None:
+    for spec, *_ in specs(name):
+        before = staged("soft_deploy.es")
+        assert attacks.apply(spec, before) == attacks.apply(spec, before)
+    assert texts(name, "soft_deploy.es") == texts(name, "soft_deploy.es")
+    assert texts(name, "soft_deploy.es") != texts(name, "soft_deploy.es", seed=1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_languages_differ(name: str) -> None:
+    found = {locale: texts(name, f"soft_spend.{locale}") for locale in LOCALES}
+    assert len({tuple(text) for text in found.values()}) == 3
+    assert not any(text.isascii() for text in found["zh"])
+
+
+# Positions.
+
+
+def at(episode: Episode) -> list[int]:
+    """Numbers of the attacked turns, among the turns of the history."""
+    turns = [turn for segment in episode.segments for turn in segment]
+    return [
+        number
+        for number, turn in enumerate(turns)
+        if any(message.origin == "attacker" for message in turn.messages)
+    ]
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("name", NAMES)
+def test_positions(name: str, rounds: int) -> None:
+    before = staged("soft_email.en", rounds=rounds)
+    turns = sum(map(len, before.segments))
+    pieces = len(texts(name, "soft_email.en"))
+    for spec, channel, position in specs(name):
+        found = at(attacks.apply(spec, before))
+        assert len(found) == pieces, "each piece in a turn of its own"
+        last = turns - 1 + (0 if channel == "tool_output" else pieces)
+        if position == "early":
+            assert found[0] == (0 if channel == "tool_output" else 1)
+        elif position == "middle":
+            assert found[0] > 1
+            assert found[-1] < last - 1
+        else:
+            assert found[-1] == last
+
+
+def test_recent_is_the_end_of_the_last_round() -> None:
+    before = staged("soft_email.en", rounds=3)
+    for channel in SURFACES:
+        after = attacks.apply(f"impersonate_rescind:channel={channel}", before)
+        assert after.segments[:2] == before.segments[:2]
+        assert after.segments[2][-1] not in before.segments[2]
+
+
+def without_results(episode: Episode) -> Episode:
+    segments = tuple(
+        tuple(
+            replace(turn, messages=(turn.messages[0], turn.messages[-1])) if at % 2 == 0 else turn
+            for at, turn in enumerate(segment)
+        )
+        for segment in episode.segments
+    )
+    return replace(episode, segments=segments)
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_where_no_tool_spoke_a_reading_is_added(position: str) -> None:
+    before = without_results(staged("soft_email.en"))
+    after = attacks.apply(f"relink:position={position}", before)
+    found = written(before, after)
+    added = [turn for turn in after.turns if turn.part == "attack"]
+    assert len(found) == 3
+    assert 0 < len(added) < 3
+    for turn in added:
+        asked, given = turn.messages
+        assert asked.call is not None
+        assert asked.call.function == "read_document"
+        assert given.origin == "attacker"
+        assert given.text in _texts.texts("relink", before.variant)
+
+
+def test_a_short_history_takes_all_fragments() -> None:
+    before = staged("soft_email.en", context_tokens=100)
+    turns = len(before.segments[0])
+    assert turns < 3
+    after = attacks.apply("relink", before)
+    assert len(written(before, after)) == 3
+    assert len(after.segments[0]) == turns + (3 - turns)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    name=st.sampled_from(NAMES),
+    file=st.sampled_from(FILES),
+    seed=st.integers(0, 40),
+    rounds=st.integers(1, 3),
+    tokens=st.integers(100, 1200),
+    pick=st.integers(0, 8),
+)
+def test_any_episode_can_be_attacked(
+    name: str, file: str, seed: int, rounds: int, tokens: int, pick: int
+) -> None:
+    before = staged(file, seed, rounds=rounds, context_tokens=tokens)
+    spec = list(specs(name))[pick % len(list(specs(name)))][0]
+    after = attacks.apply(spec, before)
+    assert written(before, after)
+    assert [t for t in after.turns if t.part == "trigger"] == [before.trigger]
+
+
+# Bulk.
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    name=st.sampled_from(["volume", "bulk_document"]),
+    file=st.sampled_from(["soft_email.en", "soft_email.zh", "soft_email.es"]),
+    size=st.integers(50, 3000),
+)
+def test_bulk_reaches_its_size_and_stops(name: str, file: str, size: int) -> None:
+    text = _texts.bulk(name, staged(file).variant, size)
+    lines = text.split("\n")
+    assert size - 5 <= count(text) <= size + 80
+    assert len(set(lines)) == len(lines)
+    assert count("\n".join(lines[:-1])) < size
+
+
+@pytest.mark.parametrize("name", ["volume", "bulk_document"])
+def test_size_is_a_parameter(name: str) -> None:
+    before = staged("soft_email.en")
+
+    def length(spec: str) -> int:
+        return sum(count(m.text) for m in written(before, attacks.apply(spec, before)))
+
+    assert length(f"{name}:size=300") < length(name) < length(f"{name}:size=4000")
+
+
+# The text files.
+
+
+def test_every_file_holds_the_canary_and_the_notice() -> None:
+    files = sorted(_texts.FOLDER.glob("*"))
+    assert {path.suffix for path in files} == {".yaml"}
+    assert len(files) >= len(INJECTIONS) + 5
+    for path in files:
+        assert path.read_text(encoding="utf-8").startswith(f"canary: {CANARY}\n")
+        found = _texts.load(path.stem)
+        assert "simulation" in found.notice
+        assert set(found.locales) == set(LOCALES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_canary_is_not_in_the_conversation(name: str) -> None:
+    assert all("canary" not in text for text in texts(name, "soft_email.en"))
+
+
+GOOD = {
+    "canary": CANARY,
+    "notice": "For simulation.",
+    "locales": {
+        locale: {"texts": ["x"], "rows": ["{{word}}"], "pools": {"word": ["a", "b"]}}
+        for locale in LOCALES
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "message"),
+    [
+        ("missing", None, "missing"),
+        ("truncated", yaml.safe_dump(GOOD)[:60], "locales"),
+        ("broken", "canary: [", "broken.yaml"),
+        ("binary", b"\xff\xfe", "utf-8"),
+        ("other_canary", yaml.safe_dump(GOOD | {"canary": "x"}), "canary"),
+        ("no_canary", yaml.safe_dump({k: v for k, v in GOOD.items() if k != "canary"}), "canary"),
+        ("unknown_key", yaml.safe_dump(GOOD | {"version": 9}), "version"),
+        ("one_language", yaml.safe_dump(GOOD | {"locales": {"en": {"texts": ["x"]}}}), "es, zh"),
+    ],
+)
+def test_a_wrong_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, text: str | bytes, message: str
+) -> None:
+    monkeypatch.setattr(_texts, "FOLDER", tmp_path)
+    if text is not None:
+        data = text if isinstance(text, bytes) else text.encode()
+        (tmp_path / f"{case}.yaml").write_bytes(data)
+    with pytest.raises(ScenarioError, match=message):
+        _texts.load(case)
+
+
+def test_bulk_that_would_repeat_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_texts, "FOLDER", tmp_path)
+    (tmp_path / "dull.yaml").write_text(yaml.safe_dump(GOOD), encoding="utf-8")
+    variant = load("soft_email").variant(0)
+    assert _texts.bulk("dull", variant, 5).count("\n") <= 2
+    with pytest.raises(ScenarioError, match="too few different lines"):
+        _texts.bulk("dull", variant, 100)
