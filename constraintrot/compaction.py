@@ -7,8 +7,8 @@ this module stages it, records it, and refuses a compaction that did not run.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import takewhile
 
 from inspect_ai.model import (
     ChatMessage,
@@ -29,6 +29,7 @@ from .errors import EpisodeError
 from .survival import remove, survival
 from .template import Value
 from .tokens import count
+from .wrapped import WrappedStrategy
 
 # What an emptied message says: providers refuse an empty one.
 EMPTIED = "…"
@@ -45,6 +46,10 @@ class Round(BaseModel):
         messages_after: how many it gave back.
         shown_verbatim: whether the policy's text stood in what it was shown.
         summary: the summary's text, where one came out.
+        prefix_tokens: o200k tokens at the start of what the agent would be sent
+            that are the same as a step before, which a provider's prefix
+            cache gives back; None in the first round.
+        prefix_broken: whether even the protected opening changed since then.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -56,6 +61,8 @@ class Round(BaseModel):
     messages_after: int
     shown_verbatim: bool
     summary: str | None = None
+    prefix_tokens: int | None = None
+    prefix_broken: bool = False
 
 
 class Compacted(BaseModel):
@@ -77,38 +84,23 @@ class Compacted(BaseModel):
     degenerate: bool = False
 
 
-_TYPES: dict[str, Literal["summary", "edit", "trim"]] = {
-    "summary": "summary",
-    "edit": "edit",
-    "trim": "trim",
-}
-
-
-class _Recorder(CompactionStrategy):
-    """Keeps what the wrapped strategy was given; changes nothing."""
+class _Recorder(WrappedStrategy):
+    """Keeps what the wrapped strategy was given and gave back; changes nothing."""
 
     def __init__(self, inner: CompactionStrategy) -> None:
-        super().__init__(type=_TYPES[inner.type], threshold=inner.threshold, memory=inner.memory)
-        self.inner = inner
+        super().__init__(inner)
         self.shown: list[list[ChatMessage]] = []
+        self.kept: list[list[ChatMessage]] = []
         self.summaries: list[str] = []
-
-    @property
-    def preserve_prefix(self) -> bool:
-        return self.inner.preserve_prefix
-
-    async def compact(
-        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
-    ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
-        self.shown.append(list(messages))
-        return await self.inner.compact(model, messages, tools)
 
     async def compact_outcome(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        # Inspect asks a strategy that delegates which one ran, so that is passed on.
+        # Inspect asks a strategy that delegates which one ran, so that is passed
+        # on; nothing is taken apart, for what is measured is what Inspect does.
         self.shown.append(list(messages))
         outcome = await self.inner.compact_outcome(model, messages, tools)
+        self.kept.append(list(outcome.input))
         if outcome.message is not None:
             self.summaries.append(outcome.message.text)
         return outcome
@@ -120,35 +112,46 @@ def _recorded(inner: CompactionStrategy) -> _Recorder:
     return kind(inner)
 
 
+def _unwrapped(strategy: CompactionStrategy) -> CompactionStrategy:
+    return strategy
+
+
 async def compact(
     episode: Episode,
     strategy: CompactionStrategy,
     model: Model,
     *,
     by_size: bool,
+    wrap: Callable[[CompactionStrategy], CompactionStrategy] = _unwrapped,
+    assemble: Callable[[Sequence[ChatMessage]], Awaitable[list[ChatMessage]]] | None = None,
 ) -> Compacted:
     """Play the history through a compactor, a round after each segment.
 
     Args:
         episode: the staged conversation; its trigger is not touched.
-        strategy: the compactor, wrapped by a defense or not.
+        strategy: the compactor.
         model: the agent's model.
         by_size: compact where the strategy's threshold says so, instead of
             after every segment.
+        wrap: what a defense puts around the compactor.
+        assemble: what a defense does to the context before each call; between
+            rounds it serves to measure how much of it a prefix cache keeps.
 
     Raises:
         EpisodeError: a compaction that was due did not run or changed nothing.
     """
-    recorder = _recorded(strategy)
+    inner = _recorded(strategy)
+    outer = _recorded(wrap(inner))
     opening = chat.opening(episode)
     tools = chat.tool_infos(episode.variant.tools)
-    handler = compaction(recorder, prefix=opening, tools=tools, model=model)
+    handler = compaction(outer, prefix=opening, tools=tools, model=model)
     history = [*opening, *chat.standing(episode)]
     context: list[ChatMessage] = []
     rounds: list[Round] = []
+    sent: list[list[str]] = []
     for segment in chat.segments(episode):
         history += segment
-        given = len(recorder.shown)
+        given = len(outer.shown), len(inner.shown)
         try:
             context, extra = await handler.compact_input(history, force=not by_size)
         except RuntimeError as error:
@@ -160,10 +163,11 @@ async def compact(
             ) from error
         if extra is not None:
             history.append(extra)
-        if len(recorder.shown) > given:
-            summary = recorder.summaries[-1] if recorder.summaries else None
-            number = len(rounds) + 1
-            rounds.append(_round(number, recorder.shown[given], context, episode, summary))
+        if len(outer.shown) > given[0]:
+            # A defense may compact by itself; then it is the compactor.
+            ran, at = (inner, given[1]) if len(inner.shown) > given[1] else (outer, given[0])
+            sent.append(chat.texts(await assemble(context) if assemble else context))
+            rounds.append(_round(len(rounds) + 1, (ran, at), context, episode, sent))
         elif not by_size:
             raise EpisodeError(f"compaction round {len(rounds) + 1} did not run")
     if not rounds:
@@ -177,17 +181,21 @@ async def compact(
 
 def _round(
     number: int,
-    shown: list[ChatMessage],
+    ran: tuple[_Recorder, int],
     context: list[ChatMessage],
     episode: Episode,
-    summary: str | None,
+    sent: Sequence[list[str]],
 ) -> Round:
+    recorder, at = ran
+    shown = recorder.shown[at]
     before, after = chat.texts(shown), chat.texts(context)
-    if before == after:
+    if before == chat.texts(recorder.kept[-1]):
         raise EpisodeError(
             f"compaction round {number} changed nothing: the history is too short for this"
             " compactor; give a larger context_tokens"
         )
+    prefix = common_prefix(sent[-2], sent[-1]) if len(sent) > 1 else None
+    opening = sum(map(count, chat.texts(chat.opening(episode))))
     return Round(
         number=number,
         tokens_before=sum(map(count, before)),
@@ -195,8 +203,29 @@ def _round(
         messages_before=len(shown),
         messages_after=len(context),
         shown_verbatim=survival(before, episode.policy, {}).verbatim,
-        summary=summary,
+        summary=recorder.summaries[-1] if recorder.summaries else None,
+        prefix_tokens=prefix,
+        prefix_broken=prefix is not None and prefix < opening,
     )
+
+
+def common_prefix(was: Sequence[str], now: Sequence[str]) -> int:
+    """How many o200k tokens two inputs share from their start on.
+
+    Args:
+        was: the texts of an input's messages.
+        now: the texts of the next input's.
+    """
+    tokens = 0
+    for old, new in zip(was, now, strict=False):
+        if old == new:
+            tokens += count(old)
+            continue
+        same = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+        )
+        return tokens + count(old[:same])
+    return tokens
 
 
 def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:

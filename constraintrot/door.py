@@ -69,8 +69,9 @@ class Door(Generic[T]):
     def _open(self) -> None:
         if self._opened:
             return
-        self._opened = True
         for module in self._modules:
             import_module(f"{self._package}.{module}")
         for point in entry_points(group=self._group):
             point.load()
+        # Only now: a door that failed to open fails again, and is never half full.
+        self._opened = True

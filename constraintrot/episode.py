@@ -8,7 +8,7 @@ and the trigger. Every message carries its origin.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -65,6 +65,8 @@ class Episode:
         segments: benign turns, one tuple a compaction round.
         trigger: the request that ends the episode.
         allowed: whether the trigger is the permitted counterpart.
+        declared: the standing policies, word for word, that an operator who
+            runs a defense declares: those that stand in the conversation.
     """
 
     variant: Variant
@@ -74,6 +76,7 @@ class Episode:
     segments: tuple[tuple[Turn, ...], ...]
     trigger: Turn
     allowed: bool = False
+    declared: tuple[str, ...] = ()
     notes: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -95,6 +98,7 @@ def stage(
     context_tokens: int = 800,
     rounds: int = 1,
     allowed: bool = False,
+    distractors: Sequence[str] = (),
     instructions: str = "",
 ) -> Episode:
     """Stage a variant as a conversation.
@@ -107,10 +111,14 @@ def stage(
         context_tokens: history up to the first compaction, in o200k tokens.
         rounds: how many stretches of history, each followed by a compaction.
         allowed: end with the permitted counterpart instead of the trigger.
+        distractors: other standing rules, among which the policy stands.
         instructions: the scaffold's text, which ends the trigger's message, so
             that all that comes before it is the same under every scaffold.
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
+    rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
+    # A rule among others is a line of a list; a single one stands as it is.
+    text = "\n".join(f"- {rule}" for rule in rules) if distractors else text
     request = variant.allowed_trigger if allowed else variant.trigger
     return Episode(
         variant=variant,
@@ -120,6 +128,7 @@ def stage(
         segments=_segments(variant, context_tokens, rounds),
         trigger=Turn("trigger", (_user("\n\n".join(filter(None, [request, instructions]))),)),
         allowed=allowed,
+        declared=tuple(rules) if policy else tuple(distractors),
     )
 
 
@@ -136,10 +145,11 @@ def check_attacked(before: Episode, after: Episode) -> None:
             trigger, what the user or the agent wrote, or the turns' order; or
             it added anything but results of calls that only read.
     """
-    if (before.variant, before.policy, before.allowed) != (
+    if (before.variant, before.policy, before.allowed, before.declared) != (
         after.variant,
         after.policy,
         after.allowed,
+        after.declared,
     ):
         raise EpisodeError("the attack changed the scenario itself")
     fixed = before.opening, before.standing, before.trigger

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, TypeVar, cast
 
-from .attacks import ATTACKS
+from . import attacks
 from .compactors import COMPACTORS, Settings, resolve
 from .condition import DEFAULT, Condition, conditions
-from .defenses import DEFENSES
-from .errors import ParameterError
+from .defenses import DEFENSES, check_supported
+from .distractors import MAX_DISTRACTORS
+from .errors import ParameterError, UnknownNameError
 from .harnesses import HARNESSES
 from .scenario import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
 
@@ -37,7 +38,8 @@ class TaskParameters(TypedDict, total=False):
         seed: seed of the first variant.
         scaffold: how the agent is asked; by default ``deliberate`` for
             ``local/`` models and ``direct`` for all others.
-        attack: attack on ingested content.
+        distractors: how many other rules the policy stands among, 0 to 50.
+        attack: attack on ingested content, ``name`` or ``name:key=value,key=value``.
         defense: defense around the agent's context.
         harness: agent framework that plays the episode.
     """
@@ -55,6 +57,7 @@ class TaskParameters(TypedDict, total=False):
     variants: int
     seed: int
     scaffold: str | None
+    distractors: int
     attack: str
     defense: str
     harness: str
@@ -74,6 +77,7 @@ class Parameters:
     variants: int
     seed: int
     scaffold: str | None
+    distractors: int
     attack: str
     defense: str
     harness: str
@@ -112,7 +116,8 @@ def read(given: Mapping[str, object]) -> Parameters:
         variants=_int(given, "variants", 4, 1),
         seed=_int(given, "seed", 0, 0),
         scaffold=scaffold,
-        attack=_text(given, "attack", "none", ATTACKS.names()),
+        distractors=_int(given, "distractors", 0, 0),
+        attack=_attack(given.get("attack")),
         defense=_text(given, "defense", "none", DEFENSES.names()),
         harness=_text(given, "harness", "replay", HARNESSES.names()),
     )
@@ -121,6 +126,11 @@ def read(given: Mapping[str, object]) -> Parameters:
 
 
 def _check_together(found: Parameters) -> None:
+    hooks = HARNESSES.get(found.harness).hooks
+    for condition in found.conditions:
+        check_supported(condition.defense or found.defense, found.harness, hooks)
+    if found.distractors > MAX_DISTRACTORS:
+        raise ParameterError(f"distractors must be 0 to {MAX_DISTRACTORS}, not {found.distractors}")
     at = found.compactor.compact_at
     if found.channel == "system" and any(condition.edit for condition in found.conditions):
         raise ParameterError(
@@ -153,6 +163,18 @@ def _text(given: Mapping[str, object], name: str, default: str, known: Sequence[
     if str(value) not in known:
         raise ParameterError(f"unknown {name} {value!r}; known: {', '.join(known)}")
     return str(value)
+
+
+def _attack(value: object) -> str:
+    if value is None:
+        return "none"
+    # Inspect's command line parts a value at its commas.
+    parts = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
+    try:
+        return str(attacks.read(",".join(map(str, parts))))
+    except UnknownNameError as error:
+        known = ", ".join(error.known)
+        raise ParameterError(f"unknown attack {value!r}; known: {known}") from error
 
 
 def _choice(given: Mapping[str, object], name: str, known: Sequence[T]) -> T:

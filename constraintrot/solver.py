@@ -11,6 +11,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from . import attacks, shared
 from .compactors import COMPACTORS
 from .condition import Condition
+from .distractors import distractors
 from .episode import Episode, stage
 from .harnesses import HARNESSES, Played
 from .models import wording
@@ -51,9 +52,9 @@ def episode_solver(parameters: Parameters, *, allowed: bool) -> Solver:
         if sharing and condition.name in _AFTER_COMPACTION:
             share_as = _share_key(state.metadata, (agent, summarizer))
         plan = Plan(
-            condition, parameters.compactor, scaffold, _defense(parameters, condition), share_as
+            condition, parameters.compactor, scaffold, state.metadata["defense"], share_as
         )
-        played = await HARNESSES.get(parameters.harness)()(episode, plan)
+        played = await HARNESSES.get(parameters.harness).factory()(episode, plan)
         _keep(state, episode, played)
         return state
 
@@ -91,6 +92,7 @@ def _staged(
         context_tokens=condition.history_tokens(parameters.context_tokens),
         rounds=parameters.rounds,
         allowed=allowed,
+        distractors=distractors(variant, condition.distractors or parameters.distractors),
         instructions=_instructions(scaffold, parameters.locale, agent),
     )
     attack = condition.attack or parameters.attack
@@ -102,10 +104,6 @@ def _instructions(scaffold: str, locale: str, agent: Model) -> str:
     if scaffold == "direct":
         return wording.instructions("direct", locale) if str(agent).startswith("local/") else ""
     return wording.instructions("deliberate", locale)
-
-
-def _defense(parameters: Parameters, condition: Condition) -> str:
-    return condition.defense or parameters.defense
 
 
 def _summarizer_name(

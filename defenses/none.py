@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from constraintrot.defenses import Defense, defense
+from constraintrot.defenses import Defense, Deployment, defense
 
 
 @defense("none")
-def none() -> Defense:
+def none(deployment: Deployment) -> Defense:
     """A defense that does nothing."""
     return Defense()

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from constraintrot.defenses import HOOKS, Hook
 from constraintrot.door import Door
 from constraintrot.episode import Episode
 from constraintrot.plan import Plan
@@ -43,7 +44,35 @@ class Played:
 
 Harness: TypeAlias = Callable[[Episode, Plan], Awaitable[Played]]
 
-HARNESSES: Door[Callable[[], Harness]] = Door(
-    "harness", __name__, ("replay",), "constraintrot.harnesses"
-)
-harness = HARNESSES
+
+@dataclass(frozen=True)
+class Registered:
+    """A harness as it is registered.
+
+    Attributes:
+        factory: makes one.
+        hooks: which hooks of a defense it has a place for.
+    """
+
+    factory: Callable[[], Harness]
+    hooks: frozenset[Hook]
+
+
+HARNESSES: Door[Registered] = Door("harness", __name__, ("replay",), "constraintrot.harnesses")
+
+
+def harness(
+    name: str, *, hooks: frozenset[Hook] = HOOKS
+) -> Callable[[Callable[[], Harness]], Callable[[], Harness]]:
+    """Register a harness's factory under a name.
+
+    Args:
+        name: as written in ``-T harness=``.
+        hooks: which hooks of a defense it has a place for.
+    """
+
+    def register(factory: Callable[[], Harness]) -> Callable[[], Harness]:
+        HARNESSES(name)(Registered(factory, hooks))
+        return factory
+
+    return register

@@ -6,9 +6,12 @@ the trigger is appended and the agent asked, once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
+from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
@@ -24,12 +27,17 @@ from inspect_ai.util import JSONSchema
 from constraintrot import chat, shared
 from constraintrot.compaction import Compacted, compact, diff, edited
 from constraintrot.compactors import make
-from constraintrot.defenses import DEFENSES, Defense
+from constraintrot.defenses import Defense
+from constraintrot.defenses import make as make_defense
 from constraintrot.episode import Episode
 from constraintrot.errors import EpisodeError
 from constraintrot.harnesses import Harness, Played, harness
 from constraintrot.models import protocol
 from constraintrot.plan import Plan
+from constraintrot.tokens import count
+
+# Roles of models that only a defense asks.
+DEFENSE_ROLES = ("verifier", "extractor")
 
 
 @harness("replay")
@@ -46,22 +54,28 @@ async def play(episode: Episode, plan: Plan) -> Played:
             not stand whole in the last model input.
     """
     model = get_model(role="agent")
-    defense = DEFENSES.get(plan.defense)()
+    defense = make_defense(plan.defense, episode.declared)
+    clock = Clock()
     compacted, made = await _compacted(episode, plan, model, defense)
+    clock.lap("seconds_compaction")
     if compacted is None:
         context = [*chat.opening(episode), *chat.standing(episode)]
         context += [message for segment in chat.segments(episode) for message in segment]
     else:
         context = compacted.context
         transcript().info(diff(episode, context), source="compaction diff")
+    clock.lap("seconds_staging")
     messages = await defense.assemble([*context, *chat.trigger(episode)])
+    clock.lap("seconds_defense")
     check_trigger(episode, messages)
     tools = offered(episode, plan.scaffold)
     output = await model.generate(
         messages, tools=tools, tool_choice="auto", config=_config(model, plan.scaffold)
     )
     calls, recalled, fault = read_output(output, tools, plan.scaffold)
+    clock.lap("seconds_agent")
     calls, blocked = await _approved(defense, calls)
+    clock.lap("seconds_defense")
     return Played(
         calls=calls,
         last_input=tuple(messages),
@@ -70,8 +84,32 @@ async def play(episode: Episode, plan: Plan) -> Played:
         recalled=recalled,
         fault=fault,
         blocked=blocked,
-        facts={"summary_made_here": made},
+        facts={"summary_made_here": made, **clock.seconds, **costs(messages)},
     )
+
+
+class Clock:
+    """Wall-clock seconds by what they were spent on."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = perf_counter()
+
+    def lap(self, name: str) -> None:
+        """Book the time since the last lap."""
+        now = perf_counter()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
+        self._last = now
+
+
+def costs(messages: Sequence[ChatMessage]) -> dict[str, Any]:
+    """The size of the last input in o200k tokens, and the calls made for a defense."""
+    asked = Counter(
+        event.role
+        for event in transcript().events
+        if isinstance(event, ModelEvent) and event.role in DEFENSE_ROLES
+    )
+    return {"input_tokens": sum(map(count, chat.texts(messages))), "defense_calls": dict(asked)}
 
 
 def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
@@ -136,9 +174,14 @@ async def _compacted(
         return None, False
 
     async def run() -> Compacted:
-        strategy = defense.wrap(make(plan.compactor))
-        by_size = plan.compactor.compact_at is not None
-        return await compact(episode, strategy, model, by_size=by_size)
+        return await compact(
+            episode,
+            make(plan.compactor),
+            model,
+            by_size=plan.compactor.compact_at is not None,
+            wrap=defense.wrap,
+            assemble=defense.assemble,
+        )
 
     # A defense may keep state while the history is compacted, so its runs share nothing.
     if plan.share_as is None or plan.defense != "none":

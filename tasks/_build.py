@@ -22,7 +22,12 @@ VERSION = 1
 
 
 def build(
-    families: Sequence[str], given: Mapping[str, object], *, name: str, allowed: bool = False
+    families: str | Sequence[str],
+    given: Mapping[str, object],
+    *,
+    name: str,
+    allowed: bool = False,
+    arms: str | Sequence[str] | None = None,
 ) -> Task:
     """Assemble a task over some families.
 
@@ -32,14 +37,19 @@ def build(
         given: task parameters as they came.
         name: the task's name.
         allowed: ask for the permitted counterparts instead.
+        arms: defenses to play each condition under, side by side, instead of
+            the one of the parameter ``defense``.
 
     Raises:
         PrerequisiteError: a wrong parameter, before anything runs; its cause is
             ours, a ParameterError or an UnknownNameError.
     """
     try:
-        checked = params.read(given)
-        scenarios = _scenarios(families, checked)
+        played = [params.read(given)] if arms is None else _arms(given, _names("defenses", arms))
+        checked = played[0]
+        scenarios = _scenarios(_names("families", families), checked)
+        if not isinstance(allowed, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # -T
+            raise ParameterError(f"allowed must be true or false, not {allowed!r}")
     except ConstraintRotError as error:
         # The one kind of error that Inspect's command line prints without a traceback.
         raise PrerequisiteError(str(error)) from error
@@ -47,10 +57,11 @@ def build(
     return Task(
         dataset=MemoryDataset(
             [
-                _sample(scenario, seed, condition, checked, allowed)
+                _sample(scenario, seed, condition, arm, allowed, by_arm=arms is not None)
                 for scenario in scenarios
                 for seed in range(checked.seed, checked.seed + checked.variants)
                 for condition in checked.conditions
+                for arm in played
             ],
             name=name,
         ),
@@ -61,10 +72,34 @@ def build(
     )
 
 
+def _names(what: str, given: str | Sequence[str]) -> list[str]:
+    found = given.split(",") if isinstance(given, str) else [str(name) for name in given]
+    found = [name.strip() for name in found]
+    if not all(found) or not found or len(set(found)) != len(found):
+        raise ParameterError(f"{what} must be names, comma-separated, each once, not {given!r}")
+    return found
+
+
+def _arms(given: Mapping[str, object], defenses: Sequence[str]) -> list[Parameters]:
+    """The parameters once for each defense; each is checked against the harness."""
+    if given.get("defense") is not None:
+        raise ParameterError("the arms of this task are given as defenses=, without defense=")
+    found = [params.read({**given, "defense": defense}) for defense in defenses]
+    for condition in found[0].conditions:
+        if condition.defense is not None:
+            raise ParameterError(
+                f"condition {condition.name} stands for defense {condition.defense}, so it has no"
+                " arms; leave it out, and name that defense among defenses"
+            )
+    return found
+
+
 def _scenarios(families: Sequence[str], checked: Parameters) -> list[Scenario]:
     known = catalogue()
-    there = [family for family in families if checked.locale in known[family]]
-    # A task over one family that lacks the locale is refused by `load`.
+    # What has no such family, or one family alone that lacks the locale, `load` refuses.
+    there = [
+        family for family in families if family not in known or checked.locale in known[family]
+    ]
     scenarios = [load(family, checked.locale) for family in there or families]
     last = checked.seed + checked.variants
     for scenario in scenarios:
@@ -77,13 +112,20 @@ def _scenarios(families: Sequence[str], checked: Parameters) -> list[Scenario]:
 
 
 def _sample(
-    scenario: Scenario, seed: int, condition: Condition, checked: Parameters, allowed: bool
+    scenario: Scenario,
+    seed: int,
+    condition: Condition,
+    checked: Parameters,
+    allowed: bool,
+    *,
+    by_arm: bool,
 ) -> Sample:
     variant = scenario.variant(seed)
+    name = f"{scenario.family}.{scenario.locale}-{seed}-{condition.name}"
     return Sample(
         # The neutral preamble; the policy comes after it, where nothing protects it.
         input=variant.preamble,
-        id=f"{scenario.family}.{scenario.locale}-{seed}-{condition.name}",
+        id=f"{name}-{checked.defense}" if by_arm else name,
         metadata=_metadata(scenario, seed, condition, checked, allowed),
     )
 
@@ -110,6 +152,7 @@ def _metadata(
         "harness": checked.harness,
         "agent": "none",
         "summarizer": "none",
+        "distractors": condition.distractors or checked.distractors,
         "seed": seed,
         "replicate": 0,
         "allowed": allowed,

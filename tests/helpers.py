@@ -6,8 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
+
+from constraintrot.defenses import DEFENSES, HOOKS, Defense, Registered
 
 
 def by_condition(log: EvalLog, score: str = "violation") -> dict[str, float]:
@@ -37,3 +40,12 @@ def answering(text: str | Callable[[], str]) -> Model:
         return output
 
     return get_model("mockllm/model", custom_outputs=answer, memoize=False)
+
+
+def defended(
+    monkeypatch: pytest.MonkeyPatch, name: str, make: Callable[[], Defense], declared: bool = False
+) -> None:
+    """Register a defense for one test."""
+    DEFENSES.names()
+    entry = Registered(lambda _: make(), HOOKS, declared)
+    monkeypatch.setitem(DEFENSES._found, name, entry)

@@ -27,7 +27,7 @@ from constraintrot import chat, harnesses
 from constraintrot.attacks import ATTACKS
 from constraintrot.compaction import compact, edited
 from constraintrot.compactors import COMPACTORS, Compactor, Settings, make
-from constraintrot.defenses import DEFENSES, Defense
+from constraintrot.defenses import Defense
 from constraintrot.episode import Episode, stage
 from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.scenario import load
@@ -35,7 +35,7 @@ from constraintrot.scorers import majority
 from constraintrot.survival import survival
 
 from .conftest import Run
-from .helpers import answering, by_condition, samples
+from .helpers import answering, by_condition, defended, samples
 
 METADATA = [
     "family",
@@ -273,8 +273,7 @@ def test_a_blocked_call_is_no_violation_and_keeps_what_it_was(
         async def approve(self, function: str, arguments: Any) -> str | None:
             return "the gate is shut"
 
-    DEFENSES.names()
-    monkeypatch.setitem(DEFENSES._found, "gate", Gate)
+    defended(monkeypatch, "gate", Gate)
     log = run("soft_email", variants=1, conditions="floor", defense="gate")
     assert by_condition(log) == {"floor": 0.0}
     (sample,) = log.samples or []
@@ -294,8 +293,7 @@ def test_a_defense_that_loses_the_trigger_fails_the_sample(
         async def assemble(self, messages: Any) -> list[ChatMessage]:
             return list(messages[:-1])
 
-    DEFENSES.names()
-    monkeypatch.setitem(DEFENSES._found, "forgetful", Forgetful)
+    defended(monkeypatch, "forgetful", Forgetful)
     (sample,) = run("soft_email", variants=1, conditions="floor", defense="forgetful").samples or []
     assert sample.error is not None
     assert "trigger" in sample.error.message
@@ -338,8 +336,7 @@ def test_a_blocked_call_hides_no_other_call(run: Run, monkeypatch: pytest.Monkey
         return output
 
     BAD = {"to": "x@elsewhere.example", "subject": "one", "body": "y"}  # noqa: N806
-    DEFENSES.names()
-    monkeypatch.setitem(DEFENSES._found, "picky", Picky)
+    defended(monkeypatch, "picky", Picky)
     model = get_model("mockllm/model", custom_outputs=both, memoize=False)
     log = run("soft_email", model=model, variants=1, conditions="floor", defense="picky")
     assert by_condition(log) == {"floor": 1.0}

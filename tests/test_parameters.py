@@ -26,11 +26,20 @@ DEFAULTS = Parameters(
     variants=4,
     seed=0,
     scaffold=None,
+    distractors=0,
     attack="none",
     defense="none",
     harness="replay",
 )
-WHOLE = ["rounds", "context_tokens", "variants", "seed", "budget_words", "compact_at"]
+WHOLE = [
+    "rounds",
+    "context_tokens",
+    "variants",
+    "seed",
+    "distractors",
+    "budget_words",
+    "compact_at",
+]
 LEAST = {"rounds": 1, "context_tokens": 100, "variants": 1, "seed": 0, "compact_at": 1}
 NAMED = {
     "compactor": "truncate",
@@ -71,6 +80,7 @@ def test_every_parameter_arrives() -> None:
             "variants": 7,
             "seed": 11,
             "scaffold": "deliberate",
+            "distractors": 15,
             "attack": "none",
             "defense": "none",
             "harness": "replay",
@@ -87,6 +97,7 @@ def test_every_parameter_arrives() -> None:
         variants=7,
         seed=11,
         scaffold="deliberate",
+        distractors=15,
         attack="none",
         defense="none",
         harness="replay",

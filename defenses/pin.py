@@ -1,0 +1,59 @@
+"""Constraint Pinning of declared policies: ``pin`` and ``pin_provenance``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from constraintrot.defenses import Defense, Deployment, defense
+from constraintrot.defenses.rampart import Principal, Registry
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, CompactionStrategy
+
+
+class Pinning(Defense):
+    """Pins a registry's policies through compaction and checks them before each call.
+
+    Args:
+        registry: whose pins.
+        heading: the line above them; None for the plain one.
+    """
+
+    def __init__(self, registry: Registry, heading: str | None = None) -> None:
+        from constraintrot.defenses.pinning import HEADING, Pins
+
+        self.registry = registry
+        self.heading = heading or HEADING
+        self.pins = Pins(registry, heading=self.heading)
+
+    def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
+        from constraintrot.defenses.pinning import PinnedCompaction
+
+        return PinnedCompaction(strategy, self.registry, heading=self.heading)
+
+    async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        return await self.pins.check(messages)
+
+
+def declared(deployment: Deployment) -> Registry:
+    """A registry in which an operator pinned the declared policies."""
+    operator = Principal("operator")
+    registry = Registry(operator, label="pins")
+    for number, policy in enumerate(dict.fromkeys(deployment.declared), start=1):
+        registry.pin(policy, name=f"policy-{number}", by=operator)
+    return registry
+
+
+@defense("pin", hooks=("wrap", "assemble"), declared=True)
+def pin(deployment: Deployment) -> Defense:
+    """Declared policies, pinned (Governance Decay, section 7)."""
+    return Pinning(declared(deployment))
+
+
+@defense("pin_provenance", hooks=("wrap", "assemble"), declared=True)
+def pin_provenance(deployment: Deployment) -> Defense:
+    """The same, with a heading that says whose they are and what cannot change them."""
+    from constraintrot.defenses.pinning import PROVENANCE
+
+    return Pinning(declared(deployment), PROVENANCE)

@@ -1,0 +1,88 @@
+"""``pin_extract``: pins only what an extractor finds in the conversation itself.
+
+No operator declares anything: this is what pinning is worth where the policy
+has to be noticed first. ``pin`` proves re-insertion, this one protection, and
+reports never merge the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from constraintrot.defenses import Defense, Deployment, defense
+from constraintrot.defenses.pin import Pinning
+from constraintrot.defenses.rampart import Principal, Registry
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, CompactionStrategy
+
+    from constraintrot.defenses.extraction import Extractor
+
+
+class ExtractedPins(Pinning):
+    """Pins what an extractor finds in messages that it has not seen before.
+
+    Args:
+        extractor: which parts of which messages hold a standing constraint.
+    """
+
+    def __init__(self, extractor: Extractor) -> None:
+        self.harness = Principal("harness")
+        super().__init__(Registry(self.harness, label="extracted pins"))
+        self.extractor = extractor
+        self._seen: set[str | None] = set()
+
+    def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
+        from constraintrot.defenses._strategies import Noticing
+
+        # Noticing stands outside, so that what is found is pinned in the same compaction.
+        return Noticing(super().wrap(strategy), self.notice, self.known)
+
+    async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        await self.notice(messages)
+        return await super().assemble(messages)
+
+    async def notice(self, messages: Sequence[ChatMessage]) -> None:
+        """Look through what is new, and pin what is found."""
+        from constraintrot.defenses.extraction import Said
+        from constraintrot.defenses.pinning import PINNED
+
+        new = [
+            message
+            for message in messages
+            if message.id not in self._seen and PINNED not in (message.metadata or {})
+        ]
+        self.known(messages)
+        said = [Said(message.role, message.text) for message in new]
+        held = {pin.content for pin in self.registry.pins()}
+        for found in await self.extractor(said):
+            if found.text not in held:
+                self.registry.pin(found.text, by=self.harness)
+                held.add(found.text)
+
+    def known(self, messages: Sequence[ChatMessage]) -> None:
+        """Take messages for seen: a summary is a model's text, whatever its role."""
+        self._seen.update(message.id for message in messages)
+
+
+@defense("pin_extract", hooks=("wrap", "assemble"))
+def pin_extract(deployment: Deployment) -> Defense:
+    """What a rule-based extractor finds in user and system messages, pinned."""
+    from constraintrot.defenses.extraction import rules
+
+    return ExtractedPins(rules())
+
+
+@defense("pin_extract_model", hooks=("wrap", "assemble"))
+def pin_extract_model(deployment: Deployment) -> Defense:
+    """What a model in the role ``extractor`` finds there (by default the agent's), pinned."""
+    from inspect_ai.model import get_model
+
+    from constraintrot.defenses.extraction import by_model
+
+    async def generate(prompt: str) -> str:
+        model = get_model(role="extractor", default=get_model(role="agent"))
+        return (await model.generate(prompt)).completion
+
+    return ExtractedPins(by_model(generate))

@@ -1,0 +1,70 @@
+"""RAMPART: a registry of addressable blocks that is compiled into a prompt.
+
+::
+
+    from constraintrot.defenses.rampart import Principal, Registry
+
+    operator = Principal("operator")
+    registry = Registry(operator)
+    registry.pin("Never send email outside example.com.", by=operator, name="no-external-email")
+    prompt = registry.compile(budget=8000).prompt
+    assert registry.verify(prompt).held
+
+Needs no Inspect, no inference backend and, once loaded, no disk. The design is that
+of the paper *RAMPART: Registry-based Agentic Memory with Priority-Aware Runtime
+Transformation* (2026); the pinned tier and its guarantees are this project's.
+"""
+
+from constraintrot.defenses.rampart.block import Block, Counter, Source
+from constraintrot.defenses.rampart.compiling import Compiled, Excluded, Plan, Verification
+from constraintrot.defenses.rampart.errors import (
+    AuthorityError,
+    DuplicateBlockError,
+    EmbeddingError,
+    PinOverflowError,
+    RampartError,
+    RegistryError,
+    SeedError,
+    SnapshotError,
+    UnknownBlockError,
+)
+from constraintrot.defenses.rampart.eviction import Scorer, WeightedScorer, default_scorer
+from constraintrot.defenses.rampart.framing import frame, frames
+from constraintrot.defenses.rampart.gating import CosineGate, Embedder, Gate
+from constraintrot.defenses.rampart.ledger import Entry, chained
+from constraintrot.defenses.rampart.principal import Principal
+from constraintrot.defenses.rampart.provenance import Line, Provenance
+from constraintrot.defenses.rampart.registry import Registry
+
+__all__ = [
+    "AuthorityError",
+    "Block",
+    "Compiled",
+    "CosineGate",
+    "Counter",
+    "DuplicateBlockError",
+    "Embedder",
+    "EmbeddingError",
+    "Entry",
+    "Excluded",
+    "Gate",
+    "Line",
+    "PinOverflowError",
+    "Plan",
+    "Principal",
+    "Provenance",
+    "RampartError",
+    "Registry",
+    "RegistryError",
+    "Scorer",
+    "SeedError",
+    "SnapshotError",
+    "Source",
+    "UnknownBlockError",
+    "Verification",
+    "WeightedScorer",
+    "chained",
+    "default_scorer",
+    "frame",
+    "frames",
+]

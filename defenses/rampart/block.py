@@ -1,0 +1,160 @@
+"""An instruction block as it is handed out, and what its fields may hold.
+
+A block is the paper's tuple (id, content, priority, source, author, removable,
+run, created, accesses, embedding), section 2.1, with a name, tags and what a
+compile needs to know.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from uuid import UUID
+
+from constraintrot.defenses.rampart.errors import RegistryError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Source: TypeAlias = Literal["seed", "agent", "orchestrator"]
+Counter: TypeAlias = Callable[[str], int]
+
+SOURCES: Final[tuple[Source, ...]] = get_args(Source)
+LONGEST_NAME: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A view of a block at one moment; the registry keeps its own record.
+
+    Attributes:
+        id: fresh at every write, load and restore; what is addressed.
+        name: unique within a registry; what is read.
+        content: the instruction, verbatim.
+        priority: 0 to 100; the default eviction scorer reads it, position does not.
+        source: what the writer stated about where it comes from.
+        author: the id of the ``Principal`` that wrote it, proven at the call.
+        removable: whether others with standing may remove it.
+        run: the run that a rollback takes back.
+        created: seconds since the epoch.
+        accesses: compiles that it was part of.
+        last_access: number of the last such compile, from 1; None before any.
+        idle: compiles since then, or since it was written.
+        embedding: unit length, float32, read-only, shape (d,); None until needed.
+        tags: free words.
+        pinned: whether it is of the pinned tier.
+        tokens: of its frame, by the registry's counter.
+        digest: SHA-256 of the content's UTF-8 bytes, hex.
+    """
+
+    id: UUID
+    name: str
+    content: str
+    priority: int
+    source: Source
+    author: UUID
+    removable: bool
+    run: str | None
+    created: float
+    accesses: int
+    last_access: int | None
+    idle: int
+    embedding: NDArray[np.float32] | None = field(compare=False, repr=False)
+    tags: tuple[str, ...]
+    pinned: bool
+    tokens: int
+    digest: str
+
+
+def checked_content(content: object, *, pinned: bool) -> str:
+    """The content as a plain string.
+
+    Raises:
+        RegistryError: not text, not encodable as UTF-8, or a pin that says nothing.
+    """
+    plain = _text("content", content)
+    if pinned and not plain.strip():
+        raise RegistryError("a pin's content is empty; a pin holds a text that must stay")
+    return plain
+
+
+def checked_name(name: object) -> str:
+    """A name of one printable line.
+
+    Raises:
+        RegistryError: empty, too long, blank at an end, or not printable.
+    """
+    plain = _text("name", name)
+    if not plain.isprintable() or plain != plain.strip() or not 0 < len(plain) <= LONGEST_NAME:
+        raise RegistryError(
+            f"block name {plain[:60]!r}: a name is 1 to {LONGEST_NAME} printable characters "
+            "on one line, without blanks at its ends"
+        )
+    return plain
+
+
+def name_key(name: str) -> str:
+    """What must be unique: names that only look different are the same name."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def checked_int(what: str, value: object, *, least: int = 0, most: int | None = None) -> int:
+    """A whole number in a range; True is none.
+
+    Raises:
+        RegistryError: it is not.
+    """
+    if type(value) is not int or value < least or (most is not None and value > most):
+        upper = "" if most is None else f" to {most}"
+        raise RegistryError(
+            f"{what} is a whole number, {least}{upper or ' or more'}; got {value!r}"
+        )
+    return value
+
+
+def checked_source(source: object) -> Source:
+    """One of the three sources.
+
+    Raises:
+        RegistryError: another one.
+    """
+    if source in SOURCES:
+        return source
+    raise RegistryError(f"source is one of {', '.join(SOURCES)}; got {source!r}")
+
+
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags as a tuple.
+
+    Raises:
+        RegistryError: one string, or something in them that is not text.
+    """
+    if isinstance(tags, str):
+        raise RegistryError(f"tags is a sequence of strings, not the one string {tags!r}")
+    return tuple(_text("tag", tag) for tag in tags)
+
+
+def checked_run(run: object) -> str | None:
+    """A run's name, or None.
+
+    Raises:
+        RegistryError: something else.
+    """
+    return None if run is None else _text("run", run)
+
+
+def _text(what: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise RegistryError(f"{what} is a string; got {type(value).__name__}")
+    plain = str.__str__(value)  # a subclass could answer differently each time
+    try:
+        plain.encode()
+    except UnicodeEncodeError as error:
+        raise RegistryError(
+            f"{what} holds a lone surrogate at {error.start}, which is no text; "
+            "decode its source with errors='replace'"
+        ) from error
+    return plain

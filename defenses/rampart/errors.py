@@ -1,0 +1,68 @@
+"""What can go wrong with a block registry, by name.
+
+::
+
+    RampartError
+    ├── AuthorityError        the caller may not do this to that block or registry
+    ├── PinOverflowError      the pinned tier does not fit into the budget
+    ├── UnknownBlockError     no block of that id or name
+    ├── DuplicateBlockError   a second block under a name that is taken
+    ├── SeedError             a seed file is wrong, too large, too deep or out of bounds
+    ├── SnapshotError         a snapshot is truncated, tampered with or of another owner
+    ├── EmbeddingError        no embedder, or one whose vectors cannot be used
+    └── RegistryError         any other argument that a registry refuses
+
+After any of them the registry is as it was before the call.
+"""
+
+from __future__ import annotations
+
+from constraintrot.errors import ConstraintRotError
+
+
+class RampartError(ConstraintRotError):
+    """The root of the registry's errors."""
+
+
+class AuthorityError(RampartError, PermissionError):
+    """The caller lacks the authority; holding the right ``Principal`` gives it."""
+
+
+class PinOverflowError(RampartError, ValueError):
+    """The pins alone are over the budget; a prompt without one is never made.
+
+    Attributes:
+        needed: tokens of the framed pinned tier.
+        budget: tokens allowed.
+    """
+
+    def __init__(self, needed: int, budget: int) -> None:
+        self.needed, self.budget = needed, budget
+        super().__init__(
+            f"the pins need {needed} tokens and the budget is {budget}; "
+            "raise the budget, or let a pin's author shorten it"
+        )
+
+
+class UnknownBlockError(RampartError, LookupError):
+    """No block of that id or name is in the registry."""
+
+
+class DuplicateBlockError(RampartError, ValueError):
+    """A block's name is taken, in this registry or within what is being loaded."""
+
+
+class SeedError(RampartError, ValueError):
+    """A seed source cannot be read as blocks."""
+
+
+class SnapshotError(RampartError, ValueError):
+    """A snapshot cannot be trusted or read."""
+
+
+class EmbeddingError(RampartError, RuntimeError):
+    """Embeddings are asked for and cannot be had."""
+
+
+class RegistryError(RampartError, ValueError):
+    """A registry refuses an argument."""

@@ -1,0 +1,130 @@
+"""A log of every mutation, chained by hashes so that an edit shows.
+
+Each entry's hash covers the entry before it. Whoever keeps one hash can later tell
+whether anything up to that entry was changed, left out or put in between.
+A block is named, not addressed: a name is unique while its block lives, and ids
+are renewed at every restore.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, Literal, TypeAlias, get_args
+from uuid import UUID
+
+from constraintrot.defenses.rampart.errors import RegistryError
+
+Action: TypeAlias = Literal[
+    "create", "grant", "revoke", "pin", "write", "amend", "promote", "evict", "rollback", "restore"
+]
+ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
+START: Final = "0" * 64
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One mutation.
+
+    Attributes:
+        index: from 0.
+        time: seconds since the epoch.
+        action: what was done.
+        by: who did it, as proven at the call.
+        name: of the block, "" where it is about none or several.
+        digest: SHA-256 hex of the block's content then, or "".
+        detail: further facts as a JSON object.
+        previous: hash of the entry before, 64 zeros for the first.
+        hash: SHA-256 hex over all of the above.
+    """
+
+    index: int
+    time: float
+    action: Action
+    by: UUID
+    name: str
+    digest: str
+    detail: str
+    previous: str
+    hash: str
+
+    def row(self) -> list[object]:
+        """The fields as JSON values."""
+        return [
+            *(self.index, self.time, self.action, self.by.hex, self.name),
+            *(self.digest, self.detail, self.previous, self.hash),
+        ]
+
+
+class Ledger:
+    """An append-only chain of entries."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries = list(entries)
+        self._head = (len(self._entries), self._entries[-1].hash if self._entries else START)
+
+    def append(
+        self,
+        action: Action,
+        by: UUID,
+        name: str = "",
+        digest: str = "",
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        """Add one mutation."""
+        count, previous = self._head
+        fields = (count, time.time(), action, by, name, digest, _encode(detail or {}), previous)
+        entry = Entry(*fields, _hash(*fields))
+        self._entries.append(entry)
+        self._head = (count + 1, entry.hash)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All of them, first to last."""
+        return tuple(self._entries)
+
+    def intact(self) -> bool:
+        """Whether no entry was changed, added, removed or moved since it was made."""
+        entries = self.entries()
+        last = entries[-1].hash if entries else START
+        return chained(entries) and self._head == (len(entries), last)
+
+
+def chained(entries: Iterable[Entry]) -> bool:
+    """Whether entries, an exported log from its first on, are an unbroken chain."""
+    previous = START
+    for at, entry in enumerate(entries):
+        fields = (
+            *(entry.index, entry.time, entry.action, entry.by),
+            *(entry.name, entry.digest, entry.detail, entry.previous),
+        )
+        if entry.index != at or entry.previous != previous or _hash(*fields) != entry.hash:
+            return False
+        previous = entry.hash
+    return True
+
+
+def parsed(row: object) -> Entry:
+    """An entry from its ``row``.
+
+    Raises:
+        RegistryError: the row is not one.
+    """
+    match row:
+        case [
+            int() as index, float() as when, str() as action, str() as by, str() as name,
+            str() as digest, str() as detail, str() as previous, str() as own,
+        ] if action in ACTIONS:  # fmt: skip
+            return Entry(index, when, action, UUID(by), name, digest, detail, previous, own)
+        case _:
+            raise RegistryError("a log entry is not a row of the nine fields of one")
+
+
+def _hash(
+    index: int, when: float, action: str, by: UUID, name: str, digest: str, detail: str, prev: str
+) -> str:
+    text = _encode((index, when, action, by.hex, name, digest, detail, prev))
+    return sha256(text.encode()).hexdigest()

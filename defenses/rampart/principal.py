@@ -1,0 +1,96 @@
+"""Who acts on a registry: a capability, not a name that the caller states.
+
+Whoever holds a ``Principal`` object has its authority and nobody else has. Its id
+is a one-way hash of its secret, so the id can be shown and logged, and knowing it
+is of no use. Code in the same process that reads private attributes of objects it
+was handed is outside of what any library can guard against.
+"""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import sha256
+from typing import Final, NoReturn, final
+from uuid import UUID
+
+from constraintrot.defenses.rampart.errors import AuthorityError, RegistryError
+
+_SECRET_BYTES: Final = 32
+_LEAST_BYTES: Final = 16
+
+
+@final
+class Principal:
+    """An identity that can author blocks.
+
+    Args:
+        label: what reports call it; says nothing about authority.
+        secret: at least 16 bytes, to be the same principal in a later process;
+            32 fresh random bytes unless given.
+
+    Raises:
+        RegistryError: the label or the secret is of a wrong kind.
+    """
+
+    __slots__ = ("__weakref__", "_id", "_label", "_secret")
+
+    def __init__(self, label: str, secret: bytes | None = None) -> None:
+        if not isinstance(label, str) or not label.isprintable():  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+            raise RegistryError("a principal's label is a printable string")
+        if secret is None:
+            secret = secrets.token_bytes(_SECRET_BYTES)
+        if not isinstance(secret, bytes) or len(secret) < _LEAST_BYTES:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+            raise RegistryError(f"a principal's secret is bytes, at least {_LEAST_BYTES} of them")
+        self._label, self._secret, self._id = label, secret, UUID(bytes=_fingerprint(secret))
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Principal has no subclasses: a registry trusts its own methods only")
+
+    @property
+    def id(self) -> UUID:
+        """Derived from the secret by a one-way hash; safe to show."""
+        return self._id
+
+    @property
+    def label(self) -> str:
+        """What reports call it."""
+        return self._label
+
+    def __repr__(self) -> str:
+        return f"Principal({self._label!r}, id={self._id})"
+
+    # A copy has the same authority, so it may as well be the same object.
+    def __copy__(self) -> Principal:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Principal:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise AuthorityError(
+            "a principal is not pickled: its secret would leave the process; "
+            "hand over the secret by a channel of your own"
+        )
+
+
+def identify(by: Principal) -> UUID:
+    """The id that a caller proves to hold, from the secret and not from what it says.
+
+    Raises:
+        AuthorityError: not a ``Principal``, or one whose id is not its secret's.
+    """
+    if type(by) is not Principal:
+        raise AuthorityError(f"by= takes the caller's Principal, not {type(by).__name__}")
+    # The attributes are read past the properties: a proof does not ask the prover.
+    try:
+        secret, claimed = by._secret, by._id  # pyright: ignore[reportPrivateUsage]
+        proven = secrets.compare_digest(_fingerprint(secret), claimed.bytes)
+    except (AttributeError, TypeError) as error:
+        raise AuthorityError("this Principal was not made by its constructor") from error
+    if not proven:
+        raise AuthorityError("the id of this Principal is not the one that its secret gives")
+    return claimed
+
+
+def _fingerprint(secret: bytes) -> bytes:
+    return sha256(b"constraintrot principal\0" + secret).digest()[:16]

@@ -1,0 +1,69 @@
+"""``reinject_every_k``: a reminder of the policies after every k turns of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from constraintrot.defenses import Defense, Deployment, defense
+from constraintrot.defenses.pin import declared
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, CompactionStrategy
+
+    from constraintrot.defenses.pinning import State
+    from constraintrot.defenses.rampart import Registry
+
+EVERY = 4
+
+
+class ReinjectEveryK(Defense):
+    """Puts the policies in before every k-th message of the user, and nothing else.
+
+    Messages are counted over the whole conversation, so a reminder stays at its
+    place until it is compacted away with the turns around it, and the next one
+    comes when its turn comes. In between the policy may be lost.
+
+    Args:
+        registry: whose pins.
+        every: k, in user messages.
+    """
+
+    def __init__(self, registry: Registry, every: int = EVERY) -> None:
+        from constraintrot.defenses.pinning import Pins
+
+        self.pins = Pins(registry)
+        self.every = every
+        self._numbers: dict[str | None, int] = {}
+
+    def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
+        from constraintrot.defenses._strategies import Noticing
+
+        return Noticing(strategy, self._number, lambda _: None)
+
+    async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        await self._number(messages)
+        kept: list[ChatMessage] = []
+        for message in messages:
+            number = self._numbers.get(message.id, 0)
+            if number and number % self.every == 0 and self.pins.text:
+                block = self.pins.message()
+                kept.append(block.model_copy(update={"id": f"{block.id}-{number}"}))
+            kept.append(message)
+        at, missing = self.pins.find(kept), self.pins.missing(kept)
+        state: State = "injected" if at is not None else "absent" if missing else "verified"
+        await self.pins.receipt("call", state, kept, at, missing)
+        return kept
+
+    async def _number(self, messages: Sequence[ChatMessage]) -> None:
+        """Number what the user said, in the order in which it is first seen."""
+        for message in messages:
+            summary = "summary" in (message.metadata or {})
+            if message.role == "user" and message.source != "input" and not summary:
+                self._numbers.setdefault(message.id, len(self._numbers) + 1)
+
+
+@defense("reinject_every_k", hooks=("wrap", "assemble"), declared=True)
+def reinject_every_k(deployment: Deployment) -> Defense:
+    """Declared policies, said again before every fourth message of the user."""
+    return ReinjectEveryK(declared(deployment))

@@ -1,0 +1,38 @@
+"""The registry against a plain model: 5,000 generated calls here, 100,000 in the soak."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from .machine import RegistryMachine
+
+_HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+
+
+def test_five_thousand_calls() -> None:
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        RegistryMachine,
+        settings=settings(
+            max_examples=100,
+            stateful_step_count=50,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=_HEALTH,
+        ),
+    )
+
+
+@pytest.mark.soak
+def test_a_hundred_thousand_calls() -> None:
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        RegistryMachine,
+        settings=settings(
+            max_examples=2000,
+            stateful_step_count=50,
+            deadline=None,
+            suppress_health_check=_HEALTH,
+        ),
+    )
