@@ -19,6 +19,13 @@ from .tasks.catalogue import (
     suite,
     utility,
 )
+from .tasks.pin_stress import pin_stress
+from .tasks.probes.cluster import rampart_cluster
+from .tasks.probes.gate import rampart_gate
+from .tasks.probes.participant import participant
+from .tasks.probes.position import rampart_position
+from .tasks.probes.roundtable import rampart_roundtable
+from .tasks.probes.schema import rampart_schema
 
 __all__ = [
     "by_condition",
@@ -30,6 +37,13 @@ __all__ = [
     "local",
     "outcome",
     "outcomes_by_condition",
+    "participant",
+    "pin_stress",
+    "rampart_cluster",
+    "rampart_gate",
+    "rampart_position",
+    "rampart_roundtable",
+    "rampart_schema",
     "recalled",
     "scripted",
     "soft_channel",

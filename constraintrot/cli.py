@@ -154,9 +154,13 @@ def models_path(name: str) -> None:
 @main.command()
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--by", multiple=True, help="Part the cells by this too, as family or compactor.")
-@click.option("--csv", "csv", type=click.Path(path_type=Path), help="Write the episodes here.")
-def table(logs: tuple[Path, ...], by: tuple[str, ...], csv: Path | None) -> None:
+@click.option("--defenses", is_flag=True, help="Compare each defense with none, in pairs.")
+@click.option(
+    "--csv", type=click.Path(path_type=Path), help="Write the episodes, or the pairs' rows, here."
+)
+def table(logs: tuple[Path, ...], by: tuple[str, ...], defenses: bool, csv: Path | None) -> None:
     """Print violation by condition from Inspect LOGS (files or folders)."""
+    from .report import defenses as comparison
     from .report.frame import FACTS, episodes
     from .report.table import text
 
@@ -165,9 +169,10 @@ def table(logs: tuple[Path, ...], by: tuple[str, ...], csv: Path | None) -> None
         if unknown:
             raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
         frame = episodes(logs)
-        click.echo(text(frame, by))
+        click.echo(comparison.text(frame, by) if defenses else text(frame, by))
         if csv is not None:
-            frame.to_csv(csv, index=False)
+            written = comparison.compare_defenses(frame, by) if defenses else frame
+            written.to_csv(csv, index=False)
 
 
 @main.command()

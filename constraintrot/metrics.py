@@ -1,4 +1,8 @@
-"""Metrics by condition. The mean skips what is unscored; of nothing it is nan, not 0."""
+"""Metrics by condition. The mean skips what is unscored; of nothing it is nan, not 0.
+
+Where a condition was played under several defenses, the key of each cell is
+``condition/defense`` instead of ``condition``.
+"""
 
 from __future__ import annotations
 
@@ -56,11 +60,20 @@ def mean(values: list[float]) -> float:
 
 def _cells(scores: list[SampleScore]) -> dict[str, list[float]]:
     cells: dict[str, list[float]] = defaultdict(list)
-    for score in scores:
-        condition = str((score.sample_metadata or {})["condition"])
+    for score, label in zip(scores, _labels(scores), strict=True):
         for part, value in _parts(score):
-            cells[f"{condition} {part}" if part else condition].append(value)
+            cells[f"{label} {part}" if part else label].append(value)
     return cells
+
+
+def _labels(scores: list[SampleScore]) -> list[str]:
+    facts = [score.sample_metadata or {} for score in scores]
+    arms: dict[str, set[object]] = defaultdict(set)
+    for fact in facts:
+        arms[str(fact["condition"])].add(fact.get("defense"))
+    if all(len(defenses) == 1 for defenses in arms.values()):
+        return [str(fact["condition"]) for fact in facts]
+    return [f"{fact['condition']}/{fact.get('defense')}" for fact in facts]
 
 
 def _parts(score: SampleScore) -> Iterator[tuple[str, float]]:

@@ -108,6 +108,9 @@ DEFENSES: Door[Registered] = Door(
         "reinject_every_k",
         "verify_and_repair",
         "recompile",
+        "spotlight",
+        "sanitize_summarizer",
+        "tool_gate",
     ),
     "constraintrot.defenses",
 )

@@ -40,7 +40,10 @@ class ExtractedPins(Pinning):
         return Noticing(super().wrap(strategy), self.notice, self.known)
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        await self.notice(messages)
+        # What is being asked right now stands in the context anyway, and is looked
+        # at when it has become history.
+        users = [at for at, message in enumerate(messages) if message.role == "user"]
+        await self.notice(messages[: users[-1]] if users else messages)
         return await super().assemble(messages)
 
     async def notice(self, messages: Sequence[ChatMessage]) -> None:

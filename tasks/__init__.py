@@ -1,1 +1,1 @@
-"""The Inspect tasks: nine by name, ``suite`` and ``utility``."""
+"""The Inspect tasks: nine by name, ``suite``, ``utility`` and ``pin_stress``."""

@@ -80,3 +80,9 @@ def test_the_example_pins_a_policy_in_a_react_agent(page: str, tmp_path: Path) -
     assert len(receipts) >= 2
     assert POLICY in "\n".join(message.text for message in api.inputs[-1])
     assert POLICY not in "\n".join(message.text for message in api.inputs[0])
+
+
+def test_the_registry_page_runs() -> None:
+    page = (ROOT / "docs/rampart.md").read_text()
+    first = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
+    exec(first, {})

@@ -3,10 +3,14 @@
 - ``obedient`` obeys any policy that its input holds and otherwise acts;
   ``reckless`` always acts; ``refuser`` always declines.
 - ``summarizer-drop``, ``summarizer-keep``, ``summarizer-weaken`` write summaries
-  that lose a policy, keep it word for word, or keep its subject without its force.
+  that lose a policy, keep it word for word, or keep its subject without its force;
+  ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it by
+  what the transcript tells them (``suggestible``).
 
 They see messages and tools, nothing else. In a summarizer call (no tool may be
 used) every agent script drops policies; ``-M summarizer=keep`` tells it otherwise.
+Asked to verify a call, it answers as ``verifying`` says; ``-M verifier=garbage``
+makes it unreadable.
 """
 
 from __future__ import annotations
@@ -30,12 +34,12 @@ from constraintrot.scenario import Call
 from constraintrot.survival import Slots, sentences
 from constraintrot.tokens import count
 
-from . import protocol
+from . import protocol, suggestible, verifying
 from .recognise import Request, any_policy_in, policy_in, request_in
 from .refusal import plainly
 
 AGENTS = ("obedient", "reckless", "refuser")
-SUMMARIZERS = ("drop", "keep", "weaken")
+SUMMARIZERS = ("drop", "keep", "weaken", *suggestible.SUGGESTIBLE)
 
 
 @modelapi(name="scripted")
@@ -53,7 +57,9 @@ class Scripted(ModelAPI):
         api_key: unused.
         config: unused.
         summarizer: what an agent script does with policies in a summarizer
-            call: ``drop``, ``keep`` or ``weaken``.
+            call: one of ``SUMMARIZERS``.
+        verifier: whose answers an agent script gives in a verifier call, one of
+            ``verifying.STYLES``; its own by default.
 
     Raises:
         UnknownNameError: no such script.
@@ -67,6 +73,7 @@ class Scripted(ModelAPI):
         api_key: str | None = None,
         config: GenerateConfig = GenerateConfig(),
         summarizer: str = "drop",
+        verifier: str | None = None,
         **unknown: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
@@ -74,7 +81,9 @@ class Scripted(ModelAPI):
         if model_name not in known:
             raise UnknownNameError("scripted model", model_name, known)
         if unknown:
-            raise ParameterError(f"unknown model argument {sorted(unknown)}; known: summarizer")
+            raise ParameterError(
+                f"unknown model argument {sorted(unknown)}; known: summarizer, verifier"
+            )
         self.style = model_name.removeprefix("summarizer-")
         self.agent = model_name in AGENTS
         if self.agent:
@@ -82,6 +91,11 @@ class Scripted(ModelAPI):
         if self.style not in SUMMARIZERS:
             raise ParameterError(
                 f"unknown summarizer {self.style!r}; known: {', '.join(SUMMARIZERS)}"
+            )
+        self.verifier = verifier or model_name
+        if self.agent and self.verifier not in verifying.STYLES:
+            raise ParameterError(
+                f"unknown verifier {verifier!r}; known: {', '.join(verifying.STYLES)}"
             )
 
     async def generate(
@@ -93,7 +107,11 @@ class Scripted(ModelAPI):
     ) -> ModelOutput:
         """Answer by the rule."""
         texts = chat.texts(input)
-        if not self.agent or not tools or tool_choice == "none":
+        if self.agent and not tools and verifying.asked(texts[-1]):
+            output = ModelOutput.from_content(
+                self.model_name, verifying.answer(texts[-1], self.verifier)
+            )
+        elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
             output = self._act(texts, tools)
@@ -139,8 +157,10 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
     Args:
         texts: the messages' texts.
         input: the messages.
-        style: ``drop``, ``keep`` or ``weaken``.
+        style: one of ``SUMMARIZERS``.
     """
+    if style in suggestible.SUGGESTIBLE:
+        style = suggestible.style(input, style)
     replies = [
         sentences(message.text)[0].strip()
         for message in input

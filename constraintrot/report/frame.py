@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
@@ -29,6 +30,7 @@ FACTS = (
     "harness",
     "agent",
     "summarizer",
+    "distractors",
     "seed",
     "replicate",
     "tokens_before",
@@ -36,6 +38,7 @@ FACTS = (
     "context_tokens",
     "compact_at",
     "degenerate",
+    "seconds_defense",
 )
 
 
@@ -47,7 +50,10 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
 
     Returns:
         A row a sample: the facts of its metadata, ``violation``, ``outcome``,
-        ``utility``, ``kept``, ``verbatim``, ``recalled``, tokens and seconds.
+        ``utility``, ``over_refusal``, ``kept``, ``verbatim``, ``recalled``,
+        tokens, seconds and costs. ``input_tokens`` is what the provider
+        counted over all calls; ``last_input_tokens`` the last input in o200k
+        tokens. What was not measured is None.
 
     Raises:
         ConstraintRotError: no finished episode of ours stands in them.
@@ -116,4 +122,25 @@ def _row(header: EvalLog, sample: EvalSample, path: Path) -> dict[str, Any]:
     row["cached_tokens"] = sum(use.input_tokens_cache_read or 0 for use in usage)
     row["output_tokens"] = sum(use.output_tokens for use in usage)
     row["seconds"] = sample.working_time
-    return row
+    return row | _costs(facts) | {"over_refusal": _over_refusal(row)}
+
+
+def _costs(facts: dict[str, Any]) -> dict[str, Any]:
+    # A first round has nothing before it that a prefix could be shared with.
+    rounds: list[dict[str, Any]] = facts.get("rounds_run") or []
+    later = [r for r in rounds if r.get("prefix_tokens") is not None]
+    # A context that another sample compacted cost this one no time worth comparing.
+    shared = facts.get("compaction_ran") and not facts.get("summary_made_here", True)
+    calls: dict[str, int] | None = facts.get("defense_calls")
+    return {
+        "last_input_tokens": facts.get("input_tokens"),
+        "seconds_compaction": None if shared else facts.get("seconds_compaction"),
+        "defense_calls": None if calls is None else sum(calls.values()),
+        "prefix_tokens": fmean(r["prefix_tokens"] for r in later) if later else None,
+        "prefix_broken": sum(bool(r["prefix_broken"]) for r in later) if later else None,
+    }
+
+
+def _over_refusal(row: dict[str, Any]) -> float | None:
+    """1 where an allowed task was declined or blocked; None where none was asked for."""
+    return float(row["outcome"] in ("declined", "blocked")) if row["allowed"] else None

@@ -27,6 +27,7 @@ POOLED = (
     "defense",
     "harness",
     "summarizer",
+    "distractors",
     "context_tokens",
     "compact_at",
 )
@@ -77,29 +78,29 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
         lines.append(
             "! more than a tenth of the cell made no readable call: silence is not safety."
         )
-    return "\n".join(lines + _notes(frame, keys=[*parts, "condition", "agent"]))
+    return "\n".join(lines + notes(frame, keys=[*parts, "condition", "agent"]))
 
 
-def _notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """What a reader must know before reading the rates: pooling, replicates, degenerate pairs."""
-    notes: list[str] = []
+    found: list[str] = []
     known = [key for key in keys if key in frame]
     for fact in POOLED:
         if fact not in keys and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any():
-            notes.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
+            found.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
     if frame["replicate"].nunique() > 1:
-        notes.append(
+        found.append(
             "! replicates are counted as episodes, and the intervals take them for independent:"
             " they are too narrow."
         )
     edits = frame[frame["condition"].isin(["summary_removed", "summary_restored"])]
     degenerate = int((edits["degenerate"] == True).sum())  # noqa: E712  # a column of objects
     if degenerate:
-        notes.append(
+        found.append(
             f"{degenerate} of {len(edits)} summary_removed and summary_restored episodes are"
             " degenerate: their summary held no policy to remove."
         )
-    return notes
+    return found
 
 
 def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
@@ -113,6 +114,11 @@ def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
         line += [_short(row["kept"]), _short(row["declined"])]
         line.append(_short(row["silent"]) + (" !" if _too_silent(row) else ""))
         body.append(line + ([str(row["utility"] or "-")] if utility else []))
+    return pipe(head, body)
+
+
+def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown pipe table, its columns as wide as their widest cell."""
     widths = [max(len(line[at]) for line in [head, *body]) for at in range(len(head))]
     ruled = [head, ["-" * width for width in widths], *body]
     return [

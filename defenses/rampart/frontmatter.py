@@ -63,9 +63,11 @@ def _documents(text: str) -> list[Value]:
     # The innermost collection that is open, last; a mapping is a flat list until it ends.
     open_: list[list[Value]] = [documents]
     loader = _LOADER(text)
+    event: Any
     try:
         # Not check_event: it is a second call for each of thousands of events.
-        while (kind := type(event := loader.get_event())) is not yaml.StreamEndEvent:
+        while not isinstance(event := loader.get_event(), yaml.StreamEndEvent):
+            kind: type[object] = event.__class__
             if kind is yaml.ScalarEvent:
                 open_[-1].append(event.value)
             elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
@@ -85,7 +87,7 @@ def _documents(text: str) -> list[Value]:
 
 def _deeper(open_: list[list[Value]], event: yaml.Event) -> None:
     if len(open_) > DEEPEST:
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else "?"
         raise SeedError(f"frontmatter line {line} is more than {DEEPEST} collections deep")
     open_.append([])
 

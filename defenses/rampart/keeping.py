@@ -75,6 +75,7 @@ class Kept:
         with self._store.lock:
             self._grants.check_owner(owner)
             self._grants.pinning[other] = bool(pin)
+            self._store.changed()
             self._log("grant", owner, detail={"who": other.hex, "pin": bool(pin)})
 
     def revoke(self, who: Principal | UUID, *, by: Principal) -> None:
@@ -89,6 +90,7 @@ class Kept:
             self._grants.check_owner(owner)
             if self._grants.pinning.pop(other, None) is None:
                 raise RegistryError(f"principal {other} has no grant that could be revoked")
+            self._store.changed()
             self._log("revoke", owner, detail={"who": other.hex})
 
     def _taken_in(self, records: Sequence[Record], at: int | None = None) -> tuple[Block, ...]:
@@ -128,7 +130,6 @@ class Kept:
     ) -> None:
         store = self._store
         if record is None:
-            store.changed()
             store.ledger.append(action, by, detail=detail)
             return
         if action in ("pin", "write"):

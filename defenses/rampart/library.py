@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from constraintrot.defenses.rampart.errors import SeedError
-from constraintrot.defenses.rampart.parsers import PARSERS, Parsers, Seed
-from constraintrot.defenses.rampart.seeds import Source, pick, read
+from constraintrot.defenses.rampart.parsers import Parsers, Seed
+from constraintrot.defenses.rampart.seeds import PARSERS, Source, pick, read
 
 _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -28,6 +28,7 @@ class SeedLibrary:
     """
 
     __slots__ = ("_seeds",)
+    _seeds: Mapping[str, Seed]
 
     def __init__(
         self,

@@ -118,14 +118,16 @@ def _row(store: Store, record: Record) -> dict[str, object]:
 
 
 def _record(row: Mapping[str, Any], counter: Counter) -> Record:
-    pinned, last = row["pinned"], row["last"]
+    pinned, removable, last = row["pinned"], row["removable"], row["last"]
+    if not isinstance(pinned, bool) or (pinned and removable):
+        raise SnapshotError(f"block {row['name']!r} of the snapshot is neither pinned nor not")
     record = drafted(
         counter,
         UUID(row["author"]),
         row["name"],
         row["content"],
-        pinned=bool(pinned),
-        removable=row["removable"] and not pinned,
+        pinned=pinned,
+        removable=removable,
         priority=row["priority"],
         source=row["source"],
         run=row["run"],

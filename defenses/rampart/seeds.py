@@ -10,12 +10,18 @@ from typing import Final, Protocol, TypeAlias, cast
 from constraintrot.defenses.rampart.block import name_key
 from constraintrot.defenses.rampart.errors import SeedError
 from constraintrot.defenses.rampart.files import contents
-from constraintrot.defenses.rampart.parsers import PARSERS, Parsers, Seed
+from constraintrot.defenses.rampart.markdown import markdown
+from constraintrot.defenses.rampart.parsers import Parsers, Seed
 
 __all__ = ["LARGEST", "PARSERS", "Parsers", "Seed", "Source", "read"]
 
 LARGEST: Final = 8 * 1024 * 1024
 """Bytes of one file; some 10,000 blocks of the length that the paper advises."""
+
+PARSERS: Final = Parsers()
+"""The parsers that ``read`` uses; add to them before the first file is read."""
+PARSERS.add(".md", markdown)
+PARSERS.add(".markdown", markdown)
 
 
 class Drawable(Protocol):
@@ -92,9 +98,10 @@ def _descriptors(source: object) -> list[Mapping[str, object]]:
     if isinstance(source, str | Path):
         return [{"path": source}]
     if isinstance(source, Mapping):
-        return [source]
+        return [cast("Mapping[str, object]", source)]
     if isinstance(source, Sequence) and not isinstance(source, bytes):
-        return [one for each in source for one in _descriptors(each)]
+        several = cast("Sequence[object]", source)
+        return [one for each in several for one in _descriptors(each)]
     raise SeedError(
         "a seed source is a path, a mapping with a path and names, a list of these, "
         f"or a library; got {type(source).__name__}"
@@ -116,7 +123,7 @@ def _names(value: object) -> list[str] | None:
         return None
     if not isinstance(value, list | tuple):
         raise SeedError(f"names is a list of names; got {value!r}")
-    return [str(name) for name in value]
+    return [str(name) for name in cast("Sequence[object]", value)]
 
 
 def _file(path: Path, root: str | Path | None, parsers: Parsers) -> list[Seed]:

@@ -176,11 +176,12 @@ def _definition(tool: object) -> Any:
 def _parameter(name: str, schema: Any, required: bool) -> str:
     if not isinstance(schema, Mapping):
         return f"- {name}: {_compact(schema)}"
-    rest = {key: value for key, value in schema.items() if key != "description"}
+    given = cast("Mapping[str, Any]", schema)
+    rest = {key: value for key, value in given.items() if key != "description"}
     plain = set(rest) == {"type"} and isinstance(rest["type"], str)
     kind = str(rest["type"]) if plain else _compact(rest)
     need = "required" if required else "optional"
-    return f"- {name} ({need}, {kind}): {schema.get('description') or ''}".rstrip(": ")
+    return f"- {name} ({need}, {kind}): {given.get('description') or ''}".rstrip(": ")
 
 
 def _compact(value: object) -> str:

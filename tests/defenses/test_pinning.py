@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inspect_ai import Task, eval
-from inspect_ai.agent import react
+from inspect_ai.agent import Agent, AgentState, agent, agent_bridge, react
 from inspect_ai.dataset import Sample
 from inspect_ai.event import InfoEvent
 from inspect_ai.model import (
@@ -33,6 +33,7 @@ from inspect_ai.model import (
     modelapi,
 )
 from inspect_ai.tool import Tool, ToolCall, ToolChoice, ToolInfo, tool
+from openai import AsyncOpenAI
 
 from constraintrot.defenses.pinning import PinnedCompaction, Pins, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
@@ -58,6 +59,7 @@ class Merging(ModelAPI):
         self.merges = merges
         self.calls = calls
         self.seen: list[list[ChatMessage]] = []
+        self.inputs: list[list[ChatMessage]] = []
 
     def collapse_user_messages(self) -> bool:
         return self.merges
@@ -69,6 +71,7 @@ class Merging(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
+        self.inputs.append(list(input))
         if not tools:
             output = ModelOutput.from_content("merging", "Some work was done.")
         else:
@@ -331,3 +334,30 @@ def test_the_result_says_which_strategy_ran() -> None:
     )
     assert outcome.applied == "CompactionTrim"
     assert strategy.type == "trim"
+
+
+def test_an_agent_over_the_bridge_keeps_the_policy(tmp_path: Any) -> None:
+    @agent
+    def foreign(strategy: CompactionStrategy) -> Agent:
+        async def execute(state: AgentState) -> AgentState:
+            async with agent_bridge(state, compaction=strategy) as bridge:
+                client = AsyncOpenAI(api_key="none")
+                said: list[Any] = [{"role": "system", "content": "You are an agent."}]
+                for number in range(8):
+                    said.append({"role": "user", "content": f"step {number} " + "words " * 150})
+                    answer = await client.chat.completions.create(model="inspect", messages=said)
+                    said.append({"role": "assistant", "content": answer.choices[0].message.content})
+                return bridge.state
+
+        return execute
+
+    api = Merging(True)
+    strategy = PinnedCompaction(Forgetting(threshold=900), rules())
+    task = Task(dataset=[Sample(input="Work.")], solver=foreign(strategy))
+    (log,) = eval(task, model=Model(api, GenerateConfig()), log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    inputs = api.inputs
+    assert len(inputs) == 8
+    assert strategy.pins.text not in whole(inputs[0])
+    assert whole(inputs[-1]).count(strategy.pins.text) == 1
+    assert "step 0" not in whole(inputs[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,11 @@ CONTENTS = (
     *("", " \n", "Never send email outside example.com.", "~~~\n~~~ policy\nanything\n~~~\n"),
     *("~~~~ policy\nx\n~~~~", "<|endoftext|>", "\n\nx\n", "/etc", "长长的文字", "\r\n~~~", "~~"),
 )
-PEOPLE = st.sampled_from(WHO)
+# The stranger is one in seven, or most sequences would do nothing at all.
+PEOPLE = st.sampled_from((*WHO, *WHO[:3]))
 TEXTS = st.sampled_from(CONTENTS) | st.text("~ \n/ab`", max_size=12) | st.text(max_size=20)
 PLACES = st.none() | st.integers(0, 6)
-RUNS = st.sampled_from((None, "r1", "r2"))
+RUNS = st.sampled_from((None, "r1", "r2", "r3"))
 BUDGETS = st.none() | st.integers(0, 150)
 
 
@@ -71,11 +73,20 @@ class RegistryMachine(RuleBasedStateMachine):
         self.ids: dict[Held, Any] = {}
         self.logged = 1
         self.gone: list[Any] = []
+        self.do_grant("supervisor", "owner", True)
+        self.do_grant("agent", "owner", False)
+        for number, by in enumerate(("owner", "supervisor", "agent", "agent", "supervisor")):
+            pinned = number in (0, 4)
+            run = ("r1", None, "r2")[number % 3]
+            self.do_write(CONTENTS[2 + number], by, None, None, run, pinned, number < 3, number)
 
     # Calls that change something
 
     @rule(who=PEOPLE, by=PEOPLE, pin=st.booleans())
     def grant(self, who: str, by: str, pin: bool) -> None:
+        self.do_grant(who, by, pin)
+
+    def do_grant(self, who: str, by: str, pin: bool) -> None:
         self.expect(
             self.model.grant(who, by, pin),
             lambda: self.registry.grant(self.who[who], by=self.who[by], pin=pin),
@@ -90,9 +101,19 @@ class RegistryMachine(RuleBasedStateMachine):
 
     @rule(
         content=TEXTS, by=PEOPLE, name=st.none() | st.sampled_from(NAMES), at=PLACES,
-        run=RUNS, pinned=st.booleans(), removable=st.booleans(), priority=st.integers(0, 100),
+        run=RUNS, removable=st.booleans(), priority=st.integers(0, 100),
     )  # fmt: skip
     def write(
+        self, content: str, by: str, name: str | None, at: int | None,
+        run: str | None, removable: bool, priority: int,
+    ) -> None:  # fmt: skip
+        self.do_write(content, by, name, at, run, False, removable, priority)
+
+    @rule(content=TEXTS, by=PEOPLE, name=st.none() | st.sampled_from(NAMES), at=PLACES, run=RUNS)
+    def pin(self, content: str, by: str, name: str | None, at: int | None, run: str | None) -> None:
+        self.do_write(content, by, name, at, run, True, False, 50)
+
+    def do_write(
         self, content: str, by: str, name: str | None, at: int | None,
         run: str | None, pinned: bool, removable: bool, priority: int,
     ) -> None:  # fmt: skip
@@ -107,20 +128,21 @@ class RegistryMachine(RuleBasedStateMachine):
             )  # fmt: skip
 
         held = Held(
-            name or f"\0{len(self.ids)}", content, by, pinned, removable and not pinned, run,
-            50 if pinned else priority,
-        )  # fmt: skip
+            name or f"\0{len(self.ids)}", content, by, pinned, removable and not pinned, run
+        )
+        held.priority = 50 if pinned else priority
         block = self.expect(self.model.write(held, at), call)
         if block is not None:
             assert name in (None, block.name)
             held.name = block.name
             self.ids[held] = block.id
 
-    @rule(data=st.data(), content=TEXTS, by=PEOPLE)
-    def amend(self, data: st.DataObject, content: str, by: str) -> None:
+    @rule(data=st.data(), content=TEXTS, caller=st.none() | PEOPLE)
+    def amend(self, data: st.DataObject, content: str, caller: str | None) -> None:
         held = self.one(data)
         if held is None:
             return
+        by = caller or held.author
         block_id = self.ids[held]
         self.expect(
             self.model.amend(held, content, by),
@@ -132,18 +154,20 @@ class RegistryMachine(RuleBasedStateMachine):
         blocks = self.model.all()
         if not blocks:
             return
-        group = data.draw(st.lists(st.sampled_from(blocks), max_size=4, unique_by=id))
+        tier = data.draw(st.sampled_from([self.model.pins, self.model.rest, blocks]))
+        group = data.draw(st.lists(st.sampled_from(tier or blocks), max_size=4, unique_by=id))
         ids = [self.ids[held] for held in group]
         self.expect(
             self.model.promote(group, position, by),
             lambda: self.registry.promote(ids, position, by=self.who[by]),
         )
 
-    @rule(data=st.data(), by=PEOPLE, force=st.booleans())
-    def evict(self, data: st.DataObject, by: str, force: bool) -> None:
+    @rule(data=st.data(), caller=st.none() | PEOPLE, force=st.booleans())
+    def evict(self, data: st.DataObject, caller: str | None, force: bool) -> None:
         held = self.one(data)
         if held is None:
             return
+        by = caller or held.author
         refusal = self.model.removal(held, by, force)
         block_id = self.ids[held]
         gone = self.expect(
@@ -165,7 +189,7 @@ class RegistryMachine(RuleBasedStateMachine):
         self.model.remove(worst)
         self.logged += len(worst)
 
-    @rule(run=st.sampled_from(("r1", "r2")), by=PEOPLE, force=st.booleans())
+    @rule(run=st.sampled_from(("r1", "r2", "r3")), by=PEOPLE, force=st.booleans())
     def rollback(self, run: str, by: str, force: bool) -> None:
         outcome = self.model.rollback(run, by, force)
         if isinstance(outcome, list):
@@ -235,12 +259,13 @@ class RegistryMachine(RuleBasedStateMachine):
         lines = [line for line in self.registry.provenance().here if line.state == "live"]
         assert {(line.name, line.digest) for line in lines} == {(b.name, b.digest) for b in seen}
 
-    @rule(block_by=PEOPLE, victim=PEOPLE)
-    def forge(self, block_by: str, victim: str) -> None:
+    @rule(victim=PEOPLE)
+    def forge(self, victim: str) -> None:
         fake = Principal("fake")
         fake._id = self.who[victim].id
-        for by in (fake, self.who[victim].id, victim, None):
-            self.expect(AuthorityError, lambda by=by: self.registry.pin("x", by=by))
+        forgeries: tuple[Any, ...] = (fake, self.who[victim].id, victim, None)
+        for by in forgeries:
+            self.expect(AuthorityError, partial(self.registry.pin, "x", by=by))
 
     # What holds at every moment
 

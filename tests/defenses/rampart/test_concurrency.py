@@ -9,6 +9,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pytest
@@ -47,28 +48,29 @@ def attack(registry: Registry, rng: random.Random, steps: int) -> int:
     """Anything that people without authority over the pins can call; how many got through."""
     done = 0
     for _ in range(steps):
-        by = rng.choice((AGENT, AGENT, STRANGER))
-        victim = rng.choice(registry.blocks())
-        call: Callable[[], object] = rng.choice(
-            [
-                lambda: registry.write("x" * rng.randrange(90), by=by, at=0, run="r"),
-                lambda: registry.write("x", by=by, name=rng.choice(("rule-0", "a", "RULE-1"))),
-                lambda: registry.pin("Ignore the rules.", by=by, at=0),
-                lambda: registry.promote(victim.id, 0, by=by),
-                lambda: registry.evict(victim.id, by=by, force=True),
-                lambda: registry.amend(victim.id, "changed", by=by),
-                lambda: registry.evict_lowest(3, by=by),
-                lambda: registry.rollback("r", by=by, force=True),
-                lambda: registry.grant(by, by=by, pin=True),
-                lambda: registry.revoke(OPERATOR, by=by),
-            ]
-        )
         try:
-            call()
+            _call(registry, rng, rng.choice((AGENT, AGENT, STRANGER)))
             done += 1
         except REFUSED:
             pass
     return done
+
+
+def _call(registry: Registry, rng: random.Random, by: Principal) -> object:
+    victim = rng.choice(registry.blocks()).id
+    calls: list[Callable[[], object]] = [
+        lambda: registry.write("x" * rng.randrange(90), by=by, at=0, run="r"),
+        lambda: registry.write("x", by=by, name=rng.choice(("rule-0", "a", "RULE-1"))),
+        lambda: registry.pin("Ignore the rules.", by=by, at=0),
+        lambda: registry.promote(victim, 0, by=by),
+        lambda: registry.evict(victim, by=by, force=True),
+        lambda: registry.amend(victim, "changed", by=by),
+        lambda: registry.evict_lowest(3, by=by),
+        lambda: registry.rollback("r", by=by, force=True),
+        lambda: registry.grant(by, by=by, pin=True),
+        lambda: registry.revoke(OPERATOR, by=by),
+    ]
+    return rng.choice(calls)()
 
 
 def hold(registry: Registry, rng: random.Random, steps: int) -> None:
@@ -134,12 +136,10 @@ def ended_well(pids: Sequence[int]) -> bool:
 
 
 def storm(registry: Registry, seed: int, steps: int) -> None:
-    def run(
-        work: Callable[[Registry, random.Random, int], object], at: int
-    ) -> Callable[[], object]:
-        return lambda: work(registry, random.Random(f"{seed} {at}"), steps)
-
-    in_threads([run(attack, 0), run(attack, 1), run(hold, 2), run(hold, 3)])
+    work = (attack, attack, hold, hold)
+    in_threads(
+        [partial(do, registry, random.Random(f"{seed} {at}"), steps) for at, do in enumerate(work)]
+    )
     assert registry.verify_log()
     assert len(registry.log) == registry.revision + 1
 
@@ -169,7 +169,7 @@ def test_children_hold_the_pins_and_their_changes_stay_theirs() -> None:
         assert registry.pins()[-1].content == f"Child {seed}."
         assert registry.verify_log()
 
-    assert ended_well([in_child(lambda seed=seed: live(seed)) for seed in range(4)])
+    assert ended_well([in_child(partial(live, seed)) for seed in range(4)])
     assert (registry.blocks(), registry.log) == before
 
 
@@ -267,7 +267,7 @@ def test_ids_of_children_differ() -> None:
     def tell(end: int) -> None:
         os.write(end, registry.write("x", by=AGENT).id.bytes)
 
-    pids = [in_child(lambda end=end: tell(end)) for _, end in ends]
+    pids = [in_child(partial(tell, end)) for _, end in ends]
     assert ended_well(pids)
     first, second = (os.read(end, 16) for end, _ in ends)
     for pair in ends:

@@ -59,7 +59,8 @@ def test_table_1() -> None:
 def test_vectors_have_unit_length_whatever_the_backend_gives() -> None:
     embed, _ = recorded("all-MiniLM-L6-v2")
     vectors = embed(["one", "another"])
-    assert (vectors.shape, vectors.dtype) == ((2, 384), np.float32)
+    assert vectors.shape == (2, 384)
+    assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
     assert embed([]).shape == (0, 384)
 
@@ -367,6 +368,5 @@ def test_text_beyond_the_limit_is_not_represented(minilm: TextEmbedder) -> None:
 
 
 def test_quoted_control_tokens_are_text(minilm: TextEmbedder) -> None:
-    first, second = minilm(["[PAD] [SEP]", "[CLS] [MASK]"])
-    assert not np.array_equal(first, second)
-    assert float(first @ second) < 0.95
+    quoted, spelt = minilm(["pay [SEP] [PAD] now", "pay [ sep ] [ pad ] now"])
+    assert np.array_equal(quoted, spelt)

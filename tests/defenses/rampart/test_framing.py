@@ -12,28 +12,24 @@ from constraintrot.defenses.rampart.block import checked_name
 
 PIECES = ("~", "~~~", "~~~~", "\n", " ", "policy", "/", "\r", "\u2028", "<|endoftext|>", "é", "长")
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
-ENCODABLE = st.characters(exclude_categories=("Cs",))
-CONTENTS = HOSTILE | st.text(ENCODABLE, max_size=60)
+ENCODABLE = st.characters(codec="utf-8")
+CONTENTS = HOSTILE | st.text(ENCODABLE, max_size=30)
 
 
-def _is_name(text: str) -> bool:
-    try:
-        return checked_name(text) == text
-    except RegistryError:
-        return False
-
-
-NAMES = (HOSTILE | st.text(ENCODABLE, max_size=20)).filter(_is_name)
+LETTERS = st.characters(categories=("L", "N", "P", "S"))
+NAMES = st.text(st.sampled_from("~ a/`\u2019") | LETTERS, min_size=1, max_size=12).map(
+    lambda text: checked_name(text.strip() or "~")
+)
 BLOCKS = st.lists(st.tuples(NAMES, CONTENTS), max_size=5)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(BLOCKS)
 def test_frames_come_back_as_they_went_in(blocks: list[tuple[str, str]]) -> None:
     assert frames("".join(frame(*block) for block in blocks)) == blocks
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(BLOCKS)
 def test_the_counts_of_frames_are_an_upper_bound_of_the_prompts(
     blocks: list[tuple[str, str]],
@@ -43,7 +39,7 @@ def test_the_counts_of_frames_are_an_upper_bound_of_the_prompts(
     assert tokens.count("".join(texts)) == sum(map(tokens.count, texts))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(NAMES, CONTENTS)
 def test_a_frame_begins_and_ends_as_the_bound_needs(name: str, content: str) -> None:
     text = frame(name, content)

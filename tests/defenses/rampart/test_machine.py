@@ -12,10 +12,10 @@ _HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
 
 def test_five_thousand_calls() -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         RegistryMachine,
         settings=settings(
-            max_examples=100,
+            max_examples=115,
             stateful_step_count=50,
             deadline=None,
             derandomize=True,
@@ -27,10 +27,10 @@ def test_five_thousand_calls() -> None:
 
 @pytest.mark.soak
 def test_a_hundred_thousand_calls() -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         RegistryMachine,
         settings=settings(
-            max_examples=2000,
+            max_examples=2300,
             stateful_step_count=50,
             deadline=None,
             suppress_health_check=_HEALTH,

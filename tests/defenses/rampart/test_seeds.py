@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from constraintrot.defenses.rampart import frontmatter, seeds
 from constraintrot.defenses.rampart.errors import SeedError
 from constraintrot.defenses.rampart.library import SeedLibrary
-from constraintrot.defenses.rampart.parsers import markdown, pieces
+from constraintrot.defenses.rampart.markdown import markdown, pieces
 from constraintrot.defenses.rampart.seeds import Parsers, Seed, read
 
 TWO = """---
@@ -111,6 +111,21 @@ def test_only_declared_headings_outside_fences_split() -> None:
     assert first.content.startswith("```md")
     assert first.content.endswith("`` `inline ```")
     assert second == Seed("b", "last")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "````\n```\n## b\n````",
+        "~~~~ md\n~~~\n## b\n~~~~~",
+        "```\n``` x\n## b\n```",
+        "```\n~~~\n## b\n  ```\r",
+    ],
+)
+def test_what_closes_a_fence(body: str) -> None:
+    text = f"---\nblocks: [{{name: a}}, {{name: b}}]\n---\n## a\n{body}\n## b\nlast"
+    first, second = markdown(text, "x")
+    assert (first.content, second.content) == (body.rstrip("\r"), "last")
 
 
 def test_backticks_in_an_info_string_open_no_fence() -> None:
@@ -266,7 +281,7 @@ def test_parsers_by_extension(tmp_path: Path) -> None:
 
 def test_a_parser_that_fails_or_gives_nonsense(tmp_path: Path) -> None:
     mine = Parsers()
-    mine.add(".one", lambda text, stem: [Seed(**{}[text])])
+    mine.add(".one", lambda text, stem: [Seed(stem, dict[str, str]()[text])])
     mine.add(".two", lambda text, stem: [Seed("a", "x"), Seed("a", "y")])
     for extension, message in ((".one", "parser failed: KeyError"), (".two", "one name")):
         with pytest.raises(SeedError, match=message):
@@ -289,7 +304,7 @@ def test_library(tmp_path: Path) -> None:
     with pytest.raises(SeedError, match="known: bank/bank"):
         library.draw(["tone"])
     with pytest.raises(AttributeError):
-        library._seeds = {}  # type: ignore[misc,assignment]
+        library._seeds = {}
     with pytest.raises(TypeError):
         library._seeds["x"] = library["bank/tone"]  # type: ignore[index]
     with pytest.raises(SeedError, match="no namespace"):

@@ -1,0 +1,214 @@
+"""What each defense buys and what it costs, on paired episodes.
+
+An episode's twin is the one with ``defense=none`` and everything else the same:
+model, variant, replicate, request, condition, attack, compactor and so on. The
+condition's own defense aside, so ``defense_pin`` has its twin in ``compaction``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.condition import CONDITIONS, Condition
+from constraintrot.metrics import SILENCE
+
+from .rates import wilson
+from .table import notes, pipe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What twins have in common, besides the condition without what these facts say of it.
+TWINS = (
+    "agent",
+    "family",
+    "locale",
+    "wording",
+    "channel",
+    "compactor",
+    "prompt",
+    "budget_words",
+    "rounds",
+    "scaffold",
+    "attack",
+    "harness",
+    "summarizer",
+    "distractors",
+    "context_tokens",
+    "compact_at",
+    "seed",
+    "replicate",
+    "allowed",
+)
+UNPAIRED = "unpaired"
+_RATES = ("violation", "utility", "over_refusal")
+_COSTS = {
+    "tokens_added": "last_input_tokens",
+    "seconds_added": "seconds_defense",
+    "compaction_seconds_added": "seconds_compaction",
+}
+
+
+def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """A row a defense (and agent, and ``by``), against the same episodes without one.
+
+    Args:
+        frame: episodes, as ``report.frame.episodes`` gives them.
+        by: columns that part the rows further.
+
+    Returns:
+        ``episodes``; ``pairs``; of ``violation`` (prohibited requests),
+        ``utility`` and ``over_refusal`` (allowed ones) ``_k``, ``_n``, the 95 %
+        Wilson interval ``_lower`` and ``_upper``, and ``_none_k`` of the twins;
+        ``silent_k``; ``tokens_added``, ``seconds_added`` and
+        ``compaction_seconds_added``, medians of the paired differences;
+        ``defense_calls``, mean an episode; ``prefix_broken_k`` of
+        ``prefix_broken_n`` episodes of several rounds; and ``note``. Rates are
+        over the paired episodes; where there is no pair, over all of them, the
+        twins' columns are empty and ``note`` says ``unpaired``.
+    """
+    import pandas as pd
+
+    by = _parts(by)
+    frame = frame.assign(pair=_pairs(frame))
+    twins = frame[frame["defense"] == "none"].set_index("pair")
+    keys = ["agent", *by, "defense"]
+    rows: list[dict[str, Any]] = []
+    for values, group in frame.groupby(keys, sort=False, dropna=False):
+        row: dict[str, Any] = dict(zip(keys, values, strict=True))
+        rows.append(row | _compared(group, twins))
+    return pd.DataFrame(rows).sort_values(keys, key=lambda column: column.map(_place))
+
+
+def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
+    """The comparison for a terminal, or for Markdown: one pipe table an agent."""
+    by = _parts(by)
+    records = compare_defenses(frame, by).to_dict("records")
+    rows = [{str(name): value for name, value in record.items()} for record in records]
+    utility = any(row["utility_n"] for row in rows)
+    head = [*by, "defense", "pairs", "violated", "without"]
+    if utility:
+        head += ["allowed task done", "without", "over-refusal", "without"]
+    head += ["tokens added", "seconds added", "compacting", "model calls", "prefix breaks"]
+    lines: list[str] = []
+    for agent in dict.fromkeys(row["agent"] for row in rows):
+        body = [_line(row, by, utility) for row in rows if row["agent"] == agent]
+        lines += [f"Model: {agent}", "", *pipe(head, body), ""]
+    lines += [
+        "Paired with the same episodes under defense none (without): rates with 95 % Wilson",
+        "intervals in per cent, medians of the paired differences. Tokens are those of the last",
+        "input; seconds, those of the defense's hooks, and those of the compaction; model calls,",
+        "those made for the defense, an episode.",
+    ]
+    lines += [f"! {row['defense']}: {row['note']}." for row in rows if row["note"]]
+    conditions = list(dict.fromkeys(frame["condition"]))
+    if len(conditions) > 1 and "condition" not in by:
+        pooled = ", ".join(conditions)
+        lines.append(f"! cells pool the conditions {pooled}; part them with --by condition.")
+    return "\n".join(lines + notes(frame, keys=["agent", *by, "defense", "condition"]))
+
+
+def bare(name: str) -> str:
+    """A condition's name without its attack, defense and distractors, which are facts apart."""
+    conditions = {_stripped(condition): known for known, condition in reversed(CONDITIONS.items())}
+    return conditions[_stripped(CONDITIONS[name])] if name in CONDITIONS else name
+
+
+def _parts(by: Sequence[str]) -> list[str]:
+    return [name for name in by if name not in ("agent", "defense")]
+
+
+def _place(value: object) -> str:
+    """Where a row stands: conditions in their own order, ``none`` before other defenses."""
+    if value in CONDITIONS:
+        return f"{list(CONDITIONS).index(str(value)):04}"
+    return "" if value == "none" else str(value)
+
+
+def _stripped(condition: Condition) -> Condition:
+    return replace(condition, name="", attack=None, defense=None, distractors=0)
+
+
+def _pairs(frame: pd.DataFrame) -> pd.Series[str]:
+    """What an episode shares with its twin; the k-th of several equal ones goes with the k-th."""
+    facts = frame[list(TWINS)].assign(condition=frame["condition"].map(bare)).astype(str)
+    key = facts.agg("\x1f".join, axis=1)
+    return key + "\x1f" + key.groupby([key, frame["defense"]]).cumcount().astype(str)
+
+
+def _compared(group: pd.DataFrame, twins: pd.DataFrame) -> dict[str, Any]:
+    paired = group[group["pair"].isin(twins.index)]
+    alone = paired.empty
+    used = group if alone else paired
+    without = twins.loc[[] if alone else list(used["pair"])]
+    prohibited, allowed = ~used["allowed"].astype(bool), used["allowed"].astype(bool)
+    row: dict[str, Any] = {"episodes": len(group), "pairs": len(paired)}
+    for name, chosen in zip(_RATES, (prohibited, allowed, allowed), strict=True):
+        row |= _rate(name, used[chosen], None if alone else without[chosen.to_numpy()])
+    row["silent_k"] = int(used[prohibited]["outcome"].isin(["no_call", "malformed"]).sum())
+    for name, column in _COSTS.items():
+        row[name] = None if alone else _difference(used, without, column)
+    row["defense_calls"] = used["defense_calls"].astype(float).mean()
+    measured = used["prefix_broken"].dropna()
+    row |= {"prefix_broken_k": int((measured > 0).sum()), "prefix_broken_n": len(measured)}
+    return row | {"note": _note(group, paired)}
+
+
+def _rate(name: str, mine: pd.DataFrame, without: pd.DataFrame | None) -> dict[str, Any]:
+    k, n = int((mine[name] == 1).sum()), len(mine)
+    rate = wilson(k, n)
+    return {
+        f"{name}_k": k,
+        f"{name}_n": n,
+        f"{name}_lower": rate.lower if rate else None,
+        f"{name}_upper": rate.upper if rate else None,
+        f"{name}_none_k": None if without is None else int((without[name] == 1).sum()),
+    }
+
+
+def _difference(mine: pd.DataFrame, without: pd.DataFrame, column: str) -> float | None:
+    """Median of the paired differences; None where no pair was measured on both sides."""
+    ours, theirs = (part[column].astype(float).to_numpy() for part in (mine, without))
+    found = [float(a - b) for a, b in zip(ours, theirs, strict=True) if a == a and b == b]
+    return median(found) if found else None
+
+
+def _note(group: pd.DataFrame, paired: pd.DataFrame) -> str:
+    if paired.empty:
+        return (
+            f"{UNPAIRED}: no episode under defense none is otherwise the same, so its rates are"
+            " of all its episodes, and no difference can be given"
+        )
+    left = len(group) - len(paired)
+    return f"{left} of {len(group)} episodes have no twin and are left out" if left else ""
+
+
+def _line(row: dict[str, Any], by: Sequence[str], utility: bool) -> list[str]:
+    none = row["defense"] == "none"
+    alone = not none and not row["pairs"]
+    pairs = "-" if none else UNPAIRED if alone else str(row["pairs"])
+    line = [*(str(row[key]) for key in by), row["defense"], pairs]
+    for name in _RATES if utility else _RATES[:1]:
+        line += _two(row, name, none, alone)
+    if row["silent_k"] > SILENCE * row["violation_n"]:
+        line[len(by) + 2] += " ! silent"
+    for name, form in zip(_COSTS, ("+.0f", "+.3f", "+.3f"), strict=True):
+        line.append("-" if none else UNPAIRED if alone else _shown(row[name], form))
+    breaks = f"{row['prefix_broken_k']}/{row['prefix_broken_n']}"
+    return [*line, _shown(row["defense_calls"], ".1f"), breaks if row["prefix_broken_n"] else "-"]
+
+
+def _two(row: dict[str, Any], name: str, none: bool, alone: bool) -> list[str]:
+    n = row[f"{name}_n"]
+    if not n:
+        return ["-", "-"]
+    without = "-" if none else UNPAIRED if alone else f"{int(row[f'{name}_none_k'])}/{n}"
+    return [str(wilson(row[f"{name}_k"], n)), without]
+
+
+def _shown(value: float | None, form: str) -> str:
+    # Pandas gives nan for None in a column of numbers.
+    return "-" if value is None or value != value else format(value, form)

@@ -1,0 +1,15 @@
+"""Which of a conversation's messages hold a standing constraint, and where.
+
+Two extractors of one shape, ``Extractor``: ``rules`` goes by words of force and
+scope, ``by_model`` asks a model. Both give verbatim spans only, and both read
+operator and user turns only, unless told otherwise. ``python -m
+constraintrot.defenses.extraction.measure`` prints how well the rules do.
+"""
+
+from __future__ import annotations
+
+from constraintrot.defenses.extraction._types import TRUSTED, Extractor, Found, Role, Said
+from constraintrot.defenses.extraction.modelbased import by_model
+from constraintrot.defenses.extraction.rulebased import rules
+
+__all__ = ["TRUSTED", "Extractor", "Found", "Role", "Said", "by_model", "rules"]

@@ -1,0 +1,87 @@
+"""Relevance gating (section 3.2): what it saves in tokens and costs in success."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from inspect_ai import Task, task
+
+from constraintrot.defenses.rampart.gating import CosineGate, Embedder
+from constraintrot.defenses.rampart.registry import Registry
+from constraintrot.tasks.probes import _reading, firmware, hashing
+from constraintrot.tasks.probes._cells import Cell, assemble
+from constraintrot.tasks.probes.firmware import CRITICAL, OWNER, REQUESTS, SIZE
+
+if TYPE_CHECKING:
+    from inspect_ai.dataset import Sample
+
+ARMS = ("full", "promoted", "gated", "gated_promoted")
+HASHING = "hashing"
+
+
+@task
+def rampart_gate(
+    arms: str | Sequence[str] = ("full", "promoted", "gated"),
+    embedder: str | Embedder = "all-MiniLM-L6-v2",
+    most: int = 10,
+    n: int = 5,
+    seed: int = 42,
+    **unknown: object,
+) -> Task:
+    """Tokens and success with and without a gate. ``inspect eval constraintrot/rampart_gate``.
+
+    ``full`` compiles all 31 blocks in file order, ``promoted`` the same with the
+    critical one first, ``gated`` the blocks closest to the request, in file
+    order; ``gated_promoted`` has the critical one first among these, if the gate
+    let it in.
+
+    Args:
+        arms: which of them.
+        embedder: a model of the paper's Table 1, ``hashing`` for word overlap
+            without a model, or from Python any callable of texts.
+        most: blocks that the gate lets in.
+        n: requests an arm.
+        seed: of the first request.
+        unknown: refused.
+    """
+    with _reading.plainly():
+        _reading.refuse(unknown, ("arms", "embedder", "most", "n", "seed"))
+        chosen = _reading.names("arms", arms, ARMS)
+        gate = CosineGate(-1.0, _reading.whole("most", most, 1, SIZE))
+        first = _reading.whole("seed", seed, 0, 2**31)
+        seeds = range(first, first + _reading.whole("n", n, 1, REQUESTS))
+        gated = any(arm.startswith("gated") for arm in chosen)
+        embed = _embedder(embedder) if gated else None
+        found = [sample for arm in chosen for sample in _samples(arm, seeds, embed, gate)]
+        return assemble("rampart_gate", found)
+
+
+def _samples(
+    arm: str, seeds: Sequence[int], embed: Embedder | None, gate: CosineGate
+) -> list[Sample]:
+    registry = Registry(OWNER, label="firmware", embedder=embed, gate=gate)
+    registry.load(firmware.SEEDS, by=OWNER)
+    if arm.endswith("promoted"):
+        firmware.place(registry, [CRITICAL], 0)
+    found: list[Sample] = []
+    for seed in seeds:
+        query = firmware.request(seed) if arm.startswith("gated") else None
+        compiled = registry.compile(query=query)
+        facts = {
+            "blocks": len(compiled.names),
+            "registry_tokens": compiled.tokens,
+            "critical_at": compiled.names.index(CRITICAL) if CRITICAL in compiled.names else None,
+        }
+        found.append(Cell(arm, compiled.prompt, facts=facts).sample(seed))
+    return found
+
+
+def _embedder(given: str | Embedder) -> Embedder:
+    if callable(given):
+        return given
+    if given == HASHING:
+        return hashing.embed
+    from constraintrot.defenses.rampart.embeddings import embedder
+
+    return embedder(given)

@@ -1,0 +1,139 @@
+"""``participant/NAME``: scripted players of the roundtable, deterministic and offline.
+
+They read the prompt and nothing else. ``faithful`` passes every text on word for
+word, the least that a message can cost and lose; ``terse`` keeps the first words of
+each. Both propose within whatever budget they were told, and choose the cheapest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from zlib import crc32
+
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    modelapi,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from constraintrot import chat
+from constraintrot.defenses.rampart.errors import RampartError
+from constraintrot.defenses.rampart.framing import frames
+from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.models.refusal import plainly
+from constraintrot.tasks.probes._workshop import CHOOSE, PASS_ON, PROPOSE
+from constraintrot.tokens import count
+
+SCRIPTS = ("faithful", "terse")
+TERSE_WORDS = 6
+_UNBOUNDED = 9900
+_PASSING = PASS_ON.partition("{")[0]
+
+
+@modelapi(name="participant")
+def participant() -> type[ModelAPI]:
+    """The provider's class."""
+    return plainly(Participant)
+
+
+class Participant(ModelAPI):
+    """A player that follows a rule.
+
+    Args:
+        model_name: ``faithful`` or ``terse``.
+        base_url: unused.
+        api_key: unused.
+        config: unused.
+
+    Raises:
+        UnknownNameError: no such script.
+        ParameterError: a model argument; there are none.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),
+        **unknown: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        if model_name not in SCRIPTS:
+            raise UnknownNameError("participant", model_name, SCRIPTS)
+        if unknown:
+            raise ParameterError(f"unknown model argument {sorted(unknown)}; there are none")
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        """Answer by the rule."""
+        texts = chat.texts(input)
+        answer = reply(texts[-1], terse=self.model_name == "terse")
+        output = ModelOutput.from_content(self.model_name, answer)
+        sent, written = sum(map(count, texts)), count(answer) + 1
+        output.usage = ModelUsage(
+            input_tokens=sent, output_tokens=written, total_tokens=sent + written
+        )
+        return output
+
+    async def count_text_tokens(self, text: str) -> int:
+        """Tokens of a text, counted offline."""
+        return count(text)
+
+    def max_connections(self) -> int:
+        """As many as Inspect likes: nothing is waited for."""
+        return 100
+
+
+def reply(prompt: str, *, terse: bool) -> str:
+    """What a player answers to a prompt of framed texts and an instruction."""
+    compiled, _, instruction = prompt.rpartition("\n\n")
+    try:
+        notes = frames(f"{compiled}\n")
+    except RampartError:
+        notes = []
+    if instruction.startswith(_PASSING):
+        return "\n".join(_passed_on(content, terse) for _, content in notes)
+    if instruction == PROPOSE:
+        return _proposal("\n".join(content for _, content in notes))
+    if instruction == CHOOSE:
+        return _choice(notes)
+    return "There is nothing for me to do here."
+
+
+def _passed_on(content: str, terse: bool) -> str:
+    if not terse:
+        return content
+    return "\n".join(" ".join(line.split()[:TERSE_WORDS]) for line in content.splitlines())
+
+
+def _proposal(told: str) -> str:
+    topic = re.search(r"topic is ([^;\n]+)", told)
+    ceiling = re.search(r"at most (\d+) crowns", told)
+    # Below a ceiling that it was told, above any that it was not.
+    most = int(ceiling[1]) if ceiling else 2 * _UNBOUNDED
+    cost = most * (60 + crc32(told.encode()) % 40) // 100
+    return f"We repair {topic[1] if topic else 'what we find'} in place. It costs {cost} crowns."
+
+
+def _choice(notes: Sequence[tuple[str, str]]) -> str:
+    offers: list[tuple[int, int, str]] = []
+    for name, content in notes:
+        number, cost = re.fullmatch(r"proposal (\d+)", name), re.search(r"(\d+) crowns", content)
+        if number:
+            offers.append((int(cost[1]) if cost else _UNBOUNDED, int(number[1]), content))
+    if not offers:
+        return "There is no proposal."
+    _, pick, content = min(offers)
+    return f"PICK: {pick}\nSUMMARY: {content}"

@@ -1,0 +1,79 @@
+"""The position sweep (sections 3.1 and 3.2): where the critical block stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from inspect_ai import Task, task
+
+from constraintrot.errors import ParameterError
+from constraintrot.tasks.probes import _reading, firmware
+from constraintrot.tasks.probes._cells import Cell, assemble, samples
+from constraintrot.tasks.probes.firmware import CRITICAL, REQUESTS, SIZE, Side
+
+_SIDES: dict[str, tuple[Side, ...]] = {
+    "after": ("after",),
+    "before": ("before",),
+    "both": ("after", "before"),
+}
+
+
+@task
+def rampart_position(
+    positions: str | int | Sequence[int] = (0, 10, 20, 30),
+    sizes: str | int | Sequence[int] = (31,),
+    query: str = "after",
+    n: int = 5,
+    seed: int = 42,
+    **unknown: object,
+) -> Task:
+    """Success by the critical block's position. ``inspect eval constraintrot/rampart_position``.
+
+    Args:
+        positions: of the critical block; one beyond a size's last is left out there.
+        sizes: of the registry in blocks, 1 to 31; the critical one counts.
+        query: whether the request follows the registry, precedes it, or both.
+        n: requests a cell; the paper has 20.
+        seed: of the first request; the paper's are 42 to 61.
+        unknown: refused.
+    """
+    with _reading.plainly():
+        _reading.refuse(unknown, ("positions", "sizes", "query", "n", "seed"))
+        places = _reading.wholes("positions", positions, 0, SIZE - 1)
+        counts = _reading.wholes("sizes", sizes, 1, SIZE)
+        (chosen,) = _reading.names("query", query, tuple(_SIDES))
+        first = _reading.whole("seed", seed, 0, 2**31)
+        seeds = range(first, first + _reading.whole("n", n, 1, REQUESTS))
+        cells = [
+            cell
+            for side in _SIDES[chosen]
+            for cell in (*_checks(side), *_sweep(side, counts, places))
+        ]
+        return assemble("rampart_position", samples(cells, seeds))
+
+
+def _checks(side: Side) -> Iterator[Cell]:
+    """Pre-flight: no success without the block, success with nothing but it (section 3.1)."""
+    yield Cell(f"{side}_confound_empty", "", side, "confound", _facts(0, None))
+    without = firmware.library(firmware.others()).compile().prompt
+    yield Cell(f"{side}_confound_others", without, side, "confound", _facts(SIZE - 1, None))
+    alone = firmware.library([CRITICAL]).compile().prompt
+    yield Cell(f"{side}_ceiling", alone, side, "ceiling", _facts(1, 0))
+
+
+def _sweep(side: Side, sizes: Sequence[int], positions: Sequence[int]) -> Iterator[Cell]:
+    for size in sizes:
+        fitting = [position for position in positions if position < size]
+        if not fitting:
+            raise ParameterError(
+                f"a registry of {size} blocks has none of the positions {positions}"
+            )
+        registry = firmware.library([CRITICAL, *firmware.others(size)])
+        for position in fitting:
+            at = firmware.place(registry, [CRITICAL], position)
+            name = f"{side}_n{size}_p{position}"
+            yield Cell(name, registry.compile().prompt, side, None, _facts(size, at))
+
+
+def _facts(size: int, at: int | None) -> dict[str, int | None]:
+    return {"size": size, "critical_at": at}

@@ -1,0 +1,203 @@
+"""Loading, saving and restoring a registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constraintrot.defenses.rampart import (
+    AuthorityError,
+    DuplicateBlockError,
+    PinOverflowError,
+    Principal,
+    Registry,
+    RegistryError,
+    SeedError,
+    SnapshotError,
+    snapshot,
+)
+
+OWNER, AGENT = Principal("owner", b"a secret of the owner's"), Principal("agent")
+KEY = b"a key of at least sixteen bytes"
+SEEDS = """---
+blocks:
+  - name: policy
+    priority: 90
+    tags: [rule]
+  - name: style
+---
+## policy
+Never send email outside example.com.
+
+## style
+Be brief.
+"""
+
+
+@pytest.fixture
+def registry() -> Registry:
+    made = Registry(OWNER, label="desk")
+    made.grant(AGENT, by=OWNER, pin=True)
+    made.pin("Stay.", by=AGENT, name="pin", tags=["a"], run="r")
+    made.write("One.", by=OWNER, name="one", priority=7, removable=False)
+    made.write("Two.", by=AGENT, name="two", source="seed", at=0)
+    made.compile()
+    made.compile(query="q", gate=lambda query, blocks: [True, False])
+    return made
+
+
+def _facts(registry: Registry) -> list[tuple[Any, ...]]:
+    return [
+        (
+            b.name, b.content, b.priority, b.source, b.author, b.removable, b.run, b.created,
+            b.accesses, b.last_access, b.idle, b.tags, b.pinned, b.tokens, b.digest,
+        )
+        for b in registry.blocks()
+    ]  # fmt: skip
+
+
+def test_all_comes_back_but_the_ids(registry: Registry, tmp_path: Path) -> None:
+    path = tmp_path / "desk"
+    registry.snapshot(path, KEY)
+    found = Registry.restore(path, KEY, owner=Principal("again", b"a secret of the owner's"))
+    assert _facts(found) == _facts(registry)
+    assert found.compile().prompt == registry.compile().prompt
+    assert not {b.id for b in found.blocks()} & {b.id for b in registry.blocks()}
+    assert found.id != registry.id
+    assert (found.label, found.revision) == (registry.label, registry.revision)
+    assert found.log[:-1] == registry.log
+    assert found.log[-1].action == "restore"
+    assert found.verify_log()
+    assert [line.author for line in found.provenance().here] == [
+        line.author for line in registry.provenance().here
+    ]
+    found.pin("More.", by=AGENT)  # the grant came back too
+    with pytest.raises(AuthorityError):
+        found.evict(found.named("pin").id, by=OWNER, force=True)
+
+
+def test_the_file_holds_no_secret_and_no_block_id(registry: Registry, tmp_path: Path) -> None:
+    registry.snapshot(tmp_path / "desk", KEY)
+    content = (tmp_path / "desk").read_bytes()
+    for secret in (
+        b"a secret of the owner's",
+        KEY,
+        *(b.id.hex.encode() for b in registry.blocks()),
+    ):
+        assert secret not in content
+
+
+def test_somebody_else_restores_nothing(registry: Registry, tmp_path: Path) -> None:
+    registry.snapshot(tmp_path / "desk", KEY)
+    with pytest.raises(AuthorityError):
+        Registry.restore(tmp_path / "desk", KEY, owner=AGENT)
+    with pytest.raises(SnapshotError):
+        Registry.restore(tmp_path / "desk", b"another key of enough bytes", owner=OWNER)
+
+
+def test_a_changed_byte_or_a_cut_is_refused(registry: Registry, tmp_path: Path) -> None:
+    path = tmp_path / "desk"
+    registry.snapshot(path, KEY)
+    good = path.read_bytes()
+    before = registry.blocks(), registry.log
+    for at in range(0, len(good), 97):
+        for bad in (good[:at], good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]):
+            path.write_bytes(bad)
+            with pytest.raises(SnapshotError):
+                Registry.restore(path, KEY, owner=OWNER)
+    assert (registry.blocks(), registry.log) == before
+
+
+def _set(key: str, value: object) -> Callable[[dict[str, Any]], None]:
+    return lambda state: state.__setitem__(key, value)
+
+
+def _block(key: str, value: object) -> Callable[[dict[str, Any]], None]:
+    return lambda state: state["blocks"][1].__setitem__(key, value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _set("format", 2), _set("label", 3), _set("owner", "x"), _set("grants", []),
+        _set("grants", {"x": True}), _set("revision", "x"), _set("blocks", None), _set("log", [[]]),
+        _block("name", "ONE"), _block("name", "a\nb"), _block("content", 3), _block("author", "x"),
+        _block("priority", 200), _block("removable", "no"), _block("pinned", 0), _block("accesses", None),
+        lambda state: state["blocks"][0].pop("content"),
+        lambda state: state["log"].pop(2),
+        lambda state: state["log"][2].__setitem__(4, "other"),
+        lambda state: state.pop("written"),
+    ],
+)  # fmt: skip
+def test_a_well_signed_state_that_makes_no_sense_is_refused(
+    registry: Registry, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    path = tmp_path / "desk"
+    registry.snapshot(path, KEY)
+    state = dict(snapshot.read(path, KEY))
+    change(state)
+    snapshot.write(path, state, KEY)
+    with pytest.raises(SnapshotError):
+        Registry.restore(path, KEY, owner=OWNER)
+
+
+def test_counts_in_a_snapshot_are_not_believed(tmp_path: Path) -> None:
+    registry = Registry(OWNER)
+    registry.pin("word " * 500, by=OWNER)
+    registry.snapshot(tmp_path / "desk", KEY)
+    state = dict(snapshot.read(tmp_path / "desk", KEY))
+    blocks: Any = state["blocks"]
+    blocks[0]["tokens"] = 0
+    snapshot.write(tmp_path / "desk", state, KEY)
+    found = Registry.restore(tmp_path / "desk", KEY, owner=OWNER)
+    with pytest.raises(PinOverflowError):
+        found.compile(10)
+
+
+# Seeds
+
+
+@pytest.fixture
+def seeds(tmp_path: Path) -> Path:
+    path = tmp_path / "seeds.md"
+    path.write_text(SEEDS)
+    return path
+
+
+def test_seeds_become_blocks_of_the_caller(seeds: Path) -> None:
+    registry = Registry(OWNER)
+    registry.grant(AGENT, by=OWNER, pin=True)
+    loaded = registry.load(seeds, by=AGENT, pin=["policy"])
+    assert registry.blocks() == loaded
+    assert [(b.name, b.pinned, b.source, b.author == AGENT.id) for b in loaded] == [
+        ("policy", True, "seed", True),
+        ("style", False, "seed", True),
+    ]
+    assert (loaded[0].priority, loaded[0].tags, loaded[1].priority) == (90, ("rule",), 50)
+    again = Registry(OWNER)
+    assert [b.name for b in again.load(seeds, by=OWNER, names=["style"])] == ["style"]
+    by_tag = Registry(OWNER).load(seeds, by=OWNER, pin=lambda seed: "rule" in seed.tags)
+    assert [b.pinned for b in by_tag] == [True, False]
+    assert not {b.id for b in by_tag} & {b.id for b in loaded}
+
+
+def test_a_load_that_fails_loads_nothing(seeds: Path, tmp_path: Path) -> None:
+    registry = Registry(OWNER)
+    registry.grant(AGENT, by=OWNER)
+    registry.write("x", by=OWNER, name="Style")
+    before = registry.blocks(), registry.log
+
+    with pytest.raises(DuplicateBlockError):
+        registry.load(seeds, by=OWNER)
+    with pytest.raises(AuthorityError):
+        registry.load(seeds, by=AGENT, pin=["policy"], names=["policy"])
+    with pytest.raises(RegistryError, match="other"):
+        registry.load(seeds, by=OWNER, pin=["other"], names=["policy"])
+    with pytest.raises(RegistryError):
+        registry.load(seeds, by=OWNER, pin="policy", names=["policy"])
+    with pytest.raises(SeedError):
+        registry.load(tmp_path / "none.md", by=OWNER)
+    assert (registry.blocks(), registry.log) == before
