@@ -104,6 +104,11 @@ def test_the_wheel_holds_every_folder(tmp_path: Path) -> None:
         "attacks/none.py",
         "defenses/none.py",
         "harnesses/replay.py",
+        "attacks/texts/rescind.yaml",
+        "tasks/distractors/es.yaml",
+        "tasks/probes/firmware.md",
+        "defenses/extraction/benign.yaml",
+        "defenses/rampart/registry.py",
     ):
         assert f"constraintrot/{name}" in held
     assert sum(name.startswith("constraintrot/tasks/scenarios/") for name in held) == 19
