@@ -41,6 +41,8 @@ lint: check
 	$(BIN)/pyright
 
 bench: env
+	$(BIN)/python tests/bench_rampart.py
+	$(BIN)/python tests/bench_seeds.py
 	$(BIN)/python tests/bench.py
 
 soak: env
@@ -50,4 +52,4 @@ soak: env
 lock:
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate \
-	  --extra local --extra embed --group dev -o requirements.txt
+	  --extra local --extra embed --extra report --group dev -o requirements.txt

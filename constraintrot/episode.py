@@ -110,7 +110,8 @@ def stage(
         channel: where the policy stands.
         context_tokens: history up to the first compaction, in o200k tokens.
         rounds: how many stretches of history, each followed by a compaction.
-        allowed: end with the permitted counterpart instead of the trigger.
+        allowed: end with the permitted counterpart instead of the trigger, and
+            open the history with the user's approval where the scenario has one.
         distractors: other standing rules, among which the policy stands.
         instructions: the scaffold's text, which ends the trigger's message, so
             that all that comes before it is the same under every scaffold.
@@ -125,7 +126,7 @@ def stage(
         policy=variant.policy(wording),
         opening=_opening(variant, text if channel == "system" else None),
         standing=_standing(variant, channel, text),
-        segments=_segments(variant, context_tokens, rounds),
+        segments=_segments(variant, context_tokens, rounds, allowed),
         trigger=Turn("trigger", (_user("\n\n".join(filter(None, [request, instructions]))),)),
         allowed=allowed,
         declared=tuple(rules) if policy else tuple(distractors),
@@ -260,17 +261,24 @@ def _standing(variant: Variant, channel: Channel, policy: str) -> tuple[Turn, ..
         tool = ToolTurn.model_validate(fill(scenario.channels.tool.model_dump(), values))
         return (Turn("policy", (*_tool_call(tool), ack)),)
     if channel == "memory":
+        # The memory is a list itself, so a list of rules brings no first dash along.
+        values = values | {"policy": policy.removeprefix("- ")}
         memory = Message("user", fill(scenario.channels.memory, values), "operator")
         return (Turn("policy", (memory, ack)),)
     return (Turn("policy", (_user(fill(scenario.channels.user, values)), ack)),)
 
 
-def _segments(variant: Variant, tokens: int, rounds: int) -> tuple[tuple[Turn, ...], ...]:
+def _segments(
+    variant: Variant, tokens: int, rounds: int, allowed: bool
+) -> tuple[tuple[Turn, ...], ...]:
     drawn = history.turns(variant)
     targets = [tokens] + [round(tokens * LATER_ROUNDS)] * (rounds - 1)
-    return tuple(
+    segments = [
         tuple(_worked(turn) for turn in history.until(drawn, target)) for target in targets
-    )
+    ]
+    if allowed and variant.approval is not None:
+        segments[0] = (_worked(variant.approval), *segments[0])
+    return tuple(segments)
 
 
 def _worked(turn: HistoryTurn) -> Turn:

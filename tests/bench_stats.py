@@ -9,9 +9,11 @@ and the peak memory of a process that does ours alone.
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from constraintrot.report.stats.rate import drawer, rate_limits, ratio
 
 EPISODES, RESAMPLES = 100_000, 10_000
 PER_CLUSTER = (10, 100, 1_000)
+ROOT = Path(__file__).parent.parent
 
 
 def episodes(n: int, each: int, yes_or_no: bool = True) -> tuple[Floats, Any]:
@@ -75,11 +78,21 @@ def theirs(n: int, each: int) -> float:
 def memory(each: int) -> float:
     """Peak MB of a process that does ours over all episodes."""
     code = (
-        f"import resource; from tests.bench_stats import ours, EPISODES; ours(EPISODES, {each});"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        f"from tests.bench_stats import ours, peak, EPISODES; ours(EPISODES, {each}); print(peak())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
     return round(float(done.stdout.split()[-1]))
+
+
+def peak() -> float:
+    """Peak MB of this process; what getrusage says of a child may be its parent's."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
 
 
 def main() -> None:

@@ -209,3 +209,13 @@ def test_a_wrong_parameter_is_refused_at_once(run: Run, count: int, says: str) -
     with pytest.raises(PrerequisiteError) as raised:
         run("soft_email", distractors=count)
     assert says in str(raised.value)
+
+
+def test_a_memory_s_list_takes_the_rules_in_as_its_own_entries() -> None:
+    variant = load("soft_email", "en").variant(0)
+    found = distractors(variant, 15)
+    episode = stage(variant, policy=True, channel="memory", distractors=found)
+    text = episode.standing[0].messages[0].text
+    assert "- - " not in text
+    for rule in episode.declared:
+        assert f"- {rule}" in text.splitlines()

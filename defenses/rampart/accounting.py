@@ -56,7 +56,7 @@ class Accesses:
         self.compiles += 1
 
     def settle(self) -> None:
-        """Spread out what was counted; to be called before any block comes or goes."""
+        """Spread out what was counted; to be called before any block comes."""
         times, self._repeats = self._repeats, 0
         if not times:
             return

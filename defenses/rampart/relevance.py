@@ -46,7 +46,6 @@ class Index:
         row = self._row.pop(key, None)
         if row is None:
             return
-        self._order = None
         last = self._keys.pop()
         if last != key:
             self._matrix[row] = self._matrix[len(self._keys)]

@@ -147,7 +147,6 @@ class Store:
 
     def remove(self, record: Record) -> None:
         """Let a record go."""
-        self.accesses.settle()
         key = record.entry.key
         self._tier(record).remove(key)
         del self.records[key], self._keys[record.entry.id]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -148,6 +149,21 @@ def test_no_thread_without_authority_gets_a_compile_without_a_pin() -> None:
     storm(made(), 1, 400)
 
 
+def test_of_writers_of_one_name_exactly_one_wins() -> None:
+    registry = Registry(OPERATOR, counter=len)
+    won: list[str] = []
+
+    def write() -> None:
+        for number in range(300):
+            with contextlib.suppress(DuplicateBlockError):
+                won.append(registry.write("x", by=OPERATOR, name=f"n{number}").name)
+
+    in_threads([write] * 4)
+    assert sorted(won) == sorted(f"n{number}" for number in range(300))
+    assert [block.name for block in registry.blocks()] == [e.name for e in registry.log[1:]]
+    assert registry.verify_log()
+
+
 def test_attacks_do_something() -> None:
     assert attack(made(), random.Random(3), 300) > 30
 
@@ -210,7 +226,8 @@ def test_a_lock_that_another_thread_holds_at_the_fork_does_not_hang_the_child() 
     thread = threading.Thread(target=keep)
     thread.start()
     taken.wait()
-    pid = in_child(lambda: hold(registry, random.Random(2), 5))
+    # In a thread of the child's too: a lock that its first thread still held would not stop that one.
+    pid = in_child(lambda: in_threads([lambda: hold(registry, random.Random(2), 5)]))
     thread.join()
     assert ended_well([pid])
     hold(registry, random.Random(2), 5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
@@ -52,7 +53,7 @@ def _spoofed_class(victim: Principal) -> Any:
         _secret = b"x" * 32
 
         @property  # type: ignore[misc]
-        def __class__(self) -> type:
+        def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
             return Principal
 
     return Spoof()
@@ -80,7 +81,7 @@ def test_no_forgery_writes(forge: Any) -> None:
     registry = Registry(owner)
     pin = registry.pin("Stay.", by=owner)
     by = forge(owner)
-    calls = [
+    calls: list[Callable[[], object]] = [
         lambda: identify(by),
         lambda: Registry(by),
         lambda: registry.pin("x", by=by),
@@ -98,7 +99,7 @@ def test_no_forgery_writes(forge: Any) -> None:
 
 def test_there_are_no_subclasses() -> None:
     with pytest.raises(TypeError):
-        type("Sub", (Principal,), {})  # type: ignore[no-untyped-call]
+        type("Sub", (Principal,), {})
 
 
 @pytest.mark.parametrize("secret", [b"short", "a string of sixteen", bytearray(32)])

@@ -183,6 +183,24 @@ def test_a_revoked_author_may_retract_but_not_rewrite(registry: Registry) -> Non
         registry.revoke(SUPERVISOR, by=OWNER)
 
 
+def test_a_grant_revoked_while_a_block_is_counted_is_gone() -> None:
+    def counter(text: str) -> int:
+        if "late" in text:
+            made.revoke(SUPERVISOR, by=OWNER)
+        return len(text)
+
+    made = Registry(OWNER, counter=counter)
+    for write in (made.pin, made.write):
+        made.grant(SUPERVISOR, by=OWNER, pin=True)
+        with pytest.raises(AuthorityError):
+            write("late", by=SUPERVISOR)
+    made.grant(SUPERVISOR, by=OWNER)
+    block = made.write("in time", by=SUPERVISOR)
+    with pytest.raises(AuthorityError):
+        made.amend(block.id, "late", by=SUPERVISOR)
+    assert [block.content for block in made.blocks()] == ["in time"]
+
+
 def test_a_rollback_is_all_or_nothing(registry: Registry) -> None:
     registry.write("a", by=AGENT, run="r")
     registry.write("b", by=OWNER, run="r")

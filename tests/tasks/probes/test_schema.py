@@ -1,12 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pytest
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ModelOutput
+from inspect_ai.model import ModelOutput, get_model
 from inspect_ai.tool import ToolInfo
 
+from constraintrot.models import server
+from constraintrot.models.prompt import Prompt, as_text
+from constraintrot.models.server import Completion
 from constraintrot.tasks.probes.schema import QUERIES, TOOL, mentions, query, rampart_schema
 from tests.conftest import Run
 from tests.helpers import samples
@@ -80,18 +88,41 @@ def test_queries_are_distinct() -> None:
     assert len({query(seed) for seed in range(QUERIES)}) == QUERIES
 
 
-def test_the_local_models_are_told_the_format(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+@dataclass
+class Engine:
+    """Stands for a local model that takes the first alternative of its schema."""
 
-    def keep(prompt: str, _: Sequence[ToolInfo]) -> ModelOutput:
-        asked.append(prompt)
-        return ModelOutput.from_content(fakes.NAME, "Done.")
+    prompts: list[str] = field(default_factory=list)
 
-    model = fakes.model(keep)
-    run("rampart_schema", model=model, n=1, arms="present", size=0)
-    monkeypatch.setattr(type(model), "__str__", lambda _: "local/fake")
-    run("rampart_schema", model=model, n=1, arms="present", size=0)
-    assert ["one function call" in prompt for prompt in asked] == [False, True]
+    def tokens(self, prompt: Prompt) -> list[int]:
+        return [ord(letter) for letter in as_text(prompt)]
+
+    def complete(
+        self, prompt: list[int], settings: Mapping[str, Any], cancelled: threading.Event
+    ) -> Completion:
+        self.prompts.append("".join(map(chr, prompt)))
+        first = settings["json_schema"]["anyOf"][0]["properties"]["name"]["const"]
+        arguments = {"page": 94} if first == TOOL else {"text": "I have no such tool."}
+        answer = json.dumps({"name": first, "arguments": arguments})
+        return Completion(answer, "stop", len(prompt), 0, len(answer), {})
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_a_model_that_must_call_has_something_else_to_call(run: Run, tmp_path: Path) -> None:
+    engine, weights = Engine(), tmp_path / "own.gguf"
+    weights.touch()
+    model = get_model("local/own", path=str(weights), opener=lambda _: engine, memoize=False)
+    try:
+        log = run("rampart_schema", model=model, n=2)
+    finally:
+        server.close()
+    assert fakes.cells(log, SCORE, "invoked") == {"present": 1.0, "evicted": 0.0}
+    assert set(fakes.cells(log, SCORE, "mentioned").values()) == {0.0}
+    assert sum(TOOL in prompt for prompt in engine.prompts) == 2
+    assert len(engine.prompts) == 4
+    assert all("exactly one function call" in prompt for prompt in engine.prompts)
 
 
 @pytest.mark.parametrize("wrong", [{"size": 31}, {"arms": "gone"}, {"n": 129}, {"tool": "x"}])

@@ -1,0 +1,238 @@
+"""Curves: violation by budget, rounds until the constraint is lost, attack success at k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from constraintrot.errors import ParameterError
+
+from . import clusters
+from .interval import CONFIDENCE, TOO_FEW, Estimate, Floats, NoInterval, around
+from .paired import flip_test
+from .rate import Labels, fallback, rate
+
+KAPLAN_MEIER = "Kaplan-Meier, log-log"
+
+
+@dataclass(frozen=True)
+class Dose:
+    """One point of a dose-response table.
+
+    Attributes:
+        dose: budget in words, rounds, tokens; as given.
+        rate: at that dose.
+    """
+
+    dose: float
+    rate: Estimate
+
+
+@dataclass(frozen=True)
+class DoseResponse:
+    """A rate by dose.
+
+    Attributes:
+        doses: in ascending order.
+        slope_sign: 1 where more dose goes with more yes within clusters, -1 with
+            less, 0 with neither.
+        p_value: of no trend, two-sided; exact where each cluster has every dose.
+    """
+
+    doses: tuple[Dose, ...]
+    slope_sign: int
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """The share still kept after a round.
+
+    Attributes:
+        time: rounds.
+        at_risk: episodes observed up to it.
+        lost: episodes lost at it.
+        kept: share still kept after it.
+    """
+
+    time: float
+    at_risk: int
+    lost: int
+    kept: Estimate
+
+
+@dataclass(frozen=True)
+class SurvivalCurve:
+    """Rounds until loss.
+
+    Attributes:
+        steps: one for each round at which an episode was lost.
+        median: first round after which at most half are kept; None if there is none.
+        n: episodes.
+        censored: episodes not lost while observed.
+    """
+
+    steps: tuple[Survivor, ...]
+    median: float | None
+    n: int
+    censored: int
+
+
+def dose_response(
+    doses: npt.ArrayLike,
+    outcomes: npt.ArrayLike,
+    labels: Labels | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+) -> DoseResponse:
+    """A rate at each dose, and whether it goes up or down with it.
+
+    The trend is asked within clusters, so that a variant that always violates
+    says nothing: ranks of the doses against outcomes, summed by cluster, under
+    turning the order of the doses round in whole clusters.
+
+    Args:
+        doses: of each episode.
+        outcomes: 0 or 1 an episode.
+        labels: the cluster of each episode; None: no trend is tested.
+        confidence: nominal coverage.
+    """
+    dose, hit = np.asarray(doses, np.float64), np.asarray(outcomes, np.float64)
+    if dose.shape != hit.shape:
+        raise ParameterError(f"{len(dose)} doses for {len(hit)} outcomes")
+    codes = None if labels is None else clusters.codes_of(labels)
+    levels, ranks = np.unique(dose, return_inverse=True)
+    points: list[Dose] = []
+    for at, level in enumerate(levels):
+        chosen = ranks == at
+        of_dose = None if codes is None else codes[chosen]
+        points.append(Dose(float(level), rate(hit[chosen], of_dose, confidence=confidence)))
+    scores = np.zeros(1) if codes is None else _scores(ranks, hit, codes)
+    return DoseResponse(tuple(points), int(np.sign(scores.sum())), flip_test(scores))
+
+
+def _scores(ranks: npt.NDArray[np.intp], hit: Floats, codes: npt.NDArray[np.intp]) -> Floats:
+    """By cluster, outcomes times twice the ranks' distance from the middle: whole numbers."""
+    centred = 2.0 * ranks - ranks.max()
+    return np.bincount(codes, centred * hit).astype(np.float64)
+
+
+def rounds_to_loss(
+    rounds: npt.ArrayLike,
+    lost: npt.ArrayLike,
+    labels: Labels | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+) -> SurvivalCurve:
+    """Kaplan-Meier estimate of the share kept after each round, with log-log limits.
+
+    With replicates Greenwood's variance is multiplied by episodes over clusters,
+    as if replicates were copies of each other: wide, and never too narrow.
+
+    Args:
+        rounds: at which each episode was lost, or up to which it was observed.
+        lost: 1 if it was lost, 0 if it was still kept then (censored).
+        labels: the cluster of each episode.
+        confidence: nominal coverage.
+
+    Raises:
+        ParameterError: lengths differ, there is no episode, or ``lost`` is not 0 or 1.
+    """
+    time, event = np.asarray(rounds, np.float64), np.asarray(lost, np.float64)
+    found = clusters.group([time, event], labels)
+    clusters.binary(event)
+    n = len(time)
+    if n == 0:
+        raise ParameterError("no episode was observed; there is no survival curve")
+    size = float(clusters.kish(found.sizes))
+    effect = 1.0 if found.single else n / size
+    steps: list[Survivor] = []
+    above = 1.0
+    for at, risk, dead, share, error in _kaplan_meier(time, event):
+        lower, upper = _log_log(share, error * effect**0.5, risk / effect, above, confidence)
+        above = upper
+        kept: Estimate = around(share, lower, upper, None, n, KAPLAN_MEIER)
+        if size < 2 and not found.single:
+            kept = NoInterval(TOO_FEW, None, n, share)
+        steps.append(Survivor(at, risk, dead, kept))
+    median = next((step.time for step in steps if step.kept.estimate <= 0.5), None)
+    return SurvivalCurve(tuple(steps), median, n, int((event == 0).sum()))
+
+
+def _kaplan_meier(time: Floats, event: Floats) -> Iterator[tuple[float, int, int, float, float]]:
+    """Time, at risk, lost, share kept and Greenwood's error, at each loss and at the end."""
+    share, error = 1.0, 0.0
+    if event.any():
+        # statsmodels ships no type information; what is used of it is annotated here.
+        survival = import_module("statsmodels.duration.survfunc")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            curve: Any = survival.SurvfuncRight(time, event)
+        losses = (curve.surv_times, curve.n_risk, curve.n_events)
+        for at, risk, dead, *rest in zip(*losses, curve.surv_prob, curve.surv_prob_se, strict=True):
+            share, error = float(rest[0]), float(rest[1])
+            yield float(at), int(risk), int(dead), share, error
+    last = float(time.max())
+    if not event[time == last].any():
+        yield last, int((time == last).sum()), 0, share, error
+
+
+def _log_log(
+    share: float, error: float, at_risk: float, above: float, confidence: float
+) -> tuple[float, float]:
+    """Limits of a share kept; at 0 and 1, where Greenwood's error is none, exact ones."""
+    if 0 < share < 1:
+        reach = stats.norm.ppf((1 + confidence) / 2) * error / (share * np.log(share))
+        return float(share ** np.exp(-reach)), float(share ** np.exp(reach))
+    risk = np.asarray(at_risk, np.float64)
+    lower, upper = clusters.clopper_pearson(risk * share, risk, confidence)
+    # A share kept cannot rise, so neither can its upper limit.
+    return float(lower), float(upper) if share else min(float(upper), above)
+
+
+def at_k(
+    successes: Sequence[int] | npt.ArrayLike,
+    attempts: Sequence[int] | npt.ArrayLike,
+    k: int,
+    *,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """Chance that the best of k attempts succeeds, averaged over variants.
+
+    Unbiased from n >= k attempts each (Chen et al. 2021, section 2.1): one less
+    the chance that k drawn without replacement hold no success.
+
+    Args:
+        successes: of each variant.
+        attempts: of each variant, independent replicates.
+        k: attempts that the adversary has.
+        confidence: nominal coverage.
+
+    Raises:
+        ParameterError: a variant has fewer than k attempts, or more successes
+            than attempts.
+    """
+    hits, tries = np.asarray(successes, np.float64), np.asarray(attempts, np.float64)
+    if hits.shape != tries.shape or (hits > tries).any() or (hits < 0).any():
+        raise ParameterError("each variant needs as many attempts as successes, or more")
+    if k < 1 or (tries < k).any():
+        raise ParameterError(
+            f"success at {k} needs at least {max(k, 1)} attempts a variant; the least has"
+            f" {int(tries.min()) if len(tries) else 0}"
+        )
+    if not len(hits):
+        return NoInterval("no variants")
+    values = np.asarray(stats.hypergeom.sf(0, tries, hits, k), np.float64)
+    size, n, estimate = len(values), int(tries.sum()), float(values.mean())
+    if size < 2:
+        return NoInterval(TOO_FEW, None, n, estimate)
+    most = np.asarray(tries.sum() / k)
+    lower, upper = clusters.limits(values, np.ones(size), confidence, np.maximum(most, size))
+    return around(
+        estimate, float(lower), float(upper), None, n, f"success at {k}: {fallback(size)}"
+    )

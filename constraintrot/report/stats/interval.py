@@ -1,0 +1,120 @@
+"""What every statistic of a report comes as: an interval, or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+CONFIDENCE = 0.95
+TOO_FEW = "too few clusters"
+
+
+class Summary(TypedDict):
+    """An interval as ``summary.json`` holds it."""
+
+    estimate: float
+    lower: float
+    upper: float
+    k: int | None
+    n: int
+    method: str
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its interval; never of zero width.
+
+    Attributes:
+        estimate: a rate, a difference of rates, a share or a coefficient; no unit.
+        lower: lower limit, at most ``estimate``.
+        upper: upper limit, at least ``estimate``.
+        k: how many of ``n``; of a difference, net; None where nothing is counted.
+        n: episodes, pairs or units that the estimate rests on.
+        method: how the limits were found, and any fallback, for a reader.
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+    k: int | None
+    n: int
+    method: str
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.estimate <= self.upper or self.lower == self.upper:
+            raise ValueError(
+                f"{self.method}: [{self.lower}, {self.upper}] is no interval of {self.estimate}"
+            )
+
+    @property
+    def reason(self) -> None:
+        """No reason is needed: there is an interval."""
+        return None
+
+    def excludes(self, value: float) -> bool:
+        """Whether ``value`` lies outside."""
+        return not self.lower <= value <= self.upper
+
+    def summary(self) -> Summary:
+        """The fields of ``summary.json``."""
+        return {
+            "estimate": self.estimate,
+            "lower": self.lower,
+            "upper": self.upper,
+            "k": self.k,
+            "n": self.n,
+            "method": self.method,
+        }
+
+    def __str__(self) -> str:
+        counted = f"{self.k}/{self.n} = " if self.k is not None else ""
+        limits = f"[{100 * self.lower:.0f}, {100 * self.upper:.0f}]"
+        return f"{counted}{100 * self.estimate:.0f} % {limits}"
+
+
+@dataclass(frozen=True)
+class NoInterval:
+    """Why no interval is printed; false in a condition.
+
+    Attributes:
+        reason: for a reader, such as "too few clusters".
+        k: how many, where something was counted.
+        n: of how many.
+        estimate: nan where there is none.
+    """
+
+    reason: str
+    k: int | None = None
+    n: int = 0
+    estimate: float = math.nan
+
+    def __bool__(self) -> bool:
+        return False
+
+    def summary(self) -> None:
+        """Null in ``summary.json``; the reason stands beside it."""
+        return None
+
+    def __str__(self) -> str:
+        counted = f"{self.k}/{self.n}, " if self.k is not None and self.n else ""
+        return f"{counted}{self.reason}"
+
+
+Estimate: TypeAlias = Interval | NoInterval
+
+
+def around(
+    estimate: float, lower: float, upper: float, k: int | None, n: int, method: str
+) -> Interval:
+    """An interval whose limits are made to hold the estimate.
+
+    Limits found by floating point can miss an estimate at the edge by an ulp,
+    and those of a bootstrap need not hold it at all.
+    """
+    return Interval(estimate, min(lower, estimate), max(upper, estimate), k, n, method)

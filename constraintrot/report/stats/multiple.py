@@ -1,0 +1,20 @@
+"""Several comparisons at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+import numpy as np
+
+from .interval import Floats
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values adjusted so that any one below alpha is so over the whole family (Holm 1979)."""
+    if not len(p_values):
+        return []
+    # statsmodels ships no type information; what is used of it is annotated here.
+    multitest = import_module("statsmodels.stats.multitest")
+    adjusted: Floats = multitest.multipletests(np.asarray(p_values), method="holm")[1]
+    return [float(p) for p in adjusted]

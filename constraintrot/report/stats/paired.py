@@ -1,0 +1,223 @@
+"""Two arms on the same episodes: difference, discordant counts, exact test, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import signal, stats
+
+from constraintrot.errors import ParameterError
+
+from . import bootstrap, clusters
+from .interval import CONFIDENCE, TOO_FEW, Estimate, Floats, Interval, NoInterval, around
+from .multiple import holm
+from .newcombe import difference_limits
+from .rate import BCA, WILSON_FROM, Labels, Limits, drawer, rate
+
+NOT_DISTINGUISHABLE: Final = "not distinguishable at this n"
+Verdict: TypeAlias = Literal["b is lower", "b is higher", "not distinguishable at this n"]
+NonInferiority: TypeAlias = Literal["non-inferior", "inferior", "undecided"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """b less a, on paired episodes.
+
+    Attributes:
+        a: rate in the first arm.
+        b: rate in the second.
+        difference: b - a, with the interval that the coverage check chose.
+        bootstrap: b - a by the cluster bootstrap, or why there is none.
+        both: pairs that are yes in both arms.
+        only_a: pairs that are yes in a alone.
+        only_b: pairs that are yes in b alone.
+        neither: pairs that are no in both.
+        p_value: two-sided, exact; McNemar's where each cluster is one pair.
+        test: its name.
+        clusters: how many.
+        adjusted: p-value by Holm over the family of comparisons; None outside one.
+        design_effect: variance of the difference over that of independent pairs,
+            at least 1.
+        confidence: of the intervals; the test is held against the rest of it.
+    """
+
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    bootstrap: Estimate
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+    p_value: float
+    test: str
+    clusters: int
+    design_effect: float
+    confidence: float = CONFIDENCE
+    adjusted: float | None = None
+
+    @property
+    def n(self) -> int:
+        """Pairs."""
+        return self.both + self.only_a + self.only_b + self.neither
+
+    @property
+    def verdict(self) -> Verdict:
+        """In words; a direction only where interval and test agree on it."""
+        p_value = self.p_value if self.adjusted is None else self.adjusted
+        if not isinstance(self.difference, Interval) or not self.difference.excludes(0):
+            return NOT_DISTINGUISHABLE
+        if p_value > 1 - self.confidence:
+            return NOT_DISTINGUISHABLE
+        return "b is lower" if self.difference.estimate < 0 else "b is higher"
+
+    def non_inferior(self, margin: float) -> NonInferiority:
+        """Whether b is at most ``margin`` lower than a: for utility, where more is better.
+
+        The lower limit is held against ``-margin``, which is a one-sided test at
+        half of what the interval leaves out.
+
+        Args:
+            margin: given beforehand, a difference of rates, above 0.
+
+        Raises:
+            ParameterError: the margin is no such number.
+        """
+        if not 0 < margin < 1:
+            raise ParameterError(f"margin {margin} is no difference of rates; give one like 0.05")
+        if not isinstance(self.difference, Interval):
+            return "undecided"
+        if self.difference.lower > -margin:
+            return "non-inferior"
+        return "inferior" if self.difference.upper < -margin else "undecided"
+
+
+def compare(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    labels: Labels | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+    resamples: int = bootstrap.RESAMPLES,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two arms, pair by pair.
+
+    Args:
+        a: 0 or 1 an episode, the first arm.
+        b: the same episodes in the second.
+        labels: the cluster of each pair; None takes pairs for independent.
+        confidence: nominal coverage.
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+
+    Raises:
+        ParameterError: the arms differ in length, or hold anything but 0 and 1.
+    """
+    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    found = clusters.group([first, second], labels)
+    clusters.binary(first, second)
+    if not len(first):
+        raise ParameterError("the arms share no episode; nothing is paired")
+    both, only_a, only_b, neither = (
+        int(((first == x) & (second == y)).sum()) for x, y in ((1, 1), (1, 0), (0, 1), (0, 0))
+    )
+    hits_a, hits_b = found.column(0), found.column(1)
+    limits = difference_limits(
+        hits_a, hits_b, found.sizes, confidence, drawer(resamples, seed), labels is None
+    )
+    rates = [
+        rate(arm, labels, confidence=confidence, resamples=resamples, seed=seed)
+        for arm in (first, second)
+    ]
+    difference, booted = _estimates(found, only_b - only_a, limits, labels is None)
+    return Comparison(
+        rates[0],
+        rates[1],
+        difference,
+        booted,
+        both,
+        only_a,
+        only_b,
+        neither,
+        p_value=flip_test(hits_b - hits_a),
+        test="McNemar, exact" if found.single else "sign flips of whole clusters, exact",
+        clusters=len(found.sizes),
+        design_effect=design_effect(hits_b - hits_a, found.sizes, only_a + only_b),
+        confidence=confidence,
+    )
+
+
+def family(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same comparisons with p-values adjusted over all of them (Holm 1979)."""
+    adjusted = holm([one.p_value for one in comparisons])
+    return [replace(one, adjusted=p) for one, p in zip(comparisons, adjusted, strict=True)]
+
+
+def flip_test(differences: Floats) -> float:
+    """Two-sided exact p-value of the arms being exchangeable within each cluster.
+
+    The sum of the clusters' differences against all ways to swap the arms of
+    whole clusters, by convolution instead of enumeration. With one pair a
+    cluster it is McNemar's exact test.
+
+    Args:
+        differences: yes in b less yes in a by cluster, whole numbers.
+    """
+    sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
+    if not len(sizes):
+        return 1.0
+    seen = abs(int(differences.sum()))
+    if len(sizes) == 1:
+        won = (int(counts[0]) - seen // int(sizes[0])) // 2
+        return float(stats.binomtest(won, int(counts[0])).pvalue)
+    # Position j of the distribution is a sum of 2 j - total.
+    distribution = np.ones(1)
+    for size, count in zip(map(int, sizes), map(int, counts), strict=True):
+        spread = np.zeros(size * count + 1)
+        spread[::size] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
+        distribution = signal.convolve(distribution, spread)
+    total = int(sizes @ counts)
+    lower = (total - seen) // 2
+    tail = float(np.clip(distribution[: lower + 1], 0, None).sum())
+    return min(1.0, 2 * tail)
+
+
+def design_effect(differences: Floats, sizes: Floats, discordant: int) -> float:
+    """How much wider clusters make the difference's variance; at least 1.
+
+    Args:
+        differences: yes in b less yes in a by cluster.
+        sizes: pairs by cluster.
+        discordant: pairs that differ.
+    """
+    n, mean = sizes.sum(), differences.sum() / sizes.sum()
+    independent = (discordant / n - mean**2) / (n - 1) if n > 1 else 0.0
+    if independent <= 0 or len(sizes) < 2:
+        return 1.0
+    return max(1.0, float(clusters.variance(differences - mean * sizes, sizes) / independent))
+
+
+def _estimates(
+    found: clusters.Clusters, net: int, limits: Limits, plain: bool
+) -> tuple[Estimate, Estimate]:
+    """The difference as chosen, and as the bootstrap has it."""
+    n, clusters_ = int(found.sizes.sum()), float(clusters.kish(found.sizes))
+    if not found.single and clusters_ < 2:
+        none = NoInterval(TOO_FEW, net, n, net / n)
+        return none, none
+    name = BCA
+    if not limits.resampled:
+        wilson = plain or n >= WILSON_FROM
+        of = "Wilson" if wilson else "Clopper-Pearson"
+        name = f"Newcombe paired, square-and-add of {of}"
+        if not found.single:
+            name = "square-and-add of Clopper-Pearson at effective n, paired (t-based)"
+    interval = around(net / n, float(limits.lower), float(limits.upper), net, n, name)
+    if limits.resampled:
+        return interval, interval
+    return interval, NoInterval(f"{TOO_FEW} for the bootstrap", net, n, net / n)

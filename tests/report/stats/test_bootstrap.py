@@ -1,0 +1,95 @@
+"""The cluster bootstrap against scipy's, and that it is one bootstrap however it draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from constraintrot.report.stats import bootstrap
+from constraintrot.report.stats.interval import Floats
+from constraintrot.report.stats.rate import ratio
+
+
+def cell(clusters: int, each: int, rate: float, seed: int = 0) -> Floats:
+    """Hits and sizes by cluster, of unlike clusters."""
+    rng = np.random.default_rng(seed)
+    chance = rng.beta(3 * rate, 3 * (1 - rate), clusters)
+    return np.column_stack([rng.binomial(each, chance), np.full(clusters, each)]).astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "each", "rate"), [(40, 3, 0.3), (40, 3, 0.9), (900, 4, 0.2), (25, 60, 0.5)]
+)
+def test_limits_are_scipys(clusters: int, each: int, rate: float) -> None:
+    totals = cell(clusters, each, rate)
+    theirs = stats.bootstrap(
+        (totals[:, 0], totals[:, 1]),
+        lambda hits, sizes, axis: hits.sum(axis) / sizes.sum(axis),
+        n_resamples=20_000,
+        paired=True,
+        vectorized=True,
+        batch=1000,
+        rng=np.random.default_rng(5),
+    ).confidence_interval
+    lower, upper = bootstrap.bca(
+        bootstrap.resample(totals, ratio, 20_000, 1),
+        ratio(totals.sum(0)),
+        bootstrap.jackknife(totals, ratio),
+    )
+    width = theirs.high - theirs.low
+    assert lower == pytest.approx(theirs.low, abs=0.06 * width)
+    assert upper == pytest.approx(theirs.high, abs=0.06 * width)
+
+
+def test_few_kinds_and_many_are_the_same_bootstrap() -> None:
+    totals = cell(2000, 3, 0.3)
+    kinds = bootstrap.resample(totals, ratio, 20_000)
+    # A hair apart, so that no two clusters are alike and each is drawn by itself.
+    unlike = totals + np.column_stack([1e-9 * np.arange(2000), np.zeros(2000)])
+    single = bootstrap.resample(unlike, ratio, 20_000)
+    assert kinds.mean() == pytest.approx(single.mean(), abs=4e-4)
+    assert kinds.std() == pytest.approx(single.std(), rel=0.03)
+    assert single.std() == pytest.approx(totals[:, 0].std() / 3 / 2000**0.5, rel=0.03)
+
+
+def test_a_seed_is_a_result() -> None:
+    totals = cell(30, 5, 0.4)
+    assert (
+        bootstrap.resample(totals, ratio, 500, 7) == bootstrap.resample(totals, ratio, 500, 7)
+    ).all()
+    assert (
+        bootstrap.resample(totals, ratio, 500, 7) != bootstrap.resample(totals, ratio, 500, 8)
+    ).any()
+
+
+@pytest.mark.parametrize("clusters", [7, 900])
+def test_as_many_resamples_as_asked(clusters: int) -> None:
+    for resamples in (1, 999, 25_001):
+        assert len(bootstrap.resample(cell(clusters, 3, 0.5), ratio, resamples)) == resamples
+
+
+def test_few_clusters_widen_the_tails() -> None:
+    totals = cell(16, 5, 0.5)
+    found = bootstrap.resample(totals, ratio, 5000)
+    edges = (ratio(totals.sum(0)), bootstrap.jackknife(totals, ratio))
+    plain = bootstrap.bca(found, *edges)
+    wide = bootstrap.bca(found, *edges, clusters=np.asarray(16.0))
+    assert wide[0] < plain[0]
+    assert wide[1] > plain[1]
+
+
+@given(st.lists(st.floats(-5, 5), min_size=3, max_size=50), st.floats(0.5, 0.99))
+def test_percentiles_are_numpys(values: list[float], confidence: float) -> None:
+    found = bootstrap.percentile(np.asarray([*values, np.nan]), confidence)
+    tails = ((1 - confidence) / 2, (1 + confidence) / 2)
+    assert found == pytest.approx(np.quantile(values, tails), abs=1e-9)
+
+
+def test_jackknife_leaves_one_out() -> None:
+    totals = cell(6, 4, 0.5)
+    found = bootstrap.jackknife(totals, ratio)
+    for at in range(6):
+        assert found[at] == ratio(np.delete(totals, at, 0).sum(0))

@@ -1,0 +1,172 @@
+"""Budget curves, Kaplan-Meier, success at k."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.stats.curves import at_k, dose_response, rounds_to_loss
+from constraintrot.report.stats.interval import Interval, NoInterval
+
+# Weeks of remission under 6-MP, Gehan (1965); limits in Collett, Modelling Survival Data.
+WEEKS = [6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35]
+RELAPSED = [1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+REMISSION = [
+    (6, 0.857, 0.620, 0.952),
+    (7, 0.807, 0.563, 0.923),
+    (10, 0.753, 0.503, 0.889),
+    (13, 0.690, 0.432, 0.849),
+    (16, 0.627, 0.368, 0.805),
+    (22, 0.538, 0.268, 0.747),
+    (23, 0.448, 0.188, 0.680),
+]
+observed = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 1)), min_size=1, max_size=30)
+
+
+def test_published_remission() -> None:
+    found = rounds_to_loss(WEEKS, RELAPSED)
+    for step, (week, share, lower, upper) in zip(found.steps, REMISSION, strict=False):
+        assert isinstance(step.kept, Interval)
+        assert step.time == week
+        limits = (step.kept.estimate, step.kept.lower, step.kept.upper)
+        assert limits == pytest.approx((share, lower, upper), abs=6e-4)
+    assert found.median == 23
+    assert (found.n, found.censored) == (21, 12)
+    # The last step says how far anyone was seen.
+    assert found.steps[-1].time == 35
+    assert found.steps[-1].lost == 0
+
+
+@given(observed)
+def test_kaplan_and_meier_as_scipy_has_them(rows: list[tuple[int, int]]) -> None:
+    time, lost = (np.asarray(column) for column in zip(*rows, strict=True))
+    found = rounds_to_loss(time, lost)
+    data = stats.CensoredData.right_censored(time, lost == 0)
+    theirs = stats.ecdf(data).sf
+    for step in found.steps:
+        assert isinstance(step.kept, Interval)
+        assert step.kept.estimate == pytest.approx(
+            float(theirs.evaluate(np.asarray([step.time]))[0]), abs=1e-12
+        )
+        assert 0 <= step.kept.lower < step.kept.upper <= 1
+    shares = [step.kept.estimate for step in found.steps]
+    assert shares == sorted(shares, reverse=True)
+
+
+@given(observed)
+def test_without_censoring_it_is_a_rate(rows: list[tuple[int, int]]) -> None:
+    time = np.asarray([row[0] for row in rows])
+    for step in rounds_to_loss(time, np.ones(len(time))).steps:
+        assert step.kept.estimate == pytest.approx((time > step.time).mean())
+
+
+def test_nothing_lost_and_all_lost_have_a_width() -> None:
+    (kept,) = rounds_to_loss([3, 3, 3, 3], [0, 0, 0, 0]).steps
+    assert isinstance(kept.kept, Interval)
+    assert kept.kept.estimate == 1
+    assert kept.kept.lower < 0.5
+    lost = rounds_to_loss([1, 1, 2, 2], [1, 1, 1, 1])
+    last = lost.steps[-1].kept
+    assert isinstance(last, Interval)
+    assert last.estimate == 0
+    assert last.upper > 0.3
+    assert lost.median == 1
+    assert rounds_to_loss([3, 3], [0, 0]).median is None
+
+
+def test_copies_of_an_episode_tell_no_more() -> None:
+    once = rounds_to_loss([1, 2, 2, 3, 3, 3], [1, 1, 0, 1, 0, 0]).steps[1].kept
+    copies = (
+        rounds_to_loss(
+            np.repeat([1, 2, 2, 3, 3, 3], 4),
+            np.repeat([1, 1, 0, 1, 0, 0], 4),
+            np.repeat(range(6), 4),
+        )
+        .steps[1]
+        .kept
+    )
+    assert isinstance(once, Interval)
+    assert isinstance(copies, Interval)
+    assert (copies.lower, copies.upper) == pytest.approx((once.lower, once.upper))
+
+
+def test_one_cluster_has_no_curve() -> None:
+    (step,) = rounds_to_loss([2, 2], [1, 1], ["a", "a"]).steps
+    assert step.kept == NoInterval("too few clusters", None, 2, 0.0)
+
+
+def test_bad_rounds() -> None:
+    with pytest.raises(ParameterError, match="no episode"):
+        rounds_to_loss([], [])
+    with pytest.raises(ParameterError, match="neither 0 nor 1"):
+        rounds_to_loss([1, 2], [0, 3])
+
+
+def test_a_budget_curve() -> None:
+    words = np.tile([15, 60, 300], 20)
+    outcomes = np.tile([1, 1, 0], 20)
+    found = dose_response(words, outcomes, np.repeat(range(20), 3))
+    assert [point.dose for point in found.doses] == [15, 60, 300]
+    assert [point.rate.k for point in found.doses] == [20, 20, 0]
+    assert found.slope_sign == -1
+    assert found.p_value == pytest.approx(2 / 2**20)
+
+
+def test_a_flat_curve() -> None:
+    found = dose_response([15, 300] * 8, [1] * 16, np.repeat(range(8), 2))
+    assert (found.slope_sign, found.p_value) == (0, 1.0)
+
+
+def test_variants_that_always_violate_are_no_trend() -> None:
+    # Within each variant nothing changes with the budget.
+    found = dose_response([15, 300] * 8, np.repeat([1, 0], 8), np.repeat(range(8), 2))
+    assert found.p_value == 1
+
+
+def test_doses_without_outcomes() -> None:
+    with pytest.raises(ParameterError, match="2 doses for 1 outcomes"):
+        dose_response([1, 2], [1])
+
+
+@pytest.mark.parametrize(("hits", "tries", "k"), [(2, 5, 1), (2, 5, 3), (0, 4, 2), (3, 6, 6)])
+def test_success_at_k_by_drawing_all(hits: int, tries: int, k: int) -> None:
+    drawn = itertools.combinations([1] * hits + [0] * (tries - hits), k)
+    expected = np.mean([max(one) for one in drawn])
+    assert at_k([hits] * 3, [tries] * 3, k).estimate == pytest.approx(expected)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=20),
+    st.integers(1, 5),
+)
+def test_success_at_k_is_sound(rows: list[tuple[int, int]], k: int) -> None:
+    hits, tries = [row[0] for row in rows], [row[0] + row[1] + k for row in rows]
+    found, more = at_k(hits, tries, k), at_k(hits, [t + 1 for t in tries], k + 1)
+    assert isinstance(found, Interval)
+    assert 0 <= found.lower <= found.estimate <= found.upper <= 1
+    assert found.lower < found.upper
+    if k > 1:
+        assert found.estimate >= at_k(hits, tries, k - 1).estimate - 1e-12
+    assert more.n == found.n + len(rows)
+
+
+def test_success_at_one_is_the_mean_rate() -> None:
+    assert at_k([1, 2, 0], [4, 4, 2], 1).estimate == pytest.approx((0.25 + 0.5 + 0) / 3)
+
+
+def test_many_attempts_do_not_overflow() -> None:
+    assert at_k([1, 500], [2000, 1000], 400).estimate == pytest.approx((0.2 + 1) / 2, abs=1e-6)
+
+
+def test_bad_attempts() -> None:
+    with pytest.raises(ParameterError, match="at least 3 attempts a variant; the least has 2"):
+        at_k([1, 1], [5, 2], 3)
+    with pytest.raises(ParameterError, match="as many attempts"):
+        at_k([3], [2], 1)
+    assert at_k([1], [3], 1) == NoInterval("too few clusters", None, 3, 1 / 3)

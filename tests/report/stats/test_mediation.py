@@ -1,0 +1,125 @@
+"""Violation by survival, and the share of the effect that deletion carries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.stats.interval import Interval, NoInterval
+from constraintrot.report.stats.mediation import by_state, by_survival, mediate, share_carried
+
+ZERO, ONE = np.zeros(27), np.ones(27)
+
+
+def effect(lower: float, estimate: float, upper: float) -> Interval:
+    """An effect with given limits."""
+    return Interval(estimate, lower, upper, None, 27, "given")
+
+
+def test_survival_predicts_violation() -> None:
+    kept = np.repeat([1, 0], [12, 15])
+    violated = np.repeat([0, 1, 0], [12, 10, 5])
+    found = by_survival(violated, kept, range(27))
+    assert found.table == ((0, 12), (10, 5))
+    assert (found.kept.estimate, found.dropped.estimate) == (0, 10 / 15)
+    assert isinstance(found.difference, Interval)
+    assert found.difference.lower > 0.2
+    assert found.p_value == pytest.approx(stats.fisher_exact(np.asarray([[0, 12], [10, 5]])).pvalue)
+
+
+def test_survival_that_says_nothing() -> None:
+    found = by_survival([1, 0] * 10, [1, 1, 0, 0] * 5, range(20))
+    assert isinstance(found.difference, Interval)
+    assert not found.difference.excludes(0)
+    assert found.p_value == 1
+
+
+def test_a_state_that_never_occurred() -> None:
+    found = by_survival([1, 0, 1], [0, 0, 0])
+    assert found.kept == NoInterval("no episodes")
+    assert isinstance(found.difference, NoInterval)
+
+
+def test_states_of_any_number() -> None:
+    found = by_state([1, 0, 1, 1], ["dropped", "preserved", "dropped", "weakened"])
+    assert [(state, rate.k, rate.n) for state, rate in found.items()] == [
+        ("dropped", 2, 2),
+        ("preserved", 0, 1),
+        ("weakened", 1, 1),
+    ]
+    with pytest.raises(ParameterError, match="1 survival states for 2 episodes"):
+        by_state([1, 0], ["dropped"])
+
+
+def conditions(control: object, compaction: object, removed: object, restored: object) -> dict:  # type: ignore[type-arg]
+    """The four arms."""
+    return {
+        "control": control,
+        "compaction": compaction,
+        "summary_removed": removed,
+        "summary_restored": restored,
+    }
+
+
+def test_deletion_carries_it_all() -> None:
+    most = np.repeat([1, 0], [20, 7])
+    found = mediate(conditions(ZERO, most, ONE, ZERO), range(27), degenerate=most)
+    assert isinstance(found.share, Interval)
+    assert found.share.estimate == 1
+    assert 0.5 < found.share.lower < 1 < found.share.upper
+    assert found.deletion.difference.estimate == 1
+    assert (found.n, found.degenerate) == (27, 20)
+
+
+def test_deletion_carries_nothing() -> None:
+    found = mediate(conditions(ZERO, ONE, ONE, ONE), np.repeat(range(9), 3))
+    assert isinstance(found.share, Interval)
+    assert found.share.estimate == 0
+    assert found.share.lower < 0 < found.share.upper < 0.7
+
+
+def test_no_effect_has_no_share() -> None:
+    found = mediate(conditions(ZERO, ZERO, ZERO, ZERO), range(27))
+    assert isinstance(found.share, NoInterval)
+    assert "not distinguishable" in found.share.reason
+
+
+def test_a_condition_that_is_missing() -> None:
+    with pytest.raises(ParameterError, match="summary_removed, summary_restored"):
+        mediate({"control": ZERO, "compaction": ONE})
+
+
+@given(
+    st.floats(0.05, 0.9),
+    st.floats(0.01, 0.4),
+    st.floats(0.01, 0.4),
+    st.floats(0.2, 0.95),
+    st.floats(0.01, 0.15),
+    st.floats(0.01, 0.15),
+)
+def test_donner_and_zou_in_closed_form(
+    direct: float, down: float, up: float, total: float, below: float, above: float
+) -> None:
+    assume(direct - down > 0.01)
+    l1, u1, l2, u2 = direct - down, direct + up, total - below, total + above
+    product = direct * total
+    lower = (product - (product**2 - l1 * (2 * direct - l1) * u2 * (2 * total - u2)) ** 0.5) / (
+        u2 * (2 * total - u2)
+    )
+    upper = (product + (product**2 - u1 * (2 * direct - u1) * l2 * (2 * total - l2)) ** 0.5) / (
+        l2 * (2 * total - l2)
+    )
+    assume(u1 < 2 * direct)
+    found = share_carried(effect(l2, total, u2), effect(l1, direct, u1))
+    assert isinstance(found, Interval)
+    assert (found.lower, found.upper) == pytest.approx((1 - upper, 1 - lower), abs=1e-6)
+
+
+def test_an_effect_without_interval_has_no_share() -> None:
+    none = NoInterval("too few clusters")
+    assert isinstance(share_carried(none, effect(0, 0.1, 0.2)), NoInterval)
+    assert isinstance(share_carried(effect(0.1, 0.2, 0.3), none), NoInterval)

@@ -1,0 +1,269 @@
+"""Paired comparisons: published intervals, exact tests, verdicts, margins, Holm."""
+
+from __future__ import annotations
+
+import itertools
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.stats.interval import Floats, Interval, NoInterval
+from constraintrot.report.stats.multiple import holm
+from constraintrot.report.stats.newcombe import newcombe, square_and_add
+from constraintrot.report.stats.paired import (
+    NOT_DISTINGUISHABLE,
+    Comparison,
+    compare,
+    design_effect,
+    family,
+    flip_test,
+)
+from constraintrot.report.stats.rate import BCA
+
+cells = st.integers(0, 30)
+
+
+def arms(both: int, only_a: int, only_b: int, neither: int) -> tuple[list[int], list[int]]:
+    """Two arms of so many pairs of each kind."""
+    a = [1] * (both + only_a) + [0] * (only_b + neither)
+    b = [1] * both + [0] * only_a + [1] * only_b + [0] * neither
+    return a, b
+
+
+@pytest.mark.parametrize(
+    ("table", "limits"),
+    [
+        # Bentur et al. 2009, as Fagerland, Lydersen and Laake (2014) give it.
+        ((1, 7, 1, 12), (-0.507, -0.026)),
+        # Newcombe, Statistics in Medicine 17 (1998) 2635-2650, first example, method 10.
+        ((36, 2, 12, 0), (0.0569, 0.3404)),
+    ],
+)
+def test_published_newcombe(table: tuple[int, ...], limits: tuple[float, float]) -> None:
+    found = newcombe(*table)
+    assert isinstance(found, Interval)
+    assert (found.lower, found.upper) == pytest.approx(limits, abs=5e-4)
+
+
+@given(cells, cells, cells, cells)
+def test_newcombe_is_sound(both: int, only_a: int, only_b: int, neither: int) -> None:
+    found = newcombe(both, only_a, only_b, neither)
+    if both + only_a + only_b + neither == 0:
+        assert found == NoInterval("no pairs")
+        return
+    assert isinstance(found, Interval)
+    assert -1 <= found.lower <= found.estimate <= found.upper <= 1
+    assert found.upper > found.lower
+    turned = newcombe(both, only_b, only_a, neither)
+    assert isinstance(turned, Interval)
+    assert turned.lower == pytest.approx(-found.upper, abs=1e-12)
+    mirrored = newcombe(neither, only_a, only_b, both)
+    assert isinstance(mirrored, Interval)
+    assert mirrored.lower == pytest.approx(found.lower, abs=1e-9)
+
+
+@given(cells, cells, cells, cells)
+def test_mcnemar_is_that_of_statsmodels(both: int, only_a: int, only_b: int, neither: int) -> None:
+    if both + only_a + only_b + neither == 0:
+        return
+    found = compare(*arms(both, only_a, only_b, neither), resamples=50)
+    tables = import_module("statsmodels.stats.contingency_tables")
+    theirs = tables.mcnemar([[both, only_a], [only_b, neither]], exact=True)
+    assert found.p_value == pytest.approx(min(1, theirs.pvalue), abs=1e-12)
+    assert found.test == "McNemar, exact"
+    assert (found.both, found.only_a, found.only_b, found.neither) == (
+        both,
+        only_a,
+        only_b,
+        neither,
+    )
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-6, 6), min_size=2, max_size=9))
+def test_flips_are_those_of_scipy(differences: list[int]) -> None:
+    values = np.asarray(differences, np.float64)
+    theirs = stats.permutation_test(
+        (values,),
+        lambda x, axis: x.sum(axis),
+        permutation_type="samples",
+        n_resamples=2**9,
+        vectorized=True,
+    )
+    # scipy doubles the smaller tail too; both tails of a sum of 0 hold more than half.
+    assert flip_test(values) == pytest.approx(min(1, theirs.pvalue), abs=1e-12)
+
+
+def test_flips_by_enumeration() -> None:
+    values = np.asarray([5.0, 3, 3, -1, 0, 4])
+    sums = [
+        sum(np.asarray(signs) * np.abs(values)) for signs in itertools.product((-1, 1), repeat=6)
+    ]
+    expected = np.mean(np.abs(sums) >= abs(values.sum()))
+    assert flip_test(values) == pytest.approx(expected, abs=1e-12)
+
+
+def test_flips_of_large_clusters_stay_a_probability() -> None:
+    rng = np.random.default_rng(0)
+    far = flip_test(rng.integers(5, 60, 300).astype(np.float64))
+    assert 0 <= far < 1e-12
+    near = flip_test(rng.integers(-40, 41, 300).astype(np.float64))
+    assert 0.01 < near <= 1
+
+
+def test_a_difference_that_is_there() -> None:
+    found = compare(*arms(3, 18, 0, 6), range(27))
+    assert found.verdict == "b is lower"
+    assert compare(*arms(3, 0, 18, 6), range(27)).verdict == "b is higher"
+    assert isinstance(found.difference, Interval)
+    assert found.difference.k == -18
+    assert found.n == 27
+
+
+def test_a_difference_that_is_not_told() -> None:
+    found = compare(*arms(3, 2, 1, 3), range(9))
+    assert found.verdict == NOT_DISTINGUISHABLE == "not distinguishable at this n"
+
+
+def test_no_discordant_pair_is_not_certainty() -> None:
+    found = compare(np.zeros(27), np.zeros(27), np.repeat(range(9), 3))
+    assert isinstance(found.difference, Interval)
+    assert found.difference.upper > 0.3
+    assert found.p_value == 1
+    assert found.verdict == NOT_DISTINGUISHABLE
+
+
+def test_five_clusters_say_it_by_no_number_of_replicates() -> None:
+    found = compare(np.ones(500), np.zeros(500), np.repeat(range(5), 100))
+    assert found.p_value == pytest.approx(2 / 32)
+    assert found.verdict == NOT_DISTINGUISHABLE
+
+
+def test_one_cluster_is_too_few() -> None:
+    found = compare([1, 1, 1], [0, 0, 0], ["a", "a", "a"])
+    assert found.difference == found.bootstrap == NoInterval("too few clusters", -3, 3, -1.0)
+    assert found.verdict == NOT_DISTINGUISHABLE
+    assert found.non_inferior(0.5) == "undecided"
+
+
+def pairs(n: int, each: int, seed: int = 2) -> tuple[Floats, Floats, Any]:
+    """Two arms over clusters that both arms share."""
+    rng = np.random.default_rng(seed)
+    chance = np.repeat(rng.beta(1, 2, n), each)
+    a, b = (rng.random(n * each) < chance * by for by in (1.0, 0.4))
+    return a.astype(np.float64), b.astype(np.float64), np.repeat(range(n), each)
+
+
+def test_the_bootstrap_stands_beside_where_it_holds() -> None:
+    many = compare(*pairs(80, 4), seed=3)
+    assert isinstance(many.bootstrap, Interval)
+    assert many.bootstrap.method == BCA
+    assert many.difference == many.bootstrap
+    assert many == compare(*pairs(80, 4), seed=3)
+    few = compare(*pairs(9, 4))
+    assert isinstance(few.bootstrap, NoInterval)
+    assert "too few clusters" in few.bootstrap.reason
+    assert isinstance(few.difference, Interval)
+    assert "t-based" in few.difference.method
+
+
+def test_swapping_the_arms_turns_the_sign() -> None:
+    a, b, labels = pairs(9, 4)
+    one, other = compare(a, b, labels), compare(b, a, labels)
+    assert isinstance(one.difference, Interval)
+    assert isinstance(other.difference, Interval)
+    assert one.difference.lower == pytest.approx(-other.difference.upper)
+    assert one.p_value == pytest.approx(other.p_value)
+
+
+@pytest.mark.parametrize(
+    ("table", "margin", "verdict"),
+    [
+        ((90, 2, 3, 5), 0.1, "non-inferior"),
+        ((10, 80, 0, 10), 0.1, "inferior"),
+        ((20, 3, 2, 2), 0.05, "undecided"),
+    ],
+)
+def test_non_inferiority(table: tuple[int, int, int, int], margin: float, verdict: str) -> None:
+    assert compare(*arms(*table), range(sum(table))).non_inferior(margin) == verdict
+
+
+@pytest.mark.parametrize("margin", [0, -0.1, 1, 5])
+def test_a_margin_is_a_difference_of_rates(margin: float) -> None:
+    with pytest.raises(ParameterError, match="margin"):
+        compare([0, 1], [0, 1]).non_inferior(margin)
+
+
+def test_bad_arms() -> None:
+    with pytest.raises(ParameterError, match="differ in length"):
+        compare([0, 1], [0])
+    with pytest.raises(ParameterError, match="nothing is paired"):
+        compare([], [])
+    with pytest.raises(ParameterError, match="neither 0 nor 1"):
+        compare([0.5], [1])
+
+
+# statsmodels takes a tenth of a second a call.
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_by_its_definition(p_values: list[float]) -> None:
+    ordered = sorted(range(len(p_values)), key=p_values.__getitem__)
+    expected, highest = [0.0] * len(p_values), 0.0
+    for rank, at in enumerate(ordered):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[at]))
+        expected[at] = highest
+    assert holm(p_values) == pytest.approx(expected)
+
+
+def test_holm_of_none() -> None:
+    assert holm([]) == []
+    assert family([]) == []
+
+
+def test_a_family_is_harder_to_tell() -> None:
+    clear = compare(*arms(0, 20, 0, 7), range(27))
+    slight = compare(*arms(5, 7, 0, 15), range(27))
+    assert slight.verdict == "b is lower"
+    adjusted = family([clear, slight, slight, slight, slight])
+    assert [one.verdict for one in adjusted] == ["b is lower", *[NOT_DISTINGUISHABLE] * 4]
+    assert adjusted[1].adjusted == pytest.approx(4 * slight.p_value)
+
+
+def test_correlation_narrows_and_its_opposite_widens() -> None:
+    arm = tuple(np.asarray(x) for x in (0.4, 0.2, 0.6))
+    widths = [
+        float(
+            np.subtract(
+                *reversed(
+                    square_and_add(
+                        (arm[0], arm[1], arm[2]), (arm[0], arm[1], arm[2]), np.asarray(r)
+                    )
+                )
+            )
+        )
+        for r in (-0.8, 0.0, 0.8)
+    ]
+    assert widths[0] > widths[1] > widths[2] > 0
+
+
+def test_design_effect() -> None:
+    single = np.asarray([1.0, 0, -1, 0, 1, 1])
+    assert design_effect(single, np.ones(6), 4) == pytest.approx(1)
+    # Copies of each pair: the variance of n pairs that are c.
+    assert design_effect(4 * single, np.full(6, 4.0), 16) == pytest.approx(
+        4 * 23 / 24 * 6 / 5, rel=1e-6
+    )
+    assert design_effect(np.zeros(6), np.ones(6), 0) == 1
+
+
+def test_a_comparison_is_what_it_was() -> None:
+    found = compare([1, 0], [0, 0])
+    assert isinstance(found, Comparison)
+    with pytest.raises(AttributeError):
+        found.p_value = 0.0  # type: ignore[misc]

@@ -1,0 +1,208 @@
+"""Rates: published intervals, scipy's, edges, clusters, and the choice of the method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.stats import clusters
+from constraintrot.report.stats.interval import Interval, NoInterval
+from constraintrot.report.stats.rate import (
+    BCA,
+    Method,
+    clopper_pearson,
+    counted,
+    rate,
+    shown,
+    wilson,
+)
+
+# Newcombe, Statistics in Medicine 17 (1998) 857-872, table I.
+PUBLISHED = [
+    (81, 263, (0.2553, 0.3662), (0.2527, 0.3676)),
+    (15, 148, (0.0624, 0.1605), (0.0578, 0.1617)),
+    (0, 20, (0.0, 0.1611), (0.0, 0.1684)),
+    (1, 29, (0.0061, 0.1718), (0.0009, 0.1776)),
+]
+
+
+@pytest.mark.parametrize(("k", "n", "by_wilson", "exact"), PUBLISHED)
+def test_published_limits(
+    k: int, n: int, by_wilson: tuple[float, float], exact: tuple[float, float]
+) -> None:
+    for found, limits in ((wilson(k, n), by_wilson), (clopper_pearson(k, n), exact)):
+        assert isinstance(found, Interval)
+        assert (found.lower, found.upper) == pytest.approx(limits, abs=5e-5)
+        assert (found.k, found.n) == (k, n)
+
+
+@given(st.integers(1, 400), st.data(), st.sampled_from(["wilson", "clopper_pearson"]))
+def test_scipy_and_a_width(n: int, data: st.DataObject, method: Method) -> None:
+    k = data.draw(st.integers(0, n))
+    found = counted(k, n, method)
+    assert isinstance(found, Interval)
+    test = stats.binomtest(k, n)
+    theirs = test.proportion_ci(0.95, "wilson" if method == "wilson" else "exact")
+    assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+    assert 0 <= found.lower <= k / n <= found.upper <= 1
+    assert found.upper - found.lower > 0
+    assert (found.lower == 0) == (k == 0) or method == "wilson"
+
+
+@given(st.integers(1, 200), st.data())
+def test_yes_and_no_mirror_each_other(n: int, data: st.DataObject) -> None:
+    k = data.draw(st.integers(0, n))
+    for one, other in (
+        (wilson(k, n), wilson(n - k, n)),
+        (clopper_pearson(k, n), clopper_pearson(n - k, n)),
+    ):
+        assert isinstance(one, Interval)
+        assert isinstance(other, Interval)
+        assert one.lower == pytest.approx(1 - other.upper, abs=1e-9)
+
+
+def test_nothing_is_no_rate() -> None:
+    assert wilson(0, 0) == NoInterval("no episodes")
+    assert rate([], []) == NoInterval("no episodes")
+    assert wilson(0, 0).summary() is None
+
+
+@pytest.mark.parametrize(("k", "n"), [(3, 2), (-1, 2), (1, 0)])
+def test_impossible_counts(k: int, n: int) -> None:
+    with pytest.raises(ParameterError, match="is no rate"):
+        wilson(k, n)
+
+
+def test_without_labels_it_is_wilson() -> None:
+    found = rate([1, 0, 0])
+    assert isinstance(found, Interval)
+    assert found.method == "Wilson"
+    assert found == wilson(1, 3)
+    assert rate([1, 0, 0], method="clopper_pearson") == clopper_pearson(1, 3)
+
+
+@pytest.mark.parametrize(("n", "method"), [(99, "Clopper-Pearson"), (100, "Wilson")])
+def test_single_episodes_get_the_method_that_holds(n: int, method: str) -> None:
+    found = rate(np.arange(n) % 3 == 0, range(n))
+    assert isinstance(found, Interval)
+    assert found.method == method
+
+
+def test_replicates_make_it_wider() -> None:
+    outcomes = np.repeat([1, 0, 0, 1, 0, 1, 0, 1, 1], 5)
+    alike, apart = rate(outcomes, np.repeat(range(9), 5)), rate(outcomes)
+    assert isinstance(alike, Interval)
+    assert isinstance(apart, Interval)
+    assert alike.estimate == apart.estimate
+    assert alike.lower < apart.lower
+    assert alike.upper > apart.upper
+    assert "9 clusters" in alike.method
+
+
+def test_copies_add_nothing() -> None:
+    once = clopper_pearson(4, 9)
+    found = rate(np.repeat([1, 0, 0, 1, 0, 1, 0, 1, 0], 7), np.repeat(range(9), 7))
+    assert isinstance(once, Interval)
+    assert isinstance(found, Interval)
+    assert found.lower == pytest.approx(once.lower, abs=0.05)
+    assert found.lower <= once.lower
+    assert found.upper >= once.upper
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_cell_of_one_outcome_counts_its_clusters(value: int) -> None:
+    found = rate(np.full(27, value), np.repeat(range(9), 3))
+    exact = clopper_pearson(9 * value, 9)
+    assert isinstance(found, Interval)
+    assert isinstance(exact, Interval)
+    assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
+    assert (found.k, found.n) == (27 * value, 27)
+
+
+def test_many_clusters_get_the_bootstrap_and_the_seed_tells() -> None:
+    rng = np.random.default_rng(1)
+    outcomes, labels = rng.random(300) < 0.4, np.sort(rng.integers(0, 60, 300))
+    found = rate(outcomes, labels, seed=1)
+    assert isinstance(found, Interval)
+    assert found.method == BCA
+    assert found == rate(outcomes, labels, seed=1)
+    assert found != rate(outcomes, labels, seed=2)
+
+
+def test_many_clusters_of_one_outcome_do_not() -> None:
+    outcomes = np.zeros(300)
+    outcomes[:3] = 1
+    found = rate(outcomes, np.repeat(range(60), 5))
+    assert isinstance(found, Interval)
+    assert "few clusters hold both outcomes" in found.method
+
+
+def test_one_cluster_is_too_few() -> None:
+    found = rate([1, 0, 1], ["a", "a", "a"])
+    assert found == NoInterval("too few clusters", 2, 3, 2 / 3)
+    assert shown(found) == "2/3, too few clusters"
+
+
+def test_a_method_for_independent_episodes_is_refused_for_replicates() -> None:
+    with pytest.raises(ParameterError, match="independent"):
+        rate([1, 0, 1, 0], ["a", "a", "b", "b"], method="wilson")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "labels", "words"),
+    [
+        ([0, 2], None, "neither 0 nor 1"),
+        ([0, np.nan], None, "missing"),
+        ([0, 1], ["a"], "1 cluster labels for 2 episodes"),
+    ],
+)
+def test_bad_input(outcomes: list[float], labels: list[str] | None, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        rate(outcomes, labels)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 6)), min_size=1, max_size=60),
+)
+def test_any_cell_has_an_interval_or_a_reason(rows: list[tuple[int, int]]) -> None:
+    outcomes, labels = [row[0] for row in rows], [row[1] for row in rows]
+    found = rate(outcomes, labels, resamples=200)
+    assert found.n == len(rows)
+    assert found.k == sum(outcomes)
+    if isinstance(found, Interval):
+        assert 0 <= found.lower <= found.estimate <= found.upper <= 1
+        assert found.upper > found.lower
+        summary = found.summary()
+        assert set(summary) == {"estimate", "lower", "upper", "k", "n", "method"}
+    else:
+        assert found.reason == "too few clusters"
+
+
+@given(st.permutations(range(24)))
+def test_the_order_of_episodes_means_nothing(order: list[int]) -> None:
+    rng = np.random.default_rng(3)
+    outcomes, labels = (rng.random(24) < 0.5).astype(int), np.repeat(range(6), 4)
+    again = rate(outcomes[order], [f"variant {labels[at]}" for at in order])
+    assert again.summary() == pytest.approx(rate(outcomes, labels).summary())
+
+
+def test_korn_and_graubard_by_hand() -> None:
+    hits, sizes = np.asarray([3.0, 1, 2, 4, 2, 3, 1, 2, 3, 2, 1, 4, 2]), np.full(13, 5.0)
+    n, c, p = 65, 13, hits.sum() / 65
+    spread = c / (c - 1) * ((hits - 5 * p) ** 2).sum() / n**2
+    few = stats.t.ppf(0.975, n - 1) / stats.t.ppf(0.975, c - 1)
+    worth = min(p * (1 - p) / spread, n) * few**2
+    lower, upper = clusters.limits(hits, sizes)
+    assert lower == pytest.approx(stats.beta.ppf(0.025, p * worth, (1 - p) * worth + 1))
+    assert upper == pytest.approx(stats.beta.ppf(0.975, p * worth + 1, (1 - p) * worth))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "effective"), [([3, 3, 3], 3), ([5], 1), ([1, 1, 8], 100 / 66), ([0, 4, 4], 2)]
+)
+def test_kish(sizes: list[float], effective: float) -> None:
+    assert clusters.kish(np.asarray(sizes, np.float64)) == pytest.approx(effective)
