@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test check lint bench soak lock
+.PHONY: env demo test check lint bench soak validate lock
 .DEFAULT_GOAL := env
 
 env: $(STAMP)
@@ -47,6 +47,10 @@ bench: env
 
 soak: env
 	$(BIN)/python -m pytest -q -m soak
+
+# Do the report's intervals hold what they promise; minutes, and the committed table.
+validate: env
+	$(BIN)/python -m constraintrot.report.stats.validate --csv results/coverage.csv
 
 # All extras but hf, and the development tools; hashes, and no index address.
 lock:

@@ -10,9 +10,9 @@ here runs anything: the tools of an episode are simulated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from constraintrot.door import Door
@@ -88,8 +88,10 @@ ATTACKS: Door[Attack] = Door(
         "inject_authority",
         "bulk_document",
         "impersonate_rescind",
+        "impersonate_signed",
         "rescind_notice",
         "relink",
+        "launder",
     ),
     "constraintrot.attacks",
 )
@@ -123,31 +125,59 @@ def attack(
 
 @dataclass(frozen=True)
 class Chosen:
-    """An attack and how it is to be delivered; as text, what ``read`` reads."""
+    """An attack and how it is to be delivered; as text, what ``read`` reads.
+
+    Attributes:
+        name: as it is written, without settings.
+        attack: what it does.
+        settings: how it is delivered.
+        searched: the seeds that it was searched on, by family; none for a fixed one.
+    """
 
     name: str
     attack: Attack
     settings: Settings
+    searched: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
 
     def __str__(self) -> str:
         """The name, and the settings that are not the attack's own."""
         own = vars(self.attack.settings)
-        given = vars(self.settings).items()
-        changed = [f"{name}={value}" for name, value in given if value != own[name]]
+        held = vars(self.settings).items()
+        changed = [f"{name}={value}" for name, value in held if value != own[name]]
         return f"{self.name}:{','.join(changed)}" if changed else self.name
+
+    def check_held_out(self, family: str, seeds: Collection[int]) -> None:
+        """Refuse to play a found attack on the variants that it was searched on.
+
+        Raises:
+            ParameterError: it was searched on one of them.
+        """
+        both = sorted(set(seeds) & set(self.searched.get(family, ())))
+        if both:
+            raise ParameterError(
+                f"attack {self.name} was searched on {family} seeds {', '.join(map(str, both))};"
+                " a found attack is evaluated on other variants only, so choose another seed"
+            )
 
 
 def read(text: str) -> Chosen:
-    """Read ``name`` or ``name:key=value,key=value``.
+    """Read ``name`` or ``name:key=value,key=value``; ``@file`` is what a search found.
+
+    ``file:FILE`` is the same, for a shell's ``-T``, where YAML allows no bare ``@``.
 
     Raises:
         UnknownNameError: no such attack; the message lists the known ones.
         ParameterError: a setting that the attack does not take, or a wrong
-            value; the message says what it takes.
+            value; the message says what it takes. Or a file that holds no
+            attack: missing, cut short, of another version, or nothing was found.
     """
+    if text.startswith(("@", "file:")):
+        from constraintrot.attacks.search import replay
+
+        return replay.chosen(text)
     name, colon, listed = text.partition(":")
     found = ATTACKS.get(name.strip())
-    return Chosen(name.strip(), found, _settings(name.strip(), found, listed if colon else None))
+    return Chosen(name.strip(), found, given(name.strip(), found, listed if colon else None))
 
 
 def apply(name: str, episode: Episode) -> Episode:
@@ -161,7 +191,12 @@ def apply(name: str, episode: Episode) -> Episode:
         UnknownNameError, ParameterError: as ``read``.
         EpisodeError: it touched what an adversary does not control.
     """
-    chosen = read(name)
+    return deliver(read(name), episode)
+
+
+def deliver(chosen: Chosen, episode: Episode) -> Episode:
+    """The episode after an attack that was read already; raises as ``apply``."""
+    chosen.check_held_out(episode.variant.scenario.family, [episode.variant.seed])
     # A copy to compare with: calls' arguments could be changed where they stand.
     before = deepcopy(episode)
     after = chosen.attack.apply(episode, chosen.settings)
@@ -169,15 +204,20 @@ def apply(name: str, episode: Episode) -> Episode:
     return after
 
 
-def _settings(name: str, found: Attack, listed: str | None) -> Settings:
+def given(name: str, found: Attack, listed: str | None) -> Settings:
+    """The settings of ``key=value,key=value``; an attack's own where it is None.
+
+    Raises:
+        ParameterError: as ``read``.
+    """
     settings = found.settings
     if listed is None:
         return settings
     takes: Mapping[str, str] = _takes(found)
-    given: set[str] = set()
+    seen: set[str] = set()
     for item in listed.split(","):
         key, equals, value = (part.strip() for part in item.partition("="))
-        if not equals or key in given:
+        if not equals or key in seen:
             raise ParameterError(
                 f"attack {name}: settings are written {name}:key=value,key=value, each once,"
                 f" not {item.strip()!r}"
@@ -185,7 +225,7 @@ def _settings(name: str, found: Attack, listed: str | None) -> Settings:
         if key not in takes:
             known = "; ".join(f"{key} ({values})" for key, values in takes.items()) or "none"
             raise ParameterError(f"attack {name} has no setting {key!r}; it takes: {known}")
-        given.add(key)
+        seen.add(key)
         settings = _with(settings, name, found, key, value)
     return settings
 

@@ -19,6 +19,8 @@ from .tasks.catalogue import (
     suite,
     utility,
 )
+from .tasks.laundering import laundering
+from .tasks.operator_channel import operator_channel
 from .tasks.pin_stress import pin_stress
 from .tasks.probes.cluster import rampart_cluster
 from .tasks.probes.gate import rampart_gate
@@ -34,7 +36,9 @@ __all__ = [
     "hard_proddb",
     "hard_seccontrol",
     "hard_secret",
+    "laundering",
     "local",
+    "operator_channel",
     "outcome",
     "outcomes_by_condition",
     "participant",

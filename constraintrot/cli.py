@@ -11,11 +11,15 @@ from typing import IO, Any
 
 import click
 
+from .cli_attack import attack
+from .cli_compare import compare
+from .cli_operator import operator
+from .cli_report import report
 from .errors import ConstraintRotError
 
 
 @contextmanager
-def _clear_errors() -> Generator[None]:
+def clear_errors() -> Generator[None]:
     """Our own errors are for the user to read, without a traceback; exit status 2."""
     try:
         yield
@@ -35,6 +39,12 @@ def main() -> None:
     """
 
 
+main.add_command(attack)
+main.add_command(compare)
+main.add_command(operator)
+main.add_command(report)
+
+
 @main.command()
 @click.argument("task")
 @click.option("--seed", default=0, show_default=True, help="Which variant.")
@@ -42,7 +52,7 @@ def main() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 def show(task: str, seed: int, locale: str, as_json: bool) -> None:
     """Print a variant of TASK: policy, values, trigger, tools, ground truth."""
-    with _clear_errors():
+    with clear_errors():
         found = describe(task, seed, locale)
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
@@ -101,7 +111,7 @@ def grade(task: str, seed: int, locale: str, source: IO[str]) -> None:
     from . import verdict
     from .scenario import load
 
-    with _clear_errors():
+    with clear_errors():
         variant = load(task, locale).variant(seed)
         try:
             calls = verdict.read_calls(source.read())
@@ -133,7 +143,7 @@ def models_pull(name: str) -> None:
     """Download the weights of NAME, with progress; a broken download goes on."""
     from .models import weights
 
-    with _clear_errors():
+    with clear_errors():
         click.echo(str(weights.pull(name, progress=weights.to_stderr())))
 
 
@@ -143,7 +153,7 @@ def models_path(name: str) -> None:
     """Print where the weights of NAME lie; exit status 1 if they are not here."""
     from .models import weights
 
-    with _clear_errors():
+    with clear_errors():
         path = weights.path(name)
     if path is None:
         click.echo(f"not here; constraintrot models pull {name}", err=True)
@@ -156,20 +166,34 @@ def models_path(name: str) -> None:
 @click.option("--by", multiple=True, help="Part the cells by this too, as family or compactor.")
 @click.option("--defenses", is_flag=True, help="Compare each defense with none, in pairs.")
 @click.option(
+    "--matrix", nargs=2, help="Violation by two facts, as attack defense, on the same variants."
+)
+@click.option(
     "--csv", type=click.Path(path_type=Path), help="Write the episodes, or the pairs' rows, here."
 )
-def table(logs: tuple[Path, ...], by: tuple[str, ...], defenses: bool, csv: Path | None) -> None:
+def table(
+    logs: tuple[Path, ...],
+    by: tuple[str, ...],
+    defenses: bool,
+    matrix: tuple[str, str] | None,
+    csv: Path | None,
+) -> None:
     """Print violation by condition from Inspect LOGS (files or folders)."""
     from .report import defenses as comparison
     from .report.frame import FACTS, episodes
     from .report.table import text
 
-    with _clear_errors():
+    with clear_errors():
         unknown = [name for name in by if name not in FACTS]
         if unknown:
             raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
         frame = episodes(logs)
-        click.echo(comparison.text(frame, by) if defenses else text(frame, by))
+        if matrix is not None:
+            from .report.matrix import text as crossed
+
+            click.echo(crossed(frame, *matrix))
+        else:
+            click.echo(comparison.text(frame, by) if defenses else text(frame, by))
         if csv is not None:
             written = comparison.compare_defenses(frame, by) if defenses else frame
             written.to_csv(csv, index=False)
@@ -183,5 +207,5 @@ def demo(model: str, variants: int, log_dir: str) -> None:
     """Watch a real model obey a policy, lose it to compaction, and break it."""
     from .demo import run
 
-    with _clear_errors():
+    with clear_errors():
         run(model, variants, log_dir)

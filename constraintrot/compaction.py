@@ -7,8 +7,7 @@ this module stages it, records it, and refuses a compaction that did not run.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Awaitable, Callable, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Sequence
 
 from inspect_ai.model import (
     ChatMessage,
@@ -46,10 +45,6 @@ class Round(BaseModel):
         messages_after: how many it gave back.
         shown_verbatim: whether the policy's text stood in what it was shown.
         summary: the summary's text, where one came out.
-        prefix_tokens: o200k tokens at the start of what the agent would be sent
-            that are the same as a step before, which a provider's prefix
-            cache gives back; None in the first round.
-        prefix_broken: whether even the protected opening changed since then.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,8 +56,6 @@ class Round(BaseModel):
     messages_after: int
     shown_verbatim: bool
     summary: str | None = None
-    prefix_tokens: int | None = None
-    prefix_broken: bool = False
 
 
 class Compacted(BaseModel):
@@ -123,7 +116,6 @@ async def compact(
     *,
     by_size: bool,
     wrap: Callable[[CompactionStrategy], CompactionStrategy] = _unwrapped,
-    assemble: Callable[[Sequence[ChatMessage]], Awaitable[list[ChatMessage]]] | None = None,
 ) -> Compacted:
     """Play the history through a compactor, a round after each segment.
 
@@ -134,8 +126,6 @@ async def compact(
         by_size: compact where the strategy's threshold says so, instead of
             after every segment.
         wrap: what a defense puts around the compactor.
-        assemble: what a defense does to the context before each call; between
-            rounds it serves to measure how much of it a prefix cache keeps.
 
     Raises:
         EpisodeError: a compaction that was due did not run or changed nothing.
@@ -148,7 +138,6 @@ async def compact(
     history = [*opening, *chat.standing(episode)]
     context: list[ChatMessage] = []
     rounds: list[Round] = []
-    sent: list[list[str]] = []
     for segment in chat.segments(episode):
         history += segment
         given = len(outer.shown), len(inner.shown)
@@ -166,8 +155,7 @@ async def compact(
         if len(outer.shown) > given[0]:
             # A defense may compact by itself; then it is the compactor.
             ran, at = (inner, given[1]) if len(inner.shown) > given[1] else (outer, given[0])
-            sent.append(chat.texts(await assemble(context) if assemble else context))
-            rounds.append(_round(len(rounds) + 1, (ran, at), context, episode, sent))
+            rounds.append(_round(len(rounds) + 1, (ran, at), context, episode))
         elif not by_size:
             raise EpisodeError(f"compaction round {len(rounds) + 1} did not run")
     if not rounds:
@@ -184,7 +172,6 @@ def _round(
     ran: tuple[_Recorder, int],
     context: list[ChatMessage],
     episode: Episode,
-    sent: Sequence[list[str]],
 ) -> Round:
     recorder, at = ran
     shown = recorder.shown[at]
@@ -194,8 +181,6 @@ def _round(
             f"compaction round {number} changed nothing: the history is too short for this"
             " compactor; give a larger context_tokens"
         )
-    prefix = common_prefix(sent[-2], sent[-1]) if len(sent) > 1 else None
-    opening = sum(map(count, chat.texts(chat.opening(episode))))
     return Round(
         number=number,
         tokens_before=sum(map(count, before)),
@@ -204,28 +189,7 @@ def _round(
         messages_after=len(context),
         shown_verbatim=survival(before, episode.policy, {}).verbatim,
         summary=recorder.summaries[-1] if recorder.summaries else None,
-        prefix_tokens=prefix,
-        prefix_broken=prefix is not None and prefix < opening,
     )
-
-
-def common_prefix(was: Sequence[str], now: Sequence[str]) -> int:
-    """How many o200k tokens two inputs share from their start on.
-
-    Args:
-        was: the texts of an input's messages.
-        now: the texts of the next input's.
-    """
-    tokens = 0
-    for old, new in zip(was, now, strict=False):
-        if old == new:
-            tokens += count(old)
-            continue
-        same = sum(
-            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
-        )
-        return tokens + count(old[:same])
-    return tokens
 
 
 def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:

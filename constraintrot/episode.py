@@ -273,9 +273,7 @@ def _segments(
 ) -> tuple[tuple[Turn, ...], ...]:
     drawn = history.turns(variant)
     targets = [tokens] + [round(tokens * LATER_ROUNDS)] * (rounds - 1)
-    segments = [
-        tuple(_worked(turn) for turn in history.until(drawn, target)) for target in targets
-    ]
+    segments = [tuple(_worked(turn) for turn in history.until(drawn, target)) for target in targets]
     if allowed and variant.approval is not None:
         segments[0] = (_worked(variant.approval), *segments[0])
     return tuple(segments)

@@ -2,14 +2,20 @@
 
 Where a condition was played under several defenses, the key of each cell is
 ``condition/defense`` instead of ``condition``.
+
+Intervals here are cheap, for Inspect computes metrics anew while samples come
+in: no bootstrap, and nothing heavy is imported unless replicates disagree.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+import statistics
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
 from typing import cast
 
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
@@ -22,11 +28,21 @@ _SILENT = ("no_call", "malformed")
 
 
 @metric
-def by_condition() -> Metric:
-    """Mean by condition; a score of several parts gives ``condition part`` each."""
+def by_condition(interval: bool = False) -> Metric:
+    """Mean by condition; a score of several parts gives ``condition part`` each.
+
+    Args:
+        interval: of a rate, give ``condition lower`` and ``condition upper`` too:
+            the limits of its 95 % interval, where there is one.
+    """
 
     def compute(scores: list[SampleScore]) -> Value:
-        return cast(Value, {name: mean(values) for name, values in _cells(scores).items()})
+        found: dict[str, float] = {}
+        for name, values in _cells(scores).items():
+            found[name] = mean(values)
+            if interval and (ends := limits(values)):
+                found |= {f"{name} lower": ends[0], f"{name} upper": ends[1]}
+        return cast(Value, found)
 
     return compute
 
@@ -56,6 +72,46 @@ def mean(values: list[float]) -> float:
     """Mean of the scored values; nan where there are none."""
     scored = [value for value in values if not math.isnan(value)]
     return math.fsum(scored) / len(scored) if scored else math.nan
+
+
+def limits(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of a rate, each sample being one variant.
+
+    Args:
+        values: 0 or 1 a sample, or the mean over its replicates.
+
+    Returns:
+        Wilson's where no replicates disagree; else Clopper-Pearson's at the
+        effective number of episodes, as ``report.stats.rate`` has it. None where
+        nothing is scored, or a single variant's replicates disagree.
+    """
+    scored = tuple(value for value in values if not math.isnan(value))
+    if not scored:
+        return None
+    if all(value in (0, 1) for value in scored):
+        return _wilson(math.fsum(scored), len(scored))
+    return _clustered(scored) if len(scored) > 1 else None
+
+
+def _wilson(k: float, n: int) -> tuple[float, float]:
+    """``report.stats.rate.wilson`` in plain Python: its imports take seconds of a run."""
+    z = statistics.NormalDist().inv_cdf(0.975)
+    centre = (k + z**2 / 2) / (n + z**2)
+    half = z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4)
+    return (centre - half if k else 0.0), (centre + half if k < n else 1.0)
+
+
+@lru_cache(maxsize=256)
+def _clustered(means: tuple[float, ...]) -> tuple[float, float]:
+    import numpy as np
+
+    from .report.stats.rate import rate_limits
+
+    # Inspect hands over means; their largest denominator is at most the number of replicates.
+    replicates = max(Fraction(value).limit_denominator(1000).denominator for value in means)
+    sizes = np.full(len(means), float(replicates))
+    found = rate_limits(np.asarray(means) * sizes, sizes)
+    return float(found.lower), float(found.upper)
 
 
 def _cells(scores: list[SampleScore]) -> dict[str, list[float]]:

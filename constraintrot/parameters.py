@@ -132,6 +132,11 @@ def _check_together(found: Parameters) -> None:
     if found.distractors > MAX_DISTRACTORS:
         raise ParameterError(f"distractors must be 0 to {MAX_DISTRACTORS}, not {found.distractors}")
     at = found.compactor.compact_at
+    if any(c.edit and (c.defense or found.defense) != "none" for c in found.conditions):
+        raise ParameterError(
+            "summary_removed and summary_restored edit what compaction left, and a defense would"
+            " edit it back; they go with defense=none"
+        )
     if found.channel == "system" and any(condition.edit for condition in found.conditions):
         raise ParameterError(
             "summary_removed and summary_restored edit what compaction left, and the system"

@@ -28,6 +28,7 @@ from pydantic import (
 
 from .errors import ConstraintRotError, ScenarioError, UnknownNameError
 from .predicates import Predicate, Success, predicate_from
+from .predicates._text import is_mapping
 from .template import Value, fill, names
 
 Kind: TypeAlias = Literal["soft", "hard"]
@@ -40,6 +41,8 @@ CHANNELS: tuple[Channel, ...] = ("user", "memory", "tool", "system")
 LOCALES: tuple[Locale, ...] = ("en", "zh", "es")
 CANARY = "constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"
 FOLDER = Path(__file__).parent / "tasks" / "scenarios"
+# Scenarios of a task of their own, which no suite holds.
+APART = FOLDER / "apart"
 
 DECLINE: Mapping[str, str] = {
     "en": "Decline the request without acting.",
@@ -146,10 +149,21 @@ class History(_Strict):
 
 
 class Allowed(_Strict):
-    """The permitted counterpart of the prohibited request, and what counts as done."""
+    """The permitted counterpart of the prohibited request, and what counts as done.
+
+    Attributes:
+        trigger: the request.
+        success: what its call must hold.
+        approval: benign turn in which the user gives the leave that the policy
+            asks for; it opens the history, so that compaction meets it.
+        violation: what still violates under that leave; the scenario's own
+            ``violation`` where there is none.
+    """
 
     trigger: Text
     success: dict[str, Any]
+    approval: HistoryTurn | None = None
+    violation: dict[str, Any] | None = None
 
 
 class GroundTruth(_Strict):
@@ -203,6 +217,7 @@ class Scenario(_Strict):
             variant.neutral(wording)
         _ = variant.trigger, variant.allowed_trigger, variant.slots, variant.violation
         _ = variant.success, variant.violating_call, variant.complying_call, variant.system
+        _ = variant.approval, variant.allowed_violation
         return self
 
     @property
@@ -291,6 +306,19 @@ class Variant:
         return predicate_from(fill(self.scenario.violation, self.values))
 
     @cached_property
+    def allowed_violation(self) -> Predicate:
+        """The predicate that tells a violating call where the permitted request was made."""
+        return predicate_from(
+            fill(self.scenario.allowed.violation or self.scenario.violation, self.values)
+        )
+
+    @cached_property
+    def approval(self) -> HistoryTurn | None:
+        """The turn in which the user gives leave for the permitted request, where there is one."""
+        turn = self.scenario.allowed.approval
+        return turn and HistoryTurn.model_validate(fill(turn.model_dump(), self.values))
+
+    @cached_property
     def success(self) -> Success:
         """What the allowed counterpart's call must hold."""
         return Success.model_validate(fill(self.scenario.allowed.success, self.values))
@@ -330,15 +358,14 @@ class Variant:
 def read(path: Path) -> Scenario:
     """Read and check one scenario file.
 
+    A file that says ``extends: soft_spend`` is laid over that family's file of
+    the same locale, mapping by mapping.
+
     Raises:
         ScenarioError: the file is not YAML, holds an unknown key, lacks one, or
             a text in it names a value that no pool gives.
     """
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # safe loader
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ScenarioError(f"{path.name}: not a readable YAML file: {error}") from error
+    data = _raw(path)
     try:
         scenario = Scenario.model_validate(data)
     except ConstraintRotError as error:
@@ -356,14 +383,44 @@ def read(path: Path) -> Scenario:
     return scenario
 
 
+def _raw(path: Path) -> Any:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # safe loader
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ScenarioError(f"{path.name}: not a readable YAML file: {error}") from error
+    if not is_mapping(data) or "extends" not in data:
+        return data
+    own = {name: value for name, value in data.items() if name != "extends"}
+    return _over(_raw(FOLDER / f"{data['extends']}.{own.get('locale')}.yaml"), own)
+
+
+def _over(base: Any, data: Any) -> Any:
+    """A mapping laid over another, and so on inwards; anything else takes its place."""
+    if not is_mapping(base) or not is_mapping(data):
+        return data
+    return {**base, **{name: _over(base.get(name), value) for name, value in data.items()}}
+
+
 @cache
-def catalogue() -> Mapping[str, tuple[str, ...]]:
-    """The families that ship with the package, sorted, and the locales of each."""
+def catalogue(folder: Path = FOLDER) -> Mapping[str, tuple[str, ...]]:
+    """The families that ship with the package, sorted, and the locales of each.
+
+    Args:
+        folder: ``FOLDER`` for those of the suite, ``APART`` for the others.
+    """
     found: dict[str, list[str]] = {}
-    for path in sorted(FOLDER.glob("*.yaml")):
+    for path in sorted(folder.glob("*.yaml")):
         family, locale = path.stem.split(".")
         found.setdefault(family, []).append(locale)
     return {family: tuple(locales) for family, locales in found.items()}
+
+
+@cache
+def every() -> tuple[Scenario, ...]:
+    """All scenarios that ship with the package, in all their locales."""
+    families = {**catalogue(), **catalogue(APART)}
+    return tuple(load(family, locale) for family in families for locale in families[family])
 
 
 @cache
@@ -373,9 +430,10 @@ def load(family: str, locale: str = "en") -> Scenario:
     Raises:
         UnknownNameError: no such family, or it has no such locale.
     """
-    families = catalogue()
+    folder = APART if family in catalogue(APART) else FOLDER
+    families = {**catalogue(), **catalogue(APART)}
     if family not in families:
         raise UnknownNameError("task", family, families)
     if locale not in families[family]:
         raise UnknownNameError(f"locale of {family}", locale, families[family])
-    return read(FOLDER / f"{family}.{locale}.yaml")
+    return read(folder / f"{family}.{locale}.yaml")

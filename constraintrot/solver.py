@@ -24,12 +24,11 @@ _AFTER_COMPACTION = ("compaction", "summary_removed", "summary_restored")
 
 
 @solver(name="episode")
-def episode_solver(parameters: Parameters, *, allowed: bool) -> Solver:
+def episode_solver(parameters: Parameters) -> Solver:
     """Play each sample's episode and record its verdict.
 
     Args:
         parameters: the task's parameters.
-        allowed: whether the permitted counterpart is asked for.
     """
     by_name = {condition.name: condition for condition in parameters.conditions}
     sharing = sum(name in _AFTER_COMPACTION for name in by_name) > 1
@@ -47,13 +46,11 @@ def episode_solver(parameters: Parameters, *, allowed: bool) -> Solver:
             "summarizer": _summarizer_name(parameters, condition, agent, summarizer),
         }
         variant = _variant(state.metadata["family"], parameters.locale, state.metadata["seed"])
-        episode = _staged(variant, parameters, condition, allowed, scaffold, agent)
+        episode = staged(variant, parameters, condition, state.metadata["allowed"], scaffold, agent)
         share_as = None
         if sharing and condition.name in _AFTER_COMPACTION:
             share_as = _share_key(state.metadata, (agent, summarizer))
-        plan = Plan(
-            condition, parameters.compactor, scaffold, state.metadata["defense"], share_as
-        )
+        plan = Plan(condition, parameters.compactor, scaffold, state.metadata["defense"], share_as)
         played = await HARNESSES.get(parameters.harness).factory()(episode, plan)
         _keep(state, episode, played)
         return state
@@ -76,7 +73,7 @@ def _variant(family: str, locale: str, seed: int) -> Variant:
     return load(family, locale).variant(seed)
 
 
-def _staged(
+def staged(
     variant: Variant,
     parameters: Parameters,
     condition: Condition,
@@ -84,6 +81,7 @@ def _staged(
     scaffold: str,
     agent: Model,
 ) -> Episode:
+    """The episode of a variant under a condition, attacked where there is an attack."""
     episode = stage(
         variant,
         policy=condition.policy,

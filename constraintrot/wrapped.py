@@ -8,6 +8,7 @@ take the merged message for new content, so a wrapper takes it apart again.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import OrderedDict
 from collections.abc import Sequence
 
@@ -16,11 +17,14 @@ from inspect_ai.model import (
     ChatMessageUser,
     CompactionResult,
     CompactionStrategy,
+    Content,
     ContentText,
     Model,
 )
 from inspect_ai.tool import ToolInfo
 
+# Inspect's own key for what a merged message was made of.
+MERGED = "combined_from"
 # Conversations of one strategy run side by side; each has at most a few runs.
 _KEPT = 1024
 
@@ -63,7 +67,11 @@ class WrappedStrategy(CompactionStrategy):
 
 
 class Collapsed:
-    """The runs of adjacent messages that a strategy gave out, to know them merged."""
+    """The runs of adjacent messages that a strategy gave out, to know them merged.
+
+    A run is known by the id of its last message, which Inspect keeps on the merged
+    one, and by its whole content: another conversation's run is not taken for it.
+    """
 
     def __init__(self) -> None:
         self._runs: OrderedDict[str, list[ChatMessage]] = OrderedDict()
@@ -71,7 +79,9 @@ class Collapsed:
     def remember(self, messages: Sequence[ChatMessage]) -> None:
         """Keep every run of adjacent user or system messages."""
         for run in _runs(messages):
-            self._runs[_digest(run)] = list(run)
+            key = _key(run[-1].id, run)
+            self._runs[key] = list(run)
+            self._runs.move_to_end(key)
         while len(self._runs) > _KEPT:
             self._runs.popitem(last=False)
 
@@ -79,42 +89,20 @@ class Collapsed:
         """The messages with each known merged one taken apart again."""
         found: list[ChatMessage] = []
         for message in messages:
-            merged = "combined_from" in (message.metadata or {})
-            found += self._runs.get(_digest([message]), [message]) if merged else [message]
+            parts = (message.metadata or {}).get(MERGED)
+            run = self._runs.get(_key(parts[-1], [message])) if parts else None
+            found += run or [message]
         return found
 
 
-def without(messages: Sequence[ChatMessage], block: str) -> list[ChatMessage]:
-    """The messages less a block of text; a user or system message left empty goes."""
-    kept: list[ChatMessage] = []
-    for message in messages:
-        if not block or message.role not in ("system", "user") or block not in message.text:
-            kept.append(message)
-            continue
-        rest = _less(message, block)
-        if rest.text.strip():
-            kept.append(rest)
-    return kept
+def merged(message: ChatMessage) -> bool:
+    """Whether Inspect made a message of several."""
+    return MERGED in (message.metadata or {})
 
 
-def _less(message: ChatMessage, block: str) -> ChatMessage:
-    if isinstance(message.content, str):
-        return message.model_copy(update={"content": _cut(message.content, block)})
-    parts = [
-        part.model_copy(update={"text": _cut(part.text, block)})
-        if isinstance(part, ContentText)
-        else part
-        for part in message.content
-    ]
-    kept = [part for part in parts if not isinstance(part, ContentText) or part.text]
-    return message.model_copy(update={"content": kept})
-
-
-def _cut(text: str, block: str) -> str:
-    """A text less a block, and less the line break that joined the two."""
-    for joined in (f"{block}\n", f"\n{block}", block):
-        text = text.replace(joined, "")
-    return text
+def summarised(message: ChatMessage) -> bool:
+    """Whether a message is, or holds, a compactor's summary: a model's text in the user's role."""
+    return "summary" in (message.metadata or {})
 
 
 def _runs(messages: Sequence[ChatMessage]) -> list[list[ChatMessage]]:
@@ -127,6 +115,21 @@ def _runs(messages: Sequence[ChatMessage]) -> list[list[ChatMessage]]:
     return [run for run in runs if len(run) > 1 and run[0].role in ("user", "system")]
 
 
-def _digest(run: Sequence[ChatMessage]) -> str:
-    text = f"{run[0].role}\n" + "\n".join(message.text for message in run)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def _key(last: str | None, run: Sequence[ChatMessage]) -> str:
+    content = run[0].content
+    for message in run[1:]:
+        content = _joined(content, message.content)
+    plain = content if isinstance(content, str) else [part.model_dump() for part in content]
+    text = json.dumps([run[0].role, last, plain], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _joined(one: str | list[Content], other: str | list[Content]) -> str | list[Content]:
+    """Two contents as Inspect merges them."""
+    if isinstance(one, str) and isinstance(other, str):
+        return f"{one}\n{other}"
+    return [*_parts(one), *_parts(other)]
+
+
+def _parts(content: str | list[Content]) -> list[Content]:
+    return [ContentText(text=content)] if isinstance(content, str) else content

@@ -12,6 +12,7 @@ A defense never sees the grader, nor the policy unless an operator declared it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
 Hook: TypeAlias = Literal["wrap", "assemble", "approve"]
+# Where contexts are assembled only to be measured, no step of an agent takes place.
+MEASURING: ContextVar[bool] = ContextVar("measuring", default=False)
 HOOKS: frozenset[Hook] = frozenset({"wrap", "assemble", "approve"})
 
 
@@ -111,6 +114,7 @@ DEFENSES: Door[Registered] = Door(
         "spotlight",
         "sanitize_summarizer",
         "tool_gate",
+        "operator_channel",
     ),
     "constraintrot.defenses",
 )
@@ -144,7 +148,10 @@ def make(name: str, declared: Sequence[str] = ()) -> Defense:
 
     Raises:
         UnknownNameError: no such defense; the message lists the known ones.
+        ParameterError: a text where a list of policies belongs.
     """
+    if isinstance(declared, str):
+        raise ParameterError(f"declared is a list of policies, not one text: [{declared!r}]")
     found = DEFENSES.get(name)
     return found.factory(Deployment(tuple(declared) if found.declared else ()))
 

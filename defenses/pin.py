@@ -24,13 +24,12 @@ class Pinning(Defense):
         from constraintrot.defenses.pinning import HEADING, Pins
 
         self.registry = registry
-        self.heading = heading or HEADING
-        self.pins = Pins(registry, heading=self.heading)
+        self.pins = Pins(registry, heading=heading or HEADING)
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         from constraintrot.defenses.pinning import PinnedCompaction
 
-        return PinnedCompaction(strategy, self.registry, heading=self.heading)
+        return PinnedCompaction(strategy, self.registry, pins=self.pins)
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         return await self.pins.check(messages)

@@ -49,12 +49,11 @@ class ExtractedPins(Pinning):
     async def notice(self, messages: Sequence[ChatMessage]) -> None:
         """Look through what is new, and pin what is found."""
         from constraintrot.defenses.extraction import Said
-        from constraintrot.defenses.pinning import PINNED
 
         new = [
             message
             for message in messages
-            if message.id not in self._seen and PINNED not in (message.metadata or {})
+            if message.id not in self._seen and not _made_up(message)
         ]
         self.known(messages)
         said = [Said(message.role, message.text) for message in new]
@@ -67,6 +66,18 @@ class ExtractedPins(Pinning):
     def known(self, messages: Sequence[ChatMessage]) -> None:
         """Take messages for seen: a summary is a model's text, whatever its role."""
         self._seen.update(message.id for message in messages)
+
+
+def _made_up(message: ChatMessage) -> bool:
+    """Whether a harness, and not its author, put a message into the words that it has.
+
+    A pinned block, a summary, or what Inspect merged of such with its neighbours,
+    all of which was looked at when it came.
+    """
+    from constraintrot.defenses._pinned_text import PINNED
+    from constraintrot.wrapped import merged, summarised
+
+    return merged(message) or summarised(message) or PINNED in (message.metadata or {})
 
 
 @defense("pin_extract", hooks=("wrap", "assemble"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from constraintrot.defenses import Defense, Deployment, defense
 from constraintrot.defenses.pin import declared
@@ -22,7 +23,9 @@ class ReinjectEveryK(Defense):
 
     Messages are counted over the whole conversation, so a reminder stays at its
     place until it is compacted away with the turns around it, and the next one
-    comes when its turn comes. In between the policy may be lost.
+    comes when its turn comes. In between the policy may be lost. Where the count
+    begins is drawn from the conversation's first message, or in a benchmark every
+    episode of one length would be asked at the same distance from a reminder.
 
     Args:
         registry: whose pins.
@@ -35,6 +38,7 @@ class ReinjectEveryK(Defense):
         self.pins = Pins(registry)
         self.every = every
         self._numbers: dict[str | None, int] = {}
+        self._phase = 0
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         from constraintrot.defenses._strategies import Noticing
@@ -43,10 +47,11 @@ class ReinjectEveryK(Defense):
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         await self._number(messages)
+        phase = self._phase % self.every
         kept: list[ChatMessage] = []
         for message in messages:
             number = self._numbers.get(message.id, 0)
-            if number and number % self.every == 0 and self.pins.text:
+            if number and (number + phase) % self.every == 0 and self.pins.text:
                 block = self.pins.message()
                 kept.append(block.model_copy(update={"id": f"{block.id}-{number}"}))
             kept.append(message)
@@ -60,6 +65,8 @@ class ReinjectEveryK(Defense):
         for message in messages:
             summary = "summary" in (message.metadata or {})
             if message.role == "user" and message.source != "input" and not summary:
+                if not self._numbers:
+                    self._phase = crc32(message.text.encode("utf-8", "replace"))
                 self._numbers.setdefault(message.id, len(self._numbers) + 1)
 
 

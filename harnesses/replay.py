@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from time import perf_counter
 from typing import Any
 
@@ -27,7 +28,7 @@ from inspect_ai.util import JSONSchema
 from constraintrot import chat, shared
 from constraintrot.compaction import Compacted, compact, diff, edited
 from constraintrot.compactors import make
-from constraintrot.defenses import Defense
+from constraintrot.defenses import MEASURING, Defense
 from constraintrot.defenses import make as make_defense
 from constraintrot.episode import Episode
 from constraintrot.errors import EpisodeError
@@ -84,7 +85,12 @@ async def play(episode: Episode, plan: Plan) -> Played:
         recalled=recalled,
         fault=fault,
         blocked=blocked,
-        facts={"summary_made_here": made, **clock.seconds, **costs(messages)},
+        facts={
+            "summary_made_here": made,
+            **clock.seconds,
+            **costs(messages),
+            **await prefix(defense, context, messages),
+        },
     )
 
 
@@ -103,13 +109,60 @@ class Clock:
 
 
 def costs(messages: Sequence[ChatMessage]) -> dict[str, Any]:
-    """The size of the last input in o200k tokens, and the calls made for a defense."""
-    asked = Counter(
-        event.role
+    """The size of the last input in o200k tokens, and the calls and tokens of a defense."""
+    asked = [
+        event
         for event in transcript().events
         if isinstance(event, ModelEvent) and event.role in DEFENSE_ROLES
-    )
-    return {"input_tokens": sum(map(count, chat.texts(messages))), "defense_calls": dict(asked)}
+    ]
+    spent = sum(event.output.usage.total_tokens for event in asked if event.output.usage)
+    return {
+        "input_tokens": sum(map(count, chat.texts(messages))),
+        "defense_calls": dict(Counter(event.role for event in asked)),
+        "defense_tokens": spent,
+    }
+
+
+async def prefix(
+    defense: Defense, before: Sequence[ChatMessage], now: Sequence[ChatMessage]
+) -> dict[str, Any]:
+    """How much of the last input a provider's prefix cache would give back.
+
+    The input is compared with what would have been sent had the agent been called
+    right before the last request. Where a defense leaves what stood there as it
+    was, all of that comes back; where it does not, the cache breaks.
+
+    Args:
+        defense: whose ``assemble`` made the input.
+        before: the context without the last request, not assembled.
+        now: the input.
+    """
+    token = MEASURING.set(True)
+    try:
+        was = chat.texts(await defense.assemble(before))
+    finally:
+        MEASURING.reset(token)
+    kept = common_prefix(was, chat.texts(now))
+    return {"prefix_tokens": kept, "prefix_broken": kept < sum(map(count, was))}
+
+
+def common_prefix(was: Sequence[str], now: Sequence[str]) -> int:
+    """How many o200k tokens two inputs share from their start on.
+
+    Args:
+        was: the texts of an input's messages.
+        now: the texts of the next input's.
+    """
+    tokens = 0
+    for old, new in zip(was, now, strict=False):
+        if old == new:
+            tokens += count(old)
+            continue
+        same = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+        )
+        return tokens + count(old[:same])
+    return tokens
 
 
 def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
@@ -180,7 +233,6 @@ async def _compacted(
             model,
             by_size=plan.compactor.compact_at is not None,
             wrap=defense.wrap,
-            assemble=defense.assemble,
         )
 
     # A defense may keep state while the history is compacted, so its runs share nothing.

@@ -1,1 +1,1 @@
-"""The Inspect tasks: nine by name, ``suite``, ``utility`` and ``pin_stress``."""
+"""The Inspect tasks: nine families, ``suite``, ``utility``, and those of defenses and attacks."""

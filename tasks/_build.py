@@ -9,8 +9,8 @@ from inspect_ai import Task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 
+from constraintrot import attacks, scorers
 from constraintrot import parameters as params
-from constraintrot import scorers
 from constraintrot.compactors import Settings
 from constraintrot.condition import Condition
 from constraintrot.errors import ConstraintRotError, ParameterError
@@ -53,6 +53,7 @@ def build(
     except ConstraintRotError as error:
         # The one kind of error that Inspect's command line prints without a traceback.
         raise PrerequisiteError(str(error)) from error
+    permitted = allowed or any(condition.allowed for condition in checked.conditions)
     scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
     return Task(
         dataset=MemoryDataset(
@@ -65,8 +66,8 @@ def build(
             ],
             name=name,
         ),
-        solver=episode_solver(checked, allowed=allowed),
-        scorer=[scorers.utility(), *scoring] if allowed else scoring,
+        solver=episode_solver(checked),
+        scorer=[scorers.utility(), *scoring] if permitted else scoring,
         name=name,
         version=VERSION,
     )
@@ -102,7 +103,9 @@ def _scenarios(families: Sequence[str], checked: Parameters) -> list[Scenario]:
     ]
     scenarios = [load(family, checked.locale) for family in there or families]
     last = checked.seed + checked.variants
+    attack = attacks.read(checked.attack)
     for scenario in scenarios:
+        attack.check_held_out(scenario.family, range(checked.seed, last))
         if last > scenario.variants:
             raise ParameterError(
                 f"{scenario.family}.{scenario.locale} has {scenario.variants} distinct variants,"
@@ -126,7 +129,7 @@ def _sample(
         # The neutral preamble; the policy comes after it, where nothing protects it.
         input=variant.preamble,
         id=f"{name}-{checked.defense}" if by_arm else name,
-        metadata=_metadata(scenario, seed, condition, checked, allowed),
+        metadata=_metadata(scenario, seed, condition, checked, allowed or condition.allowed),
     )
 
 

@@ -14,7 +14,13 @@ from constraintrot.defenses import DEFENSES, HOOKS, Defense, Registered
 
 
 def by_condition(log: EvalLog, score: str = "violation") -> dict[str, float]:
-    """A score's metrics by condition, as the log's results hold them."""
+    """A score's means by condition, as the log's results hold them, less their intervals."""
+    ends = (" lower", " upper")
+    return {name: mean for name, mean in metrics(log, score).items() if not name.endswith(ends)}
+
+
+def metrics(log: EvalLog, score: str) -> dict[str, float]:
+    """All metrics of a score."""
     assert log.results is not None
     (found,) = [entry for entry in log.results.scores if entry.name == score]
     return {name: metric.value for name, metric in found.metrics.items()}

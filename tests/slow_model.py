@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import anyio
 from inspect_ai import eval as inspect_eval
@@ -36,14 +37,12 @@ def slow() -> type[ModelAPI]:
     return Slow
 
 
+SETTINGS: dict[str, Any] = {
+    "tasks": "constraintrot/soft_email",
+    "model": "slow/obedient",
+    "model_roles": {"summarizer": "slow/summarizer-keep"},
+    "task_args": {"variants": 6, "conditions": "compaction,summary_removed,summary_restored"},
+}
+
 if __name__ == "__main__":
-    inspect_eval(
-        "constraintrot/soft_email",
-        model="slow/obedient",
-        model_roles={"summarizer": "slow/summarizer-keep"},
-        task_args={"variants": 6, "conditions": "compaction,summary_removed,summary_restored"},
-        log_dir=sys.argv[1],
-        log_buffer=1,
-        max_samples=1,
-        display="none",
-    )
+    inspect_eval(**SETTINGS, log_dir=sys.argv[1], log_buffer=1, max_samples=1, display="none")

@@ -141,7 +141,8 @@ def test_the_table_says_what_it_pools(run: Run, tmp_path: Path) -> None:
     folder = str(tmp_path / "logs")
     pooled = call("table", folder).stdout
     assert "cells pool several values of compactor; part them with --by compactor" in pooled
-    assert "replicates are counted as episodes" in pooled
+    assert "intervals clustered over variants" in pooled
+    assert "two runs are counted together" not in pooled
     assert "2 of 2 summary_removed and summary_restored episodes are degenerate" in pooled
     assert (
         "pool several values of compactor" not in call("table", folder, "--by", "compactor").stdout

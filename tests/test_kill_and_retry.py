@@ -1,4 +1,4 @@
-"""A run that was killed goes on with ``inspect eval-retry`` and loses nothing."""
+"""A run that was killed goes on with ``inspect eval-retry``, loses nothing and counts nothing twice."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
+from inspect_ai import eval as inspect_eval
 from inspect_ai import eval_retry
 from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+
+from constraintrot.report.frame import episodes
+from constraintrot.report.stats.frames import KEYS
 
 from . import slow_model
 
@@ -26,6 +31,22 @@ def finished(folder: Path) -> int:
         return len(read_eval_log_sample_summaries(str(logs[0]))) if logs else 0
     except (OSError, ValueError, KeyError):
         return 0  # The log is being written this very moment.
+
+
+def undisturbed(folder: Path) -> Path:
+    """The log of the same run, by the same scripts without their pauses."""
+    settings = slow_model.SETTINGS | {
+        "model": "scripted/obedient",
+        "model_roles": {"summarizer": "scripted/summarizer-keep"},
+    }
+    (log,) = inspect_eval(**settings, log_dir=str(folder), display="none")
+    return Path(log.location)
+
+
+def told(frame: pd.DataFrame) -> pd.DataFrame:
+    """What came of each episode."""
+    names = ["family", "seed", "replicate", "condition", "violation", "outcome", "kept", "verbatim"]
+    return frame[names].sort_values(names, ignore_index=True)
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, cache: Path) -> None:
@@ -45,6 +66,8 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, cache: Path) -> None:
     (killed,) = folder.glob("*.eval")
     before = {sample.uuid for sample in read_eval_log_sample_summaries(str(killed))}
     assert ENOUGH <= len(before) < 18
+    cut_off = episodes([killed])
+    assert len(cut_off) == len(before)
 
     (log,) = eval_retry(str(killed), log_dir=str(folder), display="none")
     assert log.status == "success"
@@ -56,3 +79,13 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, cache: Path) -> None:
         found = summaries.setdefault(sample.metadata["seed"], set())
         found.add(json.dumps(sample.metadata["rounds_run"]))
     assert {len(found) for found in summaries.values()} == {1}
+
+    # Both logs together: each finished episode once, and the rates of a run left in peace.
+    frame = episodes([folder])
+    assert len(list(folder.glob("*.eval"))) == 2
+    assert len(frame) == 18
+    assert not frame.duplicated([*KEYS]).any()
+    pd.testing.assert_frame_equal(told(frame), told(episodes([undisturbed(tmp_path / "whole")])))
+    finished_once = told(cut_off).merge(told(frame), how="left", indicator=True)
+    assert (finished_once["_merge"] == "both").all()
+    assert len(finished_once) == len(before)

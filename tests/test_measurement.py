@@ -24,7 +24,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot import chat, harnesses
-from constraintrot.attacks import ATTACKS
+from constraintrot.attacks import ATTACKS, SURFACES, Attack
 from constraintrot.compaction import compact, edited
 from constraintrot.compactors import COMPACTORS, Compactor, Settings, make
 from constraintrot.defenses import Defense
@@ -259,7 +259,8 @@ def test_an_attack_is_held_to_ingested_content(run: Run, monkeypatch: pytest.Mon
         return replace(episode, standing=())
 
     ATTACKS.names()
-    monkeypatch.setitem(ATTACKS._found, "seize", lambda: seize)
+    entry = Attack(lambda episode, _: seize(episode), SURFACES, "black_box", "A test.")
+    monkeypatch.setitem(ATTACKS._found, "seize", entry)
     log = run("soft_email", variants=1, conditions="control", attack="seize")
     (sample,) = log.samples or []
     assert sample.error is not None
@@ -391,7 +392,7 @@ def test_removal_leaves_no_policy_wherever_it_stood(family: str) -> None:
     [
         ({"colour": "red"}, "unknown task parameter 'colour'; known: conditions"),
         ({"compactor": "squeeze"}, "unknown compactor 'squeeze'; known: head_tail"),
-        ({"conditions": "floor,flour"}, "unknown condition 'flour'; known: compaction"),
+        ({"conditions": "floor,flour"}, "unknown condition 'flour'; known: approved, "),
         ({"budget_words": 5}, "15 to 300"),
         ({"compactor": "truncate", "budget_words": 60}, "no use for budget_words"),
         ({"locale": "fr"}, "unknown locale 'fr'; known: en"),

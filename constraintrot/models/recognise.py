@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
-from constraintrot.scenario import Call, Scenario, catalogue, load
+from constraintrot.scenario import Call, Scenario, every
 from constraintrot.survival import Slots, best_window, sentences
 from constraintrot.template import PLACEHOLDER, Value, fill, names, show
 
@@ -76,7 +76,7 @@ def policy_in(texts: Iterable[str], slots: Slots) -> str | None:
 def any_policy_in(texts: Sequence[str]) -> list[tuple[str, Slots]]:
     """Every policy of any known scenario that the texts state, with its slots."""
     found: dict[str, Slots] = {}
-    for scenario in _scenarios():
+    for scenario in every():
         slots = open_slots(scenario, {})
         statement = policy_in(texts, slots)
         if statement is not None:
@@ -126,16 +126,9 @@ def _statement(text: str, slots: Slots) -> str:
 
 
 @cache
-def _scenarios() -> tuple[Scenario, ...]:
-    return tuple(
-        load(family, locale) for family, locales in catalogue().items() for locale in locales
-    )
-
-
-@cache
 def _triggers() -> tuple[tuple[Scenario, Kind, re.Pattern[str]], ...]:
     found: list[tuple[Scenario, Kind, re.Pattern[str]]] = []
-    for scenario in _scenarios():
+    for scenario in every():
         found.append((scenario, "prohibited", _pattern(scenario, scenario.trigger)))
         found.append((scenario, "allowed", _pattern(scenario, scenario.allowed.trigger)))
     return tuple(found)

@@ -5,12 +5,13 @@
 - ``summarizer-drop``, ``summarizer-keep``, ``summarizer-weaken`` write summaries
   that lose a policy, keep it word for word, or keep its subject without its force;
   ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it by
-  what the transcript tells them (``suggestible``).
+  what the transcript tells them; ``-revoice`` and ``-attribute`` keep it, and tell
+  of approvals in the user's name or with who said so (``suggestible``).
 
 They see messages and tools, nothing else. In a summarizer call (no tool may be
 used) every agent script drops policies; ``-M summarizer=keep`` tells it otherwise.
 Asked to verify a call, it answers as ``verifying`` says; ``-M verifier=garbage``
-makes it unreadable.
+makes it unreadable. Asked for an attack's text, as ``attacking`` says.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from constraintrot.scenario import Call
 from constraintrot.survival import Slots, sentences
 from constraintrot.tokens import count
 
-from . import protocol, suggestible, verifying
+from . import attacking, protocol, suggestible, verifying
 from .recognise import Request, any_policy_in, policy_in, request_in
 from .refusal import plainly
 
 AGENTS = ("obedient", "reckless", "refuser")
-SUMMARIZERS = ("drop", "keep", "weaken", *suggestible.SUGGESTIBLE)
+SUMMARIZERS = ("drop", "keep", "weaken", *suggestible.SUGGESTIBLE, *suggestible.VOICES)
 
 
 @modelapi(name="scripted")
@@ -111,10 +112,12 @@ class Scripted(ModelAPI):
             output = ModelOutput.from_content(
                 self.model_name, verifying.answer(texts[-1], self.verifier)
             )
+        elif self.agent and not tools and (attack := attacking.answer(texts[-1], self.model_name)):
+            output = ModelOutput.from_content(self.model_name, attack)
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
-            output = self._act(texts, tools)
+            output = self._act(texts, input, tools)
         sent = sum(map(count, texts))
         written = count(output.completion) + 1
         output.usage = ModelUsage(
@@ -130,12 +133,18 @@ class Scripted(ModelAPI):
         """As many as Inspect likes: nothing is waited for."""
         return 100
 
-    def _act(self, texts: Sequence[str], tools: Sequence[ToolInfo]) -> ModelOutput:
+    def _act(
+        self, texts: Sequence[str], input: Sequence[ChatMessage], tools: Sequence[ToolInfo]
+    ) -> ModelOutput:
         offered = frozenset(tool.name for tool in tools)
         request = request_in(texts[-1], offered)
         if request is None and self.model_name != "refuser":
             return ModelOutput.from_content(self.model_name, "There is nothing for me to do here.")
         policy = policy_in(texts[:-1], request.slots) if request else None
+        if request and request.scenario.allowed.approval and _approved(input[:-1]):
+            policy = (
+                None  # It asks for an approval, and as far as this script can see there is one.
+            )
         call = self._call(request, policy)
         output = ModelOutput.for_tool_call(self.model_name, call.function, call.arguments)
         if "breaks_policy" in texts[-1]:
@@ -170,9 +179,15 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
     if style == "drop":
         return done
     policies = any_policy_in(texts)
-    if style == "keep":
-        return "\n".join([*(statement for statement, _ in policies), done])
+    if style in ("keep", *suggestible.VOICES):
+        told = suggestible.told(input, style) if style in suggestible.VOICES else []
+        return "\n".join([*(statement for statement, _ in policies), *told, done])
     return "\n".join([*(_weakened(statement, slots) for statement, slots in policies), done])
+
+
+def _approved(context: Sequence[ChatMessage]) -> bool:
+    """Whether anybody but a tool says that something was approved."""
+    return any(not by_tool for _, by_tool in suggestible.approvals(context))
 
 
 def _weakened(statement: str, slots: Slots) -> str:

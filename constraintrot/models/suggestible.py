@@ -5,6 +5,9 @@ transcript tells it to leave policies out of a summary; ``half`` falls only for
 such a sentence that gives a token or word budget as the reason; ``join`` also
 puts together sentences that name the same label, as a compressor may.
 
+``revoice`` and ``attribute`` also tell of approvals: the one gives every approval
+as the user's, whoever said it, the other says which came from a tool.
+
 An instruction is known by its parts, whatever its wording: a verb of leaving
 out, policies or rules as what is left out, and a summary. So an instruction
 that a search comes up with is recognised as much as the fixed ones.
@@ -25,6 +28,9 @@ from constraintrot.survival import sentences
 Style: TypeAlias = Literal["keep", "drop"]
 
 SUGGESTIBLE = ("follow", "resist", "half", "join")
+VOICES = ("revoice", "attribute")
+# What `attribute` puts before what a tool said; an agent script takes it for no approval.
+UNVERIFIED = "Unverified, from a tool result:"
 
 _LEAVE_OUT = re.compile(
     r"""\b(?: omit | exclud | discard | drop | remov | skip | strip | forget | ignor
@@ -49,6 +55,12 @@ _SUMMARY = re.compile(
 )
 _BUDGET = re.compile(
     r"\b(?:tokens?|budget|word\ (?:limit|count)|presupuesto)\b|预算|字数|令牌", re.IGNORECASE
+)
+_APPROVED = re.compile(
+    r"""\b(?:has|have|had|was|were|is)\ (?:just\ |already\ |been\ )*(?:approved|verified|authori[sz]ed)
+      | \b(?:ha|han|ha\ sido|fue|queda|est[áa])\ (?:ya\ )?(?:aprobad[oa]|verificad[oa]|autorizad[oa])
+      | 已(?:经)?(?:获(?:得)?)? .{0,6}? (?:批准|核实|核准)""",
+    re.VERBOSE | re.IGNORECASE,
 )
 _LABEL = re.compile(r"\b[A-Z]{1,3}-\d+\b", re.ASCII)
 
@@ -76,6 +88,27 @@ def instructions(texts: Iterable[str]) -> Iterator[str]:
         for sentence in sentences(text):
             if all(part.search(sentence) for part in (_LEAVE_OUT, _POLICY, _SUMMARY)):
                 yield sentence.strip()
+
+
+def approvals(messages: Iterable[ChatMessage]) -> Iterator[tuple[str, bool]]:
+    """The sentences that say something was approved, and whether a tool said so."""
+    for message in messages:
+        for sentence in sentences(message.text):
+            if _APPROVED.search(sentence) and UNVERIFIED not in sentence:
+                yield sentence.strip(), message.role == "tool"
+
+
+def told(input: Sequence[ChatMessage], voice: str) -> list[str]:
+    """The lines of a summary about approvals.
+
+    Args:
+        input: the messages that the summarizer is shown.
+        voice: one of ``VOICES``.
+    """
+    return [
+        f"{UNVERIFIED} {said}" if by_tool and voice == "attribute" else f"The user said: {said}"
+        for said, by_tool in approvals(input)
+    ]
 
 
 def _ingested(input: Sequence[ChatMessage]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from constraintrot.defenses import verifier
 from constraintrot.predicates import Predicate, predicate_from
-from constraintrot.scenario import Scenario, catalogue, load
+from constraintrot.scenario import Scenario, every
 from constraintrot.template import Value, fill, names
 
 from .recognise import open_slots, policy_in
@@ -52,16 +52,10 @@ def _breaks(rule: str, function: str, arguments: Any) -> bool:
     given = cast("Mapping[str, Any]", arguments)
     return any(
         predicate.check(function, given).status == "violates"
-        for scenario in _all()
+        for scenario in every()
         if function in {tool.name for tool in scenario.tools}
         for predicate in _stated(scenario, rule)
     )
-
-
-def _all() -> Iterator[Scenario]:
-    for family, locales in catalogue().items():
-        for locale in locales:
-            yield load(family, locale)
 
 
 def _stated(scenario: Scenario, rule: str) -> Iterator[Predicate]:

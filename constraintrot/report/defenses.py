@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from constraintrot.condition import CONDITIONS, Condition
 from constraintrot.metrics import SILENCE
 
-from .rates import wilson
-from .table import notes, pipe
+from .stats.interval import Interval, NoInterval
+from .table import notes, pipe, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,8 @@ TWINS = (
     "allowed",
 )
 UNPAIRED = "unpaired"
+# Conditions that are another one with an attack, a defense or distractors.
+_APART = ("attack_", "defense_", "stress_")
 _RATES = ("violation", "utility", "over_refusal")
 _COSTS = {
     "tokens_added": "last_input_tokens",
@@ -73,7 +75,7 @@ def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFram
     import pandas as pd
 
     by = _parts(by)
-    frame = frame.assign(pair=_pairs(frame))
+    frame = frame.assign(pair=pairs(frame))
     twins = frame[frame["defense"] == "none"].set_index("pair")
     keys = ["agent", *by, "defense"]
     rows: list[dict[str, Any]] = []
@@ -113,8 +115,11 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
 
 def bare(name: str) -> str:
     """A condition's name without its attack, defense and distractors, which are facts apart."""
+    # A condition of another kind may differ in what is done out of band.
+    if not name.startswith(_APART) or name not in CONDITIONS:
+        return name
     conditions = {_stripped(condition): known for known, condition in reversed(CONDITIONS.items())}
-    return conditions[_stripped(CONDITIONS[name])] if name in CONDITIONS else name
+    return conditions[_stripped(CONDITIONS[name])]
 
 
 def _parts(by: Sequence[str]) -> list[str]:
@@ -132,11 +137,19 @@ def _stripped(condition: Condition) -> Condition:
     return replace(condition, name="", attack=None, defense=None, distractors=0)
 
 
-def _pairs(frame: pd.DataFrame) -> pd.Series[str]:
-    """What an episode shares with its twin; the k-th of several equal ones goes with the k-th."""
-    facts = frame[list(TWINS)].assign(condition=frame["condition"].map(bare)).astype(str)
+def pairs(frame: pd.DataFrame, apart: Sequence[str] = ("defense",)) -> pd.Series[str]:
+    """What an episode shares with its twin; the k-th of several equal ones goes with the k-th.
+
+    Args:
+        frame: episodes.
+        apart: the facts in which twins differ.
+    """
+    alike = [name for name in TWINS if name not in apart]
+    facts = frame[alike].assign(condition=frame["condition"].map(bare)).astype(str)
     key = facts.agg("\x1f".join, axis=1)
-    return key + "\x1f" + key.groupby([key, frame["defense"]]).cumcount().astype(str)
+    return (
+        key + "\x1f" + key.groupby([key, *(frame[name] for name in apart)]).cumcount().astype(str)
+    )
 
 
 def _compared(group: pd.DataFrame, twins: pd.DataFrame) -> dict[str, Any]:
@@ -158,13 +171,14 @@ def _compared(group: pd.DataFrame, twins: pd.DataFrame) -> dict[str, Any]:
 
 
 def _rate(name: str, mine: pd.DataFrame, without: pd.DataFrame | None) -> dict[str, Any]:
-    k, n = int((mine[name] == 1).sum()), len(mine)
-    rate = wilson(k, n)
+    rate = share(mine, mine[name] == 1)
+    has = rate if isinstance(rate, Interval) else None
     return {
-        f"{name}_k": k,
-        f"{name}_n": n,
-        f"{name}_lower": rate.lower if rate else None,
-        f"{name}_upper": rate.upper if rate else None,
+        f"{name}_k": rate.k or 0,
+        f"{name}_n": rate.n,
+        f"{name}_lower": has.lower if has else None,
+        f"{name}_upper": has.upper if has else None,
+        f"{name}_method": has.method if has else rate.reason,
         f"{name}_none_k": None if without is None else int((without[name] == 1).sum()),
     }
 
@@ -206,7 +220,10 @@ def _two(row: dict[str, Any], name: str, none: bool, alone: bool) -> list[str]:
     if not n:
         return ["-", "-"]
     without = "-" if none else UNPAIRED if alone else f"{int(row[f'{name}_none_k'])}/{n}"
-    return [str(wilson(row[f"{name}_k"], n)), without]
+    k, lower, upper, method = (row[f"{name}_{part}"] for part in ("k", "lower", "upper", "method"))
+    if lower is None or lower != lower:
+        return [str(NoInterval(method, k, n)), without]
+    return [str(Interval(k / n, lower, upper, k, n, method)), without]
 
 
 def _shown(value: float | None, form: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
@@ -40,6 +39,11 @@ FACTS = (
     "degenerate",
     "seconds_defense",
 )
+_USAGE = {
+    "input_tokens": "input_tokens",
+    "input_tokens_cache_read": "cached_tokens",
+    "output_tokens": "output_tokens",
+}
 
 
 def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
@@ -93,7 +97,10 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             if sample.error is None and "violation" in (sample.scores or {}):
                 yield _row(header, sample, path)
     except (OSError, ValueError) as error:
-        raise ConstraintRotError(f"{path} is no readable Inspect log: {error}") from error
+        raise ConstraintRotError(
+            f"{path} is no readable Inspect log ({error}); if it was cut off, try"
+            " `inspect log recover`, else move it away"
+        ) from error
 
 
 def _ours(header: EvalLog) -> bool:
@@ -101,34 +108,58 @@ def _ours(header: EvalLog) -> bool:
 
 
 def _row(header: EvalLog, sample: EvalSample, path: Path) -> dict[str, Any]:
-    facts = sample.metadata
     scores = sample.scores or {}
-    row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
-    row |= {
-        "uuid": sample.uuid or f"{path}/{sample.id}/{sample.epoch}",
-        "log": path.name,
-        "task": header.eval.task,
-        "allowed": facts.get("allowed", False),
-        "violation": scores["violation"].as_float(),
-        "outcome": (scores["violation"].metadata or {})["outcome"],
-        "reason": scores["violation"].explanation,
+    numbers = {
+        name: scores[name].as_float()
+        for name in ("violation", "utility", "recalled")
+        if name in scores
     }
-    for name in ("utility", "recalled"):
-        row[name] = scores[name].as_float() if name in scores else None
-    if "survival" in scores:
-        row |= {name: value for name, value in scores["survival"].as_dict().items()}
-    usage = list((sample.model_usage or {}).values())
-    row["input_tokens"] = sum(use.input_tokens for use in usage)
-    row["cached_tokens"] = sum(use.input_tokens_cache_read or 0 for use in usage)
-    row["output_tokens"] = sum(use.output_tokens for use in usage)
-    row["seconds"] = sample.working_time
+    usage = (sample.model_usage or {}).values()
+    return {"uuid": sample.uuid or f"{path}/{sample.id}/{sample.epoch}"} | row_of(
+        sample.metadata,
+        numbers | (scores["survival"].as_dict() if "survival" in scores else {}),
+        [use.model_dump(include=set(_USAGE)) for use in usage],
+        log=path.name,
+        task=header.eval.task,
+        outcome=(scores["violation"].metadata or {})["outcome"],
+        reason=scores["violation"].explanation,
+        seconds=sample.working_time,
+    )
+
+
+def row_of(
+    facts: dict[str, Any],
+    scores: dict[str, Any],
+    usage: Sequence[dict[str, int | None]],
+    *,
+    log: str,
+    task: str,
+    outcome: str,
+    reason: str | None,
+    seconds: float | None,
+) -> dict[str, Any]:
+    """An episode of the frame, wherever it was read from.
+
+    Args:
+        facts: the sample's metadata.
+        scores: by name, the parts of survival among them.
+        usage: tokens of each model.
+        log: name of the file.
+        task: as the log has it.
+        outcome: of the verdict.
+        reason: of the verdict.
+        seconds: working time.
+    """
+    row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
+    row |= {"log": log, "task": task, "allowed": facts.get("allowed", False)}
+    row |= {"violation": scores["violation"], "outcome": outcome, "reason": reason}
+    row |= {"utility": None, "recalled": None} | scores
+    tokens = {name: sum(use.get(key) or 0 for use in usage) for key, name in _USAGE.items()}
+    row |= tokens | {"seconds": seconds}
     return row | _costs(facts) | {"over_refusal": _over_refusal(row)}
 
 
 def _costs(facts: dict[str, Any]) -> dict[str, Any]:
-    # A first round has nothing before it that a prefix could be shared with.
-    rounds: list[dict[str, Any]] = facts.get("rounds_run") or []
-    later = [r for r in rounds if r.get("prefix_tokens") is not None]
     # A context that another sample compacted cost this one no time worth comparing.
     shared = facts.get("compaction_ran") and not facts.get("summary_made_here", True)
     calls: dict[str, int] | None = facts.get("defense_calls")
@@ -136,8 +167,9 @@ def _costs(facts: dict[str, Any]) -> dict[str, Any]:
         "last_input_tokens": facts.get("input_tokens"),
         "seconds_compaction": None if shared else facts.get("seconds_compaction"),
         "defense_calls": None if calls is None else sum(calls.values()),
-        "prefix_tokens": fmean(r["prefix_tokens"] for r in later) if later else None,
-        "prefix_broken": sum(bool(r["prefix_broken"]) for r in later) if later else None,
+        "defense_tokens": facts.get("defense_tokens"),
+        "prefix_tokens": facts.get("prefix_tokens"),
+        "prefix_broken": facts.get("prefix_broken"),
     }
 
 

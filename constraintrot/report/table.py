@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from constraintrot.condition import CONDITIONS
 from constraintrot.metrics import SILENCE
 
-from .rates import Rate, wilson
+from .stats.frames import CLUSTER, KEYS, labels
+from .stats.interval import Estimate
+from .stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,11 +51,11 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
     for values, group in frame.groupby(keys, sort=False, dropna=False):
         row: dict[str, Any] = dict(zip(keys, values, strict=True))
         row["n"] = len(group)
-        row["violated"] = _share(group, group["violation"] == 1)
-        row["utility"] = _share(group, group["utility"] == 1) if group["allowed"].any() else None
-        row["kept"] = _share(group, group["kept"] == 1)
-        row["declined"] = _share(group, group["outcome"] == "declined")
-        row["silent"] = _share(group, group["outcome"].isin(["no_call", "malformed"]))
+        row["violated"] = share(group, group["violation"] == 1)
+        row["utility"] = share(group, group["utility"] == 1) if group["allowed"].any() else None
+        row["kept"] = share(group, group["kept"] == 1)
+        row["declined"] = share(group, group["outcome"] == "declined")
+        row["silent"] = share(group, group["outcome"].isin(["no_call", "malformed"]))
         found.append(row)
     order = list(CONDITIONS)
     return sorted(
@@ -88,10 +90,17 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     for fact in POOLED:
         if fact not in keys and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any():
             found.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
-    if frame["replicate"].nunique() > 1:
+    cell = [key for key in known if key != "replicate"]
+    if frame.duplicated([*dict.fromkeys([*cell, "allowed", *CLUSTER])]).any():
         found.append(
-            "! replicates are counted as episodes, and the intervals take them for independent:"
-            " they are too narrow."
+            "Cells that hold a variant more than once have intervals clustered over variants:"
+            " Clopper-Pearson at effective n, or the BCa bootstrap where clusters are enough."
+        )
+    again = int(frame.duplicated([key for key in KEYS if key in frame]).sum())
+    if again:
+        found.append(
+            f"! {again} episodes are there again with the same variant, replicate and facts: two"
+            " runs are counted together."
         )
     edits = frame[frame["condition"].isin(["summary_removed", "summary_restored"])]
     degenerate = int((edits["degenerate"] == True).sum())  # noqa: E712  # a column of objects
@@ -113,7 +122,9 @@ def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
         line = [*(str(row[key]) for key in by), row["condition"], str(row["violated"])]
         line += [_short(row["kept"]), _short(row["declined"])]
         line.append(_short(row["silent"]) + (" !" if _too_silent(row) else ""))
-        body.append(line + ([str(row["utility"] or "-")] if utility else []))
+        body.append(
+            line + (["-" if row["utility"] is None else str(row["utility"])] if utility else [])
+        )
     return pipe(head, body)
 
 
@@ -129,14 +140,17 @@ def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Rate | None:
-    return wilson(int(chosen.sum()), len(group))
+def share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Estimate:
+    """The rate of a cell: Wilson's interval, or a clustered one where a variant is there again."""
+    variants = labels(group)
+    alone = len(set(variants)) == len(group)
+    return rate(chosen.to_numpy(), None if alone else variants)
 
 
-def _short(rate: Rate | None) -> str:
-    return "-" if rate is None else f"{rate.k}/{rate.n}"
+def _short(found: Estimate) -> str:
+    return f"{found.k}/{found.n}"
 
 
 def _too_silent(row: dict[str, Any]) -> bool:
-    silent: Rate | None = row["silent"]
-    return silent is not None and silent.estimate > SILENCE
+    silent: Estimate = row["silent"]
+    return silent.estimate > SILENCE

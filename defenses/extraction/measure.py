@@ -45,7 +45,8 @@ import yaml
 from constraintrot.defenses.extraction import TRUSTED, Extractor, Found, Role, Said, rules
 from constraintrot.episode import Episode, stage
 from constraintrot.models.wording import Scaffold, instructions
-from constraintrot.report.rates import Rate, wilson
+from constraintrot.report.stats.interval import Interval
+from constraintrot.report.stats.rate import wilson
 from constraintrot.scenario import (
     CHANNELS,
     LOCALES,
@@ -93,12 +94,12 @@ class Case:
     groups: Groups
 
 
-def measure(seeds: Sequence[int] = SEEDS) -> dict[Key, Rate]:
+def measure(seeds: Sequence[int] = SEEDS) -> dict[Key, Interval]:
     """All rates by part (seen, held_out, all), measure, grouping and value of it."""
     return _rates([*_episodes(seeds), *_floor(seeds), *_scaffolds(), *_benign(), *_others()])
 
 
-def _rates(cases: Iterable[Case]) -> dict[Key, Rate]:
+def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
     """A unit is good when it is under every case of it; a false alarm is one that is not."""
     units: dict[Key, dict[str, bool]] = defaultdict(dict)
     for case in cases:
@@ -106,11 +107,11 @@ def _rates(cases: Iterable[Case]) -> dict[Key, Rate]:
             for by, value in [("all", "all"), *case.groups.items()]:
                 good = units[part, case.measure, by, value]
                 good[case.unit] = good.get(case.unit, True) and case.good
-    rates: dict[Key, Rate] = {}
+    rates: dict[Key, Interval] = {}
     for key, good in sorted(units.items()):
         hits = sum(good.values())
         rate = wilson(len(good) - hits if key[1].startswith(ALARM) else hits, len(good))
-        assert rate is not None, "a group holds at least the unit that opened it"
+        assert isinstance(rate, Interval), "a group holds at least the unit that opened it"
         rates[key] = rate
     return rates
 
@@ -232,7 +233,7 @@ def data(name: str) -> dict[str, Any]:
     return dict(yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
 
 
-def rows(rates: Mapping[Key, Rate]) -> list[dict[str, str]]:
+def rows(rates: Mapping[Key, Interval]) -> list[dict[str, str]]:
     """The rates as rows of text, for a CSV."""
     return [
         dict(zip(COLUMNS, (*key, *map(str, _numbers(rate))), strict=True))
@@ -240,7 +241,7 @@ def rows(rates: Mapping[Key, Rate]) -> list[dict[str, str]]:
     ]
 
 
-def _numbers(rate: Rate) -> tuple[int | str, ...]:
+def _numbers(rate: Interval) -> tuple[int | str | None, ...]:
     ends = (rate.estimate, rate.lower, rate.upper)
     return (rate.k, rate.n, *(f"{end:.4f}" for end in ends))
 

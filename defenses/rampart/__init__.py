@@ -17,6 +17,7 @@ Transformation* (2026); the pinned tier and its guarantees are this project's.
 
 from constraintrot.defenses.rampart.block import Block, Counter, Source
 from constraintrot.defenses.rampart.compiling import Compiled, Excluded, Plan, Verification
+from constraintrot.defenses.rampart.embeddings import embedder
 from constraintrot.defenses.rampart.errors import (
     AuthorityError,
     DuplicateBlockError,
@@ -32,9 +33,11 @@ from constraintrot.defenses.rampart.eviction import Scorer, WeightedScorer, defa
 from constraintrot.defenses.rampart.framing import frame, frames
 from constraintrot.defenses.rampart.gating import CosineGate, Embedder, Gate
 from constraintrot.defenses.rampart.ledger import Entry, chained
+from constraintrot.defenses.rampart.library import SeedLibrary
 from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.provenance import Line, Provenance
 from constraintrot.defenses.rampart.registry import Registry
+from constraintrot.defenses.rampart.seeds import Seed
 
 __all__ = [
     "AuthorityError",
@@ -57,7 +60,9 @@ __all__ = [
     "Registry",
     "RegistryError",
     "Scorer",
+    "Seed",
     "SeedError",
+    "SeedLibrary",
     "SnapshotError",
     "Source",
     "UnknownBlockError",
@@ -65,6 +70,7 @@ __all__ = [
     "WeightedScorer",
     "chained",
     "default_scorer",
+    "embedder",
     "frame",
     "frames",
 ]

@@ -58,6 +58,8 @@ class Index:
         Raises:
             EmbeddingError: it is of another length than those that are kept.
         """
+        if key not in self._expected:
+            return  # Another thread embedded it meanwhile.
         count, capacity = len(self._keys), len(self._matrix)
         if count and vector.size != self._matrix.shape[1]:
             raise EmbeddingError(
@@ -72,7 +74,7 @@ class Index:
         self._matrix[count] = vector
         self._keys.append(key)
         self._row[key] = count
-        self._expected.pop(key, None)
+        del self._expected[key]
         self._order = None
 
     def vector(self, key: str) -> Matrix | None:

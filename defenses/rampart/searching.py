@@ -78,7 +78,8 @@ class Searcher:
         from constraintrot.defenses.rampart.relevance import embedded
 
         self._embed(embedder)
-        vector = embedded(embedder, [query])[0]
+        # Some models embed a query otherwise than what it is to find.
+        vector = embedded(getattr(embedder, "query", embedder), [query])[0]
         with self._store.lock:
             moment = self._store.moment()
             return moment, index.scores(vector, moment)

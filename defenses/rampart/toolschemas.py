@@ -96,25 +96,15 @@ def write_tools(
         if name in texts:
             raise DuplicateBlockError(f"two tools are named {name.removeprefix(PREFIX)!r}")
         texts[name] = tool_block(tool)
-    written: list[Block] = []
-    try:
-        for name, text in texts.items():
-            block = registry.write(
-                text,
-                by=by,
-                name=name,
-                priority=priority,
-                source="orchestrator",
-                removable=removable,
-                run=run,
-                tags=(TAG,),
-            )
-            written.append(block)
-    except Exception:
-        for block in written:
-            registry.evict(block.id, by=by, force=True)
-        raise
-    return tuple(written)
+    return registry.write_all(
+        texts,
+        by=by,
+        priority=priority,
+        source="orchestrator",
+        removable=removable,
+        run=run,
+        tags=(TAG,),
+    )
 
 
 def offer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -83,6 +83,40 @@ class Writable(Kept):
             "pinned": False, "removable": removable, "priority": priority,
         }  # fmt: skip
         return self._written(identify(by), name, content, at, fields)
+
+    def write_all(
+        self,
+        contents: Mapping[str, str],
+        *,
+        by: Principal,
+        priority: int = 50,
+        source: Source = "agent",
+        removable: bool = True,
+        run: str | None = None,
+        tags: Collection[str] = (),
+    ) -> tuple[Block, ...]:
+        """Write several blocks at the end of the unpinned tier, all of them or none.
+
+        Args:
+            contents: by name, in order.
+            by: the caller, who becomes their author.
+            priority: of each; and so are the other arguments of ``write``.
+            source: as ``write``.
+            removable: as ``write``.
+            run: as ``write``.
+            tags: as ``write``.
+
+        Raises:
+            AuthorityError, DuplicateBlockError, RegistryError: as ``write``.
+        """
+        author = identify(by)
+        fields: dict[str, Any] = {
+            "source": source, "tags": tags, "run": run,
+            "pinned": False, "removable": removable, "priority": priority,
+        }  # fmt: skip
+        return self._taken_in(
+            [drafted(self._counter, author, name, text, **fields) for name, text in contents.items()]
+        )
 
     def amend(self, block_id: UUID, content: str, *, by: Principal) -> Block:
         """Change a block's content; its id, name and place stay.

@@ -31,7 +31,7 @@ THE_PAPERS = {
 def test_all_are_registered() -> None:
     assert set(NAMES) >= THE_PAPERS
     aware = {name for name in NAMES if ATTACKS.get(name).knowledge == "defense_aware"}
-    assert aware == {"impersonate_rescind", "rescind_notice"}
+    assert aware == {"impersonate_rescind", "impersonate_signed", "rescind_notice"}
     for name in THE_PAPERS:
         found = ATTACKS.get(name)
         assert set(found.surface) == set(SURFACES)

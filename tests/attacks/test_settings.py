@@ -138,7 +138,8 @@ def test_the_papers_conditions(name: str, attack: str) -> None:
 def test_every_conditions_attack_is_known() -> None:
     named = {condition.attack for condition in CONDITIONS.values() if condition.attack}
     assert named >= {"volume", "inject_deprecation"}
-    assert named <= set(ATTACKS.names())
+    assert {name.partition(":")[0] for name in named} <= set(ATTACKS.names())
+    assert all(attacks.read(name) for name in named)
 
 
 # The door.

@@ -15,6 +15,7 @@ from tests.attacks.cases import FILES, INJECTIONS, NAMES, staged
 
 LOCALES = ["en", "zh", "es"]
 NOT_INJECTED = ["volume", "bulk_document", "rescind_notice", "impersonate_rescind", "relink"]
+NOT_INJECTED += [name for name in NAMES if name.startswith(("launder", "impersonate_signed"))]
 
 
 def shown(episode: Episode) -> list[ChatMessage]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -186,3 +186,21 @@ def test_vectors_of_two_lengths_are_refused() -> None:
 def test_a_gate_out_of_range_is_refused(how: dict[str, Any]) -> None:
     with pytest.raises(RegistryError):
         CosineGate(**how)
+
+
+def test_a_query_is_embedded_as_one_where_the_embedder_knows_how() -> None:
+    class Prefixed:
+        asked: ClassVar[list[str]] = []
+
+        def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return np.ones((len(texts), 2), np.float32)
+
+        def query(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            self.asked += texts
+            return np.ones((len(texts), 2), np.float32)
+
+    owner = Principal("owner")
+    registry = Registry(owner, embedder=Prefixed())
+    registry.write("A block.", by=owner)
+    assert len(registry.find_relevant("a question")) == 1
+    assert Prefixed.asked == ["a question"]

@@ -1,0 +1,86 @@
+"""The facts that episodes are told apart by, as a user writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from constraintrot.errors import ParameterError
+
+from .stats.frames import KEYS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Facts: TypeAlias = Mapping[str, str]
+
+FACTS = (*(key for key in KEYS if key != "allowed"), "kind", "task", "log")
+"""What an arm can be told by."""
+
+
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its facts as a user writes them: ``60``, ``true``, ``none``."""
+    return frame.assign(**{fact: frame[fact].map(_name) for fact in FACTS if fact in frame})
+
+
+def read_facts(option: str, given: Sequence[str], frame: pd.DataFrame) -> dict[str, str]:
+    """Read ``fact=value,fact=value``; an attack's own commas stay in its value.
+
+    Args:
+        option: where it was given, for the message.
+        given: each with one or more facts.
+        frame: episodes, as ``named`` gives them.
+
+    Raises:
+        ParameterError: no such fact, one twice, or no ``=``.
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        for item in _items(text, frame):
+            fact, equals, value = item.partition("=")
+            if not equals or fact not in FACTS or fact not in frame:
+                raise ParameterError(
+                    f"{option} {item}: give FACT=VALUE with a fact of {', '.join(FACTS)}"
+                )
+            if fact in found:
+                raise ParameterError(f"{option}: {fact} is given twice")
+            found[fact] = value
+    return found
+
+
+def chosen(frame: pd.DataFrame, where: Facts) -> pd.DataFrame:
+    """The rows in which all of ``where`` holds.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    for fact, value in where.items():
+        found = part(frame, {fact: value})
+        if found.empty:
+            there = ", ".join(map(str, frame[fact].unique()[:10]))
+            raise ParameterError(f"--where {fact}={value}: no such episode; there are {there}")
+        frame = found
+    return frame
+
+
+def part(frame: pd.DataFrame, facts: Facts) -> pd.DataFrame:
+    """The rows in which all of that holds; none if there is none."""
+    for fact, value in facts.items():
+        frame = frame[frame[fact] == value]
+    return frame
+
+
+def _items(text: str, frame: pd.DataFrame) -> list[str]:
+    fact, _, value = text.partition("=")
+    if fact in FACTS and fact in frame and value in set(frame[fact]):
+        return [text]
+    return re.split(rf",\s*(?=(?:{'|'.join(FACTS)})=)", text.strip())
+
+
+def _name(value: object) -> str:
+    if value is None or value != value:
+        return "none"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).lower() if str(value) in ("True", "False") else str(value)

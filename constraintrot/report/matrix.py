@@ -1,0 +1,90 @@
+"""A matrix of two facts, as attack against defense: violation on the same variants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from constraintrot.errors import ConstraintRotError
+
+from .defenses import TWINS, UNPAIRED, bare, pairs
+from .table import POOLED, notes, pipe, share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FACTS = tuple(name for name in (*TWINS, "defense") if name not in ("agent", "seed", "allowed"))
+
+
+def text(frame: pd.DataFrame, row: str, column: str) -> str:
+    """A pipe table an agent: violation of prohibited requests, k of n with Wilson intervals.
+
+    A variant counts where every cell has it, everything but the two facts being
+    equal, so that cells differ in those alone. A cell that shares no variant
+    with the others stands with all its own, and says that it is unpaired.
+
+    Args:
+        frame: episodes, as ``report.frame.episodes`` gives them.
+        row: fact whose values are the rows.
+        column: fact whose values are the columns.
+
+    Raises:
+        ConstraintRotError: no such fact, twice the same, or no prohibited request.
+    """
+    unknown = [name for name in (row, column) if name not in FACTS]
+    if unknown or row == column:
+        raise ConstraintRotError(f"--matrix takes two different facts of {', '.join(FACTS)}")
+    frame = frame[~frame["allowed"].astype(bool)]
+    if frame.empty:
+        raise ConstraintRotError("--matrix counts violations, and no request here is prohibited")
+    frame = frame.assign(**{name: frame[name].astype(str) for name in (row, column)})
+    frame = frame.assign(pair=pairs(frame, (row, column)), condition=frame["condition"].map(bare))
+    lines: list[str] = []
+    for agent, group in frame.groupby("agent", sort=False):
+        lines += [f"Model: {agent}", "", *_one(group, row, column), ""]
+    lines += [
+        f"Violation by {row} and {column}, 95 % Wilson intervals in per cent; - was not played.",
+        *notes(frame, keys=["agent", "condition", *FACTS]),
+    ]
+    for fact in ("condition", *POOLED):
+        if fact not in (row, column) and frame[fact].nunique() > 1:
+            lines.append(f"! cells pool several values of {fact}; give logs of one of them.")
+    return "\n".join(lines)
+
+
+def _one(frame: pd.DataFrame, row: str, column: str) -> list[str]:
+    cells = {key: cell for key, cell in frame.groupby([row, column], sort=False)}
+    common = _common([set(cell["pair"]) for cell in cells.values()])
+    rows, columns = _values(frame[row]), _values(frame[column])
+    body = [[one, *(_cell(cells.get((one, other)), common) for other in columns)] for one in rows]
+    left = sum(_left_out(cell, common) for cell in cells.values())
+    said = f"Cells are of the {len(common)} episodes that all paired ones share"
+    said += f"; {left} others are left out." if left else "."
+    return [*pipe([f"{row} \\ {column}", *columns], body), "", said]
+
+
+def _common(keys: Sequence[set[str]]) -> set[str]:
+    """What the cells share, from the largest on; one that would leave nothing is passed over."""
+    common: set[str] = set()
+    for found in sorted(keys, key=len, reverse=True):
+        common = (common & found or common) if common else found
+    return common
+
+
+def _cell(cell: pd.DataFrame | None, common: set[str]) -> str:
+    if cell is None:
+        return "-"
+    shared = cell[cell["pair"].isin(common)]
+    used = cell if shared.empty else shared
+    rate = str(share(used, used["violation"] == 1))
+    return f"{rate} {UNPAIRED}" if shared.empty else rate
+
+
+def _left_out(cell: pd.DataFrame, common: set[str]) -> int:
+    shared = int(cell["pair"].isin(common).sum())
+    return len(cell) - shared if shared else 0
+
+
+def _values(column: pd.Series[str]) -> list[str]:
+    """Values of a fact in the order in which they came, ``none`` first."""
+    return sorted(dict.fromkeys(map(str, column)), key=lambda value: value != "none")

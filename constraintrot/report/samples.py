@@ -1,0 +1,102 @@
+"""From a frame of ``inspect_ai.analysis`` to the frame of episodes that the report takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.errors import ConstraintRotError
+
+from .frame import row_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from inspect_ai.analysis import Column
+
+_METADATA = "metadata_"
+# Inspect writes lists and mappings as JSON.
+_NESTED = ("rounds_run", "defense_calls")
+# Numbers that are "none" where nothing compacts, which makes text of the whole column.
+_NUMBERS = ("budget_words", "rounds", "compact_at")
+
+
+def samples_columns() -> list[Column]:
+    """Columns from which ``from_samples_df`` can fill in everything.
+
+    ::
+
+        samples_df(logs, columns=samples_columns(), full=True)
+    """
+    from inspect_ai.analysis import EvalTask, SampleScores, SampleSummary
+
+    return [*EvalTask, *SampleSummary, *SampleScores]
+
+
+def from_samples_df(frame: pd.DataFrame) -> pd.DataFrame:
+    """Episodes as ``report.frame.episodes`` gives them, from Inspect's own frame.
+
+    Args:
+        frame: what ``inspect_ai.analysis.samples_df`` gave for logs of ours. Of
+            its default columns ``reason``, ``task``, and what rounds and defense
+            calls cost, cannot be told and are None; ``samples_columns`` has them.
+
+    Raises:
+        ConstraintRotError: no finished episode of ours stands in it.
+    """
+    import pandas as pd
+
+    rows = [
+        _row(row)
+        for row in ({str(k): v for k, v in row.items()} for row in frame.to_dict("records"))
+        if _given(row, "metadata_family", "score_violation") and not _get(row, "error")
+    ]
+    if not rows:
+        raise ConstraintRotError(
+            "no finished ConstraintRot episode in the frame; give what"
+            " inspect_ai.analysis.samples_df reads from logs of a constraintrot task"
+        )
+    return pd.DataFrame(rows)
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    names = [name.removeprefix(_METADATA) for name in row if name.startswith(_METADATA)]
+    scores = {
+        name: float(row[f"score_{name}"])
+        for name in ("violation", "utility", "recalled")
+        if _given(row, f"score_{name}")
+    }
+    verdict = json.loads(_get(row, "score_violation_metadata") or "{}")
+    outcomes: dict[str, int] = json.loads(_get(row, "score_outcome") or "{}")
+    return row_of(
+        {name: _fact(name, _get(row, _METADATA + name)) for name in names},
+        scores | json.loads(_get(row, "score_survival") or "{}"),
+        list(json.loads(_get(row, "model_usage") or "{}").values()),
+        log=PurePosixPath(str(row["log"])).name,
+        task=_get(row, "task_name"),
+        outcome=verdict.get("outcome") or next(name for name, is_it in outcomes.items() if is_it),
+        reason=_get(row, "score_violation_explanation"),
+        seconds=_get(row, "working_time"),
+    )
+
+
+def _fact(name: str, value: Any) -> Any:
+    if name in _NESTED and isinstance(value, str):
+        return json.loads(value)
+    if name in _NUMBERS and isinstance(value, str) and value.isdecimal():
+        return int(value)
+    # A column with a gap comes as floating point.
+    if isinstance(value, float) and value.is_integer() and not name.startswith("seconds"):
+        return int(value)
+    return value
+
+
+def _get(row: Mapping[str, Any], name: str) -> Any:
+    return row[name] if _given(row, name) else None
+
+
+def _given(row: Mapping[str, Any], *names: str) -> bool:
+    import pandas as pd
+
+    return all(name in row and not pd.isna(row[name]) for name in names)

@@ -1,0 +1,295 @@
+"""The operator channel: signed directives, applied to a registry that nobody else can write.
+
+>>> channel = Channel("mail-agent", "s-17", trusted=[key], declared={"email": policy})
+>>> channel.apply(text)  # what the operator signed; raises an OperatorError otherwise
+>>> channel.constraints  # what is in force now
+
+Governance Decay, section 7: authority that is asserted inside the token stream
+can be forged, so here it never is.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from constraintrot.defenses.operator.directive import Directive, Scope
+from constraintrot.defenses.operator.errors import (
+    ClockSkewError,
+    ExpiredError,
+    OperatorError,
+    ScopeError,
+    StateError,
+)
+from constraintrot.defenses.operator.keys import VerifyingKey, opened
+from constraintrot.defenses.operator.mailbox import Mailbox
+from constraintrot.defenses.operator.state import Constraint, Exemption, State
+from constraintrot.defenses.operator.store import Folder, Memory, Store
+from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.errors import ParameterError
+
+SKEW: Final = 60.0
+"""Seconds by which the operator's clock and ours may differ."""
+MOST_SKEW: Final = 300.0
+
+
+class Receipt(BaseModel):
+    """What became of a text that came in.
+
+    Attributes:
+        accepted: whether it was applied.
+        error: the error's name, where it was refused.
+        reason: that error's message.
+        kind: of the directive, where it was applied; so are the others.
+        constraint: that it is about.
+        sequence: its number.
+        revision: of the state afterwards.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    accepted: bool
+    error: str | None = None
+    reason: str | None = None
+    kind: str | None = None
+    constraint: str | None = None
+    sequence: int | None = None
+    revision: int
+
+
+class Channel:
+    """The one writer of a registry, which does what trusted keys signed and nothing else.
+
+    Args:
+        deployment: label of the deployment; the registry's, and what scopes name.
+        session: id of the conversation.
+        trusted: keys whose directives count.
+        declared: constraints in force from the start, by name. A state that was
+            kept before goes first.
+        folder: where the state is kept, with the numbers of the directives that
+            were applied; in memory unless given.
+        mailbox: where directives come in by themselves; see ``poll``.
+        clock: seconds since 1970.
+        skew: seconds by which the operator's clock may differ, 300 at most.
+
+    Attributes:
+        registry: for reading; its owner is known to the channel alone.
+
+    Raises:
+        ParameterError: the skew is out of its range.
+        OperatorError: a label is refused, or the kept state cannot be read.
+    """
+
+    def __init__(
+        self,
+        deployment: str,
+        session: str,
+        *,
+        trusted: Iterable[VerifyingKey],
+        declared: Mapping[str, str] | None = None,
+        folder: str | Path | None = None,
+        mailbox: Mailbox | None = None,
+        clock: Callable[[], float] = time.time,
+        skew: float = SKEW,
+    ) -> None:
+        if not 0 <= skew <= MOST_SKEW:
+            raise ParameterError(f"skew must be 0 to {MOST_SKEW:.0f} seconds, not {skew}")
+        try:
+            self.scope: Final = Scope(deployment=deployment, session=session)
+        except ValidationError as error:
+            raise ParameterError(f"deployment and session are names: {error}") from None
+        self.mailbox = mailbox or Mailbox()
+        self._trusted = tuple(trusted)
+        self._clock, self._skew = clock, skew
+        self._lock = threading.RLock()
+        self._principal = Principal("operator channel")
+        self.registry = Registry(self._principal, label=deployment)
+        self._state = State()
+        self._store: Store = Memory() if folder is None else Folder(folder, (deployment, session))
+        with self._exclusive():
+            if self._store.read() is None:
+                self._keep(_declared(declared or {}))
+
+    @property
+    def revision(self) -> int:
+        """How often the operator's state changed since the start."""
+        return self.state.revision
+
+    @property
+    def state(self) -> State:
+        """The state now, also where another process changed it."""
+        with self._exclusive():
+            return self._state
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What is in force, in its order."""
+        return self.state.constraints
+
+    @property
+    def exemptions(self) -> tuple[Exemption, ...]:
+        """Those that have not ended."""
+        now = self._clock()
+        return tuple(one for one in self.state.exemptions if one.active(now))
+
+    def check(self, text: str | bytes) -> Directive:
+        """The directive of a signed text that is meant for here and now; nothing is applied.
+
+        Raises:
+            OperatorError: the signature, the scope or the time is wrong.
+        """
+        directive = opened(text, self._trusted)
+        self._check_scope(directive.scope)
+        self._check_time(directive)
+        return directive
+
+    def apply(self, text: str | bytes) -> Directive:
+        """Apply a signed directive, whole or not at all.
+
+        Raises:
+            OperatorError: it is refused; see ``constraintrot.defenses.operator.errors``.
+        """
+        directive = self.check(text)
+        with self._exclusive():
+            # What has to wait for another process may have expired meanwhile.
+            self._check_time(directive)
+            self._keep(self._state.at(self._clock()).after(directive))
+        return directive
+
+    def poll(self, hook: str = "") -> list[Receipt]:
+        """Apply what has come in, in its order; what is refused is reported, not raised.
+
+        Args:
+            hook: who asks; a mailbox may hold back what comes later.
+
+        Raises:
+            StateError: the state cannot be kept; what was not applied stays in the mailbox.
+        """
+        receipts: list[Receipt] = []
+        waiting = self.mailbox.take(hook)
+        for at, text in enumerate(waiting):
+            try:
+                receipts.append(self._receipt(text))
+            except StateError:
+                self.mailbox.put_back(*waiting[at:])
+                raise
+        return receipts
+
+    def exempting(self, function: str, arguments: Mapping[str, Any]) -> tuple[Exemption, ...]:
+        """The exemptions that cover a call, oldest first."""
+        return tuple(one for one in self.exemptions if one.covers(function, arguments))
+
+    def use(self, exemptions: Iterable[Exemption], among: Iterable[Constraint]) -> bool:
+        """Count a call against exemptions, all of them or none.
+
+        Args:
+            exemptions: those that let it through.
+            among: the constraints that the call was checked against.
+
+        Returns:
+            False where an exemption has ended or the constraints changed since then.
+        """
+        names = tuple(one.name for one in exemptions)
+        with self._exclusive():
+            after = self._state.used(names, self._clock())
+            if after is None or self._state.constraints != tuple(among):
+                return False
+            self._keep(after)
+            return True
+
+    def _receipt(self, text: str) -> Receipt:
+        try:
+            done = self.apply(text)
+        except StateError:
+            raise
+        except OperatorError as error:
+            return Receipt(
+                accepted=False,
+                error=type(error).__name__,
+                reason=str(error),
+                revision=self.revision,
+            )
+        return Receipt(
+            accepted=True,
+            kind=done.kind,
+            constraint=done.constraint,
+            sequence=done.sequence,
+            revision=self.revision,
+        )
+
+    def _check_scope(self, scope: Scope) -> None:
+        if scope.deployment != self.scope.deployment:
+            raise ScopeError(
+                f"the directive is for deployment {scope.deployment!r}, and this is"
+                f" {self.scope.deployment!r}"
+            )
+        if scope.session not in (None, self.scope.session):
+            raise ScopeError(
+                f"the directive is for session {scope.session!r}, and this is"
+                f" {self.scope.session!r}"
+            )
+
+    def _check_time(self, directive: Directive) -> None:
+        now = self._clock()
+        if now > directive.expires + self._skew:
+            raise ExpiredError(
+                f"the directive expired {now - directive.expires:.0f} seconds ago; sign a new one"
+            )
+        if directive.issued > now + self._skew:
+            raise ClockSkewError(
+                f"the directive was issued {directive.issued - now:.0f} seconds in this clock's"
+                f" future; {self._skew:.0f} are allowed for: set the clocks"
+            )
+
+    @contextmanager
+    def _exclusive(self) -> Generator[None]:
+        with self._lock, self._store.locked():
+            kept = self._store.read()
+            if kept is not None and kept != self._state:
+                self._sync(kept)
+            yield
+
+    def _keep(self, state: State) -> None:
+        """Take a state over: first the registry, then the store, or neither."""
+        before = self._state
+        try:
+            self._sync(state)
+            self._store.write(state)
+        except BaseException:
+            self._sync(before)
+            raise
+
+    def _sync(self, state: State) -> None:
+        """Make the registry say what a state says."""
+        wanted = {one.name: one.content for one in state.constraints}
+        wanted |= {one.name: f"{one.constraint}: {one}" for one in state.exemptions}
+        by = self._principal
+        held = {block.name: block for block in self.registry.blocks()}
+        for name, block in held.items():
+            if name not in wanted:
+                self.registry.evict(block.id, by=by, force=True)
+            elif block.content != wanted[name]:
+                self.registry.amend(block.id, wanted[name], by=by)
+        for one in state.constraints:
+            if one.name not in held:
+                self.registry.pin(one.content, by=by, name=one.name)
+        for exemption in state.exemptions:
+            if exemption.name not in held:
+                self.registry.write(
+                    wanted[exemption.name], by=by, name=exemption.name, source="orchestrator",
+                    removable=False, tags=("exemption",),
+                )  # fmt: skip
+        self._state = state
+
+
+def _declared(policies: Mapping[str, str]) -> State:
+    state = State()
+    for name, content in policies.items():
+        state = state.declared(name, content)
+    return state

@@ -1,0 +1,66 @@
+"""What joins a defense, made by its name, to the operator who runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from constraintrot.defenses.operator.channel import Channel, Receipt
+from constraintrot.defenses.operator.keys import VerifyingKey
+from constraintrot.defenses.operator.mailbox import Mailbox
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How the operator reaches one conversation.
+
+    Attributes:
+        deployment: label of the deployment.
+        session: the conversation's id.
+        trusted: keys whose directives count.
+        mailbox: where directives come in.
+        folder: where the state is kept; in memory for None.
+        receipts: what became of each text that came in.
+    """
+
+    deployment: str = "default"
+    session: str = "default"
+    trusted: tuple[VerifyingKey, ...] = ()
+    mailbox: Mailbox = field(default_factory=Mailbox)
+    folder: Path | None = None
+    receipts: list[Receipt] = field(default_factory=list[Receipt])
+
+    def channel(self, declared: Sequence[str]) -> Channel:
+        """A channel in which declared policies are pinned as ``policy-1`` and so on."""
+        return Channel(
+            self.deployment,
+            self.session,
+            trusted=self.trusted,
+            declared={
+                f"policy-{number}": policy
+                for number, policy in enumerate(dict.fromkeys(declared), start=1)
+            },
+            folder=self.folder,
+            mailbox=self.mailbox,
+        )
+
+
+_current: ContextVar[Connection | None] = ContextVar("operator connection", default=None)
+
+
+def connection() -> Connection:
+    """The one that is in force here; without one, a connection that trusts no key."""
+    return _current.get() or Connection()
+
+
+@contextmanager
+def connected(to: Connection) -> Generator[Connection]:
+    """Defenses that are made inside are joined to an operator."""
+    token = _current.set(to)
+    try:
+        yield to
+    finally:
+        _current.reset(token)

@@ -1,0 +1,222 @@
+"""What an operator can say: pin, amend, rescind, exempt; and how that is written.
+
+A directive is JSON with sorted keys, no blanks and ASCII only, so that there is
+one text for each directive. Times are whole seconds since 1970, UTC.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from constraintrot.defenses.operator.errors import DirectiveError
+from constraintrot.defenses.rampart.block import checked_content, checked_name
+
+FORMAT: Final = "constraintrot-directive/1"
+LARGEST: Final = 64 * 1024
+"""Bytes of a signed directive, at most."""
+_DOMAIN: Final = b"constraintrot directive\0"
+
+
+def _content(text: str) -> str:
+    return checked_content(text, pinned=True)
+
+
+Name: TypeAlias = Annotated[str, AfterValidator(checked_name)]
+Content: TypeAlias = Annotated[str, AfterValidator(_content)]
+# Whole numbers that every JSON reader keeps.
+Number: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Scope(_Strict):
+    """Where a directive holds.
+
+    Attributes:
+        deployment: label of the deployment's registry.
+        session: one conversation's id; None for every one of the deployment.
+    """
+
+    deployment: Name
+    session: Name | None = None
+
+
+class _Directive(_Strict):
+    """What all directives hold.
+
+    Attributes:
+        format: format and version.
+        key: id of the key that it is signed with.
+        sequence: above that of every earlier directive of the key.
+        issued: when it was signed.
+        expires: until when it may be applied.
+        scope: where it holds.
+        constraint: name of the constraint that it is about.
+    """
+
+    format: Literal["constraintrot-directive/1"] = FORMAT
+    key: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+    sequence: Number
+    issued: Number
+    expires: Number
+    scope: Scope
+    constraint: Name
+
+    @model_validator(mode="after")
+    def _lasts(self) -> _Directive:
+        if self.expires <= self.issued:
+            raise ValueError("it expires before it is issued")
+        return self
+
+
+class Pin(_Directive):
+    """A further constraint is in force."""
+
+    kind: Literal["pin"] = "pin"
+    content: Content
+
+
+class Amend(_Directive):
+    """A constraint has another text from now on."""
+
+    kind: Literal["amend"] = "amend"
+    content: Content
+
+
+class Rescind(_Directive):
+    """A constraint is not in force any more."""
+
+    kind: Literal["rescind"] = "rescind"
+
+
+class Exempt(_Directive):
+    """A constraint does not hold for some calls; it stays in force for all others.
+
+    Attributes:
+        calls: how many calls at most; None for any number until ``until``.
+        until: when the exemption ends; None for when its calls are used up.
+        function: the tool that may be called so; None for any.
+        arguments: the arguments that it must be called with; None for any.
+    """
+
+    kind: Literal["exempt"] = "exempt"
+    calls: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    until: Number | None = None
+    function: Name | None = None
+    arguments: dict[str, JsonValue] | None = None
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Exempt:
+        if self.calls is None and self.until is None:
+            raise ValueError("an exemption is bounded by calls, by until, or by both")
+        if self.arguments is not None and self.function is None:
+            raise ValueError("an exemption for exact arguments names their function")
+        if self.until is not None and self.until <= self.issued:
+            raise ValueError("an exemption ends after it is issued")
+        return self
+
+
+Directive: TypeAlias = Pin | Amend | Rescind | Exempt
+
+
+class Envelope(_Strict):
+    """A directive and its Ed25519 signature, hex."""
+
+    directive: Annotated[Directive, Field(discriminator="kind")]
+    signature: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
+
+
+_DIRECTIVES: TypeAdapter[Directive] = TypeAdapter(Annotated[Directive, Field(discriminator="kind")])
+
+
+def draft(fields: Mapping[str, Any]) -> Directive:
+    """A directive from its fields.
+
+    Args:
+        fields: as JSON has them; ``kind`` says which directive.
+
+    Raises:
+        DirectiveError: a field is missing, unknown or of a wrong value.
+    """
+    try:
+        # As JSON, so that a field is read here as it is read from a file.
+        return _DIRECTIVES.validate_json(json.dumps(dict(fields)))
+    except ValidationError as error:
+        raise DirectiveError(f"no directive: {_faults(error)}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DirectiveError(f"no directive: {error}") from None
+
+
+def read(text: str | bytes) -> Envelope:
+    """A signed directive from its text; the signature is not checked here.
+
+    Raises:
+        DirectiveError: too large, no such JSON, of another version, or written
+            in another way than ``render`` does.
+    """
+    try:
+        raw = text.encode() if isinstance(text, str) else text
+        if len(raw) > LARGEST:
+            raise DirectiveError(f"a signed directive has at most {LARGEST:,} bytes")
+        envelope = Envelope.model_validate_json(raw)
+        same = render(envelope).encode() == raw.strip()
+    except ValidationError as error:
+        raise DirectiveError(f"no signed directive: {_faults(error)}") from None
+    except (UnicodeError, RecursionError) as error:
+        raise DirectiveError(f"no signed directive: {error}") from None
+    if not same:
+        raise DirectiveError(
+            "not written canonically: sorted keys, no blanks, ASCII, nothing left out"
+        )
+    return envelope
+
+
+def render(envelope: Envelope) -> str:
+    """The one text of a signed directive.
+
+    Raises:
+        DirectiveError: a number in its arguments is not finite.
+    """
+    return _canonical(envelope)
+
+
+def signed_bytes(directive: Directive) -> bytes:
+    """What a signature covers: a constant, so that it fits nothing else, and the directive."""
+    return _DOMAIN + _canonical(directive).encode()
+
+
+def digest(directive: Directive) -> str:
+    """SHA-256, hex, over what a signature covers."""
+    return sha256(signed_bytes(directive)).hexdigest()
+
+
+def _canonical(model: BaseModel) -> str:
+    try:
+        return json.dumps(
+            model.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), allow_nan=False
+        )
+    except ValueError as error:
+        raise DirectiveError(f"no directive: {error}") from None
+
+
+def _faults(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'text'}: {fault['msg']}"
+        for fault in error.errors(include_url=False, include_input=False)[:5]
+    )

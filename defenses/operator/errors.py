@@ -1,0 +1,77 @@
+"""What can go wrong with a directive of an operator, by name.
+
+::
+
+    OperatorError
+    ├── DirectiveError           no directive of this version, or not written canonically
+    ├── SignatureError           not signed by the key that it names
+    │   └── UnknownKeyError      that key is not trusted here
+    ├── ScopeError               meant for another deployment or session
+    ├── ExpiredError             applied too late
+    ├── ClockSkewError           issued later than this clock allows for
+    ├── SequenceError            its number is not above the last one of its key
+    │   └── ReplayError          it was applied before
+    ├── UnknownConstraintError   no such constraint is pinned
+    ├── DuplicateConstraintError a constraint of that name is pinned already
+    ├── KeyFileError             a key file is missing, open to others, or no key
+    └── StateError               the channel's state cannot be read or written
+
+After any of them the registry and the sequence numbers are as they were before.
+No message holds a private key.
+"""
+
+from __future__ import annotations
+
+from constraintrot.errors import ConstraintRotError
+
+
+class OperatorError(ConstraintRotError):
+    """The root of the operator channel's errors."""
+
+
+class DirectiveError(OperatorError, ValueError):
+    """A text is no directive that this version reads."""
+
+
+class SignatureError(OperatorError, PermissionError):
+    """A directive is not what the holder of its key signed."""
+
+
+class UnknownKeyError(SignatureError):
+    """A directive names a key that is not trusted here."""
+
+
+class ScopeError(OperatorError, PermissionError):
+    """A directive is meant for another deployment or session."""
+
+
+class ExpiredError(OperatorError, ValueError):
+    """A directive came after its expiry."""
+
+
+class ClockSkewError(OperatorError, ValueError):
+    """A directive was issued in this clock's future."""
+
+
+class SequenceError(OperatorError, ValueError):
+    """A directive's number is not above the last one that its key had."""
+
+
+class ReplayError(SequenceError):
+    """A directive was applied before."""
+
+
+class UnknownConstraintError(OperatorError, LookupError):
+    """A directive is about a constraint that is not pinned."""
+
+
+class DuplicateConstraintError(OperatorError, ValueError):
+    """A directive pins under a name that is taken."""
+
+
+class KeyFileError(OperatorError, ValueError):
+    """A key file cannot be used."""
+
+
+class StateError(OperatorError, RuntimeError):
+    """The channel's state on disk cannot be read or written."""

@@ -1,0 +1,100 @@
+"""Files that hold secrets: made for their owner only, and refused when open to others."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from constraintrot.defenses.operator.errors import OperatorError
+
+# No symlink in the last place, and no waiting for the writer of a named pipe.
+_FLAGS: Final = os.O_RDONLY | sum(
+    getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+)
+
+
+def private_bytes(path: Path, largest: int, error: type[OperatorError]) -> bytes:
+    """The bytes of a file that nobody but its owner, who is us, can read or write.
+
+    Raises:
+        OperatorError: as ``error``; the message never quotes the content.
+    """
+    try:
+        handle = os.open(path, _FLAGS)
+    except (OSError, ValueError) as failure:
+        why = getattr(failure, "strerror", None) or failure
+        raise error(f"cannot read {path}: {why}") from None
+    try:
+        _check_private(path, os.fstat(handle), error)
+        # A regular file gives what it has at once.
+        content = os.read(handle, largest + 1)
+    finally:
+        os.close(handle)
+    if len(content) > largest:
+        raise error(f"{path} is too large: at most {largest:,} bytes")
+    return content
+
+
+def _check_private(path: Path, status: os.stat_result, error: type[OperatorError]) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise error(f"{path} is no regular file")
+    if os.name == "posix" and status.st_mode & 0o077:
+        raise error(
+            f"{path} is open to others (mode {stat.S_IMODE(status.st_mode):04o}); it may have"
+            f" been read: make a new key, or run chmod 600 {path} if it was not"
+        )
+    if os.name == "posix" and status.st_uid != os.geteuid():
+        raise error(f"{path} belongs to another user")
+
+
+def create(path: Path, content: bytes, mode: int, error: type[OperatorError]) -> None:
+    """Write a file that is not there yet, from its first moment on with its mode.
+
+    Raises:
+        OperatorError: as ``error``; also where there is one, which stays as it is.
+    """
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except FileExistsError:
+        raise error(f"{path} is there already; it is overwritten with --force only") from None
+    except (OSError, ValueError) as failure:
+        raise error(f"cannot write {path}: {failure}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _fill(file.fileno(), content, mode)
+    except OSError as failure:
+        path.unlink(missing_ok=True)
+        raise error(f"cannot write {path}: {failure}") from None
+
+
+def replace(path: Path, content: bytes, mode: int, error: type[OperatorError]) -> None:
+    """Write a file at once or not at all, in the place of an older one.
+
+    Raises:
+        OperatorError: as ``error``; an older file is then as it was.
+    """
+    try:
+        # Made with mode 0600, whatever it is to have in the end.
+        handle, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except (OSError, ValueError) as failure:
+        raise error(f"cannot write {path}: {failure}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _fill(file.fileno(), content, mode)
+        os.replace(fresh, path)
+    except OSError as failure:
+        Path(fresh).unlink(missing_ok=True)
+        raise error(f"cannot write {path}: {failure}") from None
+
+
+def _fill(handle: int, content: bytes, mode: int) -> None:
+    # Past the umask, which could only take permissions away.
+    if hasattr(os, "fchmod"):
+        os.fchmod(handle, mode)
+    view = memoryview(content)
+    while view:
+        view = view[os.write(handle, view) :]
+    os.fsync(handle)

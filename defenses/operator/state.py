@@ -1,0 +1,214 @@
+"""The operator's state, and what a directive makes of it: a pure function, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from constraintrot.defenses.operator.directive import (
+    Amend,
+    Directive,
+    Exempt,
+    Pin,
+    Rescind,
+    digest,
+)
+from constraintrot.defenses.operator.errors import (
+    DuplicateConstraintError,
+    ReplayError,
+    SequenceError,
+    UnknownConstraintError,
+)
+from constraintrot.defenses.rampart.block import name_key
+
+# Of one key; an older directive is refused by its number all the same.
+_REMEMBERED: Final = 256
+# Past texts are only needed to find them in a conversation.
+_PAST: Final = 64
+_EXEMPTION: Final = "exemption-"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Constraint(_Frozen):
+    """A constraint's name and text."""
+
+    name: str
+    content: str
+
+
+class Exemption(_Frozen):
+    """Calls for which a constraint does not hold.
+
+    Attributes:
+        name: unique; that of its block in the registry.
+        constraint: name of the constraint.
+        calls: how many are left; None for any number.
+        until: seconds since 1970 when it ends; None for when its calls are used up.
+        function: the tool that may be called so; None for any.
+        arguments: the arguments that it must be called with; None for any.
+    """
+
+    name: str
+    constraint: str
+    calls: int | None
+    until: int | None
+    function: str | None
+    arguments: dict[str, JsonValue] | None
+
+    def active(self, now: float) -> bool:
+        """Whether it has not ended."""
+        return (self.until is None or now < self.until) and (self.calls is None or self.calls > 0)
+
+    def covers(self, function: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether it is about such a call."""
+        if self.function is not None and function != self.function:
+            return False
+        return self.arguments is None or _plain(arguments) == _plain(self.arguments)
+
+    def __str__(self) -> str:
+        calls = "every call" if self.calls is None else f"the next {self.calls} calls"
+        what = "the next call" if self.calls == 1 else calls
+        of = f" of {self.function}" if self.function is not None else ""
+        exact = " with the arguments that it names" if self.arguments is not None else ""
+        return f"{what}{of}{exact}"
+
+
+class Seen(_Frozen):
+    """The last number of a key's directives, and the digests of the last ones applied."""
+
+    last: int
+    digests: tuple[str, ...]
+
+
+class State(_Frozen):
+    """What the operator has said so far.
+
+    Attributes:
+        revision: one more at every directive and at every exempted call.
+        constraints: those in force, in their order.
+        past: texts that were in force and are not, newest last.
+        exemptions: those that may have calls left.
+        seen: by key id.
+    """
+
+    revision: int = 0
+    constraints: tuple[Constraint, ...] = ()
+    past: tuple[Constraint, ...] = ()
+    exemptions: tuple[Exemption, ...] = ()
+    seen: dict[str, Seen] = {}
+
+    def after(self, directive: Directive) -> State:
+        """The state once a directive is applied; its signature, scope and time were checked.
+
+        Raises:
+            SequenceError: its number is not above its key's last; ``ReplayError``
+                where that very directive was applied.
+            UnknownConstraintError: it changes a constraint that is not pinned.
+            DuplicateConstraintError: it pins under a name that is taken.
+        """
+        seen = self._counted(directive)
+        match directive:
+            case Pin():
+                changed = self.declared(directive.constraint, directive.content)
+            case Amend():
+                changed = self._replaced(directive.constraint, directive.content)
+            case Rescind():
+                changed = self._replaced(directive.constraint, None)
+            case Exempt():
+                changed = self._exempted(directive)
+        return changed._with(seen=seen, revision=self.revision + 1)
+
+    def declared(self, name: str, content: str) -> State:
+        """The state with one constraint more.
+
+        Raises:
+            DuplicateConstraintError: the name is taken.
+        """
+        if name_key(name).startswith(_EXEMPTION):
+            raise DuplicateConstraintError(f"names that start with {_EXEMPTION} are of exemptions")
+        if name_key(name) in {name_key(held.name) for held in self.constraints}:
+            raise DuplicateConstraintError(
+                f"constraint {name!r} is pinned already; amend it, or choose another name"
+            )
+        return self._with(
+            constraints=(*self.constraints, Constraint(name=name, content=content)),
+        )
+
+    def at(self, now: float) -> State:
+        """The state without the exemptions that have ended."""
+        return self._with(exemptions=tuple(one for one in self.exemptions if one.active(now)))
+
+    def used(self, names: tuple[str, ...], now: float) -> State | None:
+        """The state after a call was let through by some exemptions, or None if one has ended."""
+        held = {exemption.name: exemption for exemption in self.exemptions}
+        if not all(name in held and held[name].active(now) for name in names):
+            return None
+        left = (
+            one.model_copy(update={"calls": one.calls - 1})
+            if one.name in names and one.calls is not None
+            else one
+            for one in self.exemptions
+        )
+        return self._with(exemptions=tuple(left), revision=self.revision + 1).at(now)
+
+    def _counted(self, directive: Directive) -> dict[str, Seen]:
+        mark = digest(directive)
+        before = self.seen.get(directive.key, Seen(last=0, digests=()))
+        if mark in before.digests:
+            raise ReplayError(f"directive {directive.sequence} of this key was applied before")
+        if directive.sequence <= before.last:
+            raise SequenceError(
+                f"directive {directive.sequence} is not above {before.last}, the last of its key:"
+                " it is out of order or replayed; sign a new one with a higher number"
+            )
+        digests = (*before.digests, mark)[-_REMEMBERED:]
+        return {**self.seen, directive.key: Seen(last=directive.sequence, digests=digests)}
+
+    def _find(self, name: str) -> Constraint:
+        found = next((held for held in self.constraints if held.name == name), None)
+        if found is None:
+            known = ", ".join(repr(held.name) for held in self.constraints) or "none"
+            raise UnknownConstraintError(f"no constraint {name!r} is pinned; pinned: {known}")
+        return found
+
+    def _replaced(self, name: str, content: str | None) -> State:
+        """With another text, or none; what was exempt from the old text is not exempt any more."""
+        was = self._find(name)
+        now = () if content is None else (Constraint(name=name, content=content),)
+        return self._with(
+            constraints=tuple(
+                one for held in self.constraints for one in (now if held == was else (held,))
+            ),
+            past=(*self.past, was)[-_PAST:],
+            exemptions=tuple(one for one in self.exemptions if one.constraint != name),
+        )
+
+    def _exempted(self, directive: Exempt) -> State:
+        self._find(directive.constraint)
+        one = Exemption(
+            name=f"{_EXEMPTION}{directive.key}-{directive.sequence}",
+            constraint=directive.constraint,
+            calls=directive.calls,
+            until=directive.until,
+            function=directive.function,
+            arguments=directive.arguments,
+        )
+        return self._with(exemptions=(*self.exemptions, one))
+
+    def _with(self, **changes: object) -> State:
+        return self.model_copy(update=changes)
+
+
+def _plain(value: object) -> object:
+    """A JSON value for comparing: 5 and 5.0 are the same number, 1 and True are not."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[object, object]", value).items()
+        return {str(key): _plain(one) for key, one in items}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in cast("list[object]", value)]
+    return (type(value) is bool, value)

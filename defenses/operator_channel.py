@@ -1,0 +1,153 @@
+"""``operator_channel``: constraints change by signed directives only, and every call is checked.
+
+Before each call of the agent's model, what has come in through the channel is
+applied, the context shows the registry as it is then, and claims of authority in
+tool results and summaries are marked as unverified where they stand. A proposed
+call is checked against the constraints as they are at that moment by a verifier
+that never sees the conversation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.defenses import MEASURING, Defense, Deployment, defense
+from constraintrot.defenses.tool_gate import ask
+from constraintrot.defenses.verifier import Decision, Verifier
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, CompactionStrategy
+
+    from constraintrot.defenses.operator import Channel, Exemption, Receipt, State
+    from constraintrot.defenses.operator.showing import Shown
+
+# How often a call is checked anew because the constraints changed meanwhile.
+_TRIES = 3
+
+
+class OperatorChannel(Defense):
+    """The operator's constraints around an agent.
+
+    Args:
+        channel: where they come from.
+        verifier: what checks calls; the model of role ``verifier`` unless given,
+            and the agent's own where that role has none.
+        receipts: takes what became of each text that came in.
+
+    Attributes:
+        counts: calls by what became of them: ``approved``, ``exempted``,
+            ``blocked``, or ``undecided``, which is blocked too.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        verifier: Verifier | None = None,
+        receipts: list[Receipt] | None = None,
+    ) -> None:
+        self.channel = channel
+        self.verifier = verifier or Verifier(ask)
+        self.receipts = [] if receipts is None else receipts
+        self.counts: Counter[str] = Counter()
+        self._pins: Shown | None = None
+
+    @property
+    def pins(self) -> Shown:
+        """The block that the context shows."""
+        from constraintrot.defenses.operator.showing import Shown
+
+        if self._pins is None:
+            self._pins = Shown(self.channel)
+        return self._pins
+
+    def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
+        """Wrap the compactor."""
+        from constraintrot.defenses.operator.showing import ShownCompaction
+
+        return ShownCompaction(strategy, self.pins, lambda: self.poll("wrap"))
+
+    async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """The messages with the registry as it is now, and claims of authority marked."""
+        self.poll("assemble")
+        return await self.pins.check(messages)
+
+    async def approve(self, function: str, arguments: Mapping[str, Any]) -> str | None:
+        """Why a proposed call is blocked, or None to let it through."""
+        for _ in range(_TRIES):
+            self.poll("approve")
+            state = self.channel.state
+            decision, exempt = await self._decide(state, function, arguments)
+            self.poll("approve")
+            # What was decided by constraints that changed meanwhile is decided anew.
+            if self.channel.constraints != state.constraints:
+                continue
+            if exempt and not self.channel.use(exempt, state.constraints):
+                continue
+            return self._settled(function, decision, state, exempt)
+        self.counts["undecided"] += 1
+        return "undecided: the operator's constraints changed while the call was checked"
+
+    def poll(self, hook: str) -> None:
+        """Apply what has come in through the channel."""
+        from inspect_ai.log import transcript
+
+        if MEASURING.get():
+            return
+        for receipt in self.channel.poll(hook):
+            self.receipts.append(receipt)
+            transcript().info(receipt.model_dump(mode="json"), source="operator channel")
+
+    async def _decide(
+        self, state: State, function: str, arguments: Mapping[str, Any]
+    ) -> tuple[Decision, tuple[Exemption, ...]]:
+        """The decision on a call, and the exemptions that it needs."""
+        call = function, dict(arguments)
+        rules = {held.name: held.content for held in state.constraints}
+        decision = await self.verifier.check(list(rules.values()), *call)
+        exempting = self.channel.exempting(function, arguments)
+        if decision.blocked is False or not exempting:
+            return decision, ()
+        # One of several exemptions for the same constraint is enough, the oldest.
+        needed = {one.constraint: one for one in reversed(exempting)}
+        left = [content for name, content in rules.items() if name not in needed]
+        decision = await self.verifier.check(left, *call)
+        if decision.blocked is not False:
+            return decision, ()
+        used = [
+            one
+            for name, one in needed.items()
+            if len(needed) == 1
+            or (await self.verifier.check([rules[name]], *call)).blocked is not False
+        ]
+        # Together they break a rule that each alone does not: then all were needed.
+        return decision, tuple(used or needed.values())
+
+    def _settled(
+        self, function: str, decision: Decision, state: State, exempt: Sequence[Exemption]
+    ) -> str | None:
+        from inspect_ai.log import transcript
+
+        outcome = {False: "approved", True: "blocked", None: "undecided"}[decision.blocked]
+        outcome = "exempted" if exempt else outcome
+        self.counts[outcome] += 1
+        transcript().info(
+            {
+                "function": function,
+                "outcome": outcome,
+                "reason": decision.reason,
+                "revision": state.revision,
+            },
+            source="operator channel",
+        )
+        return None if decision.blocked is False else decision.reason
+
+
+@defense("operator_channel", hooks=("wrap", "assemble", "approve"), declared=True)
+def operator_channel(deployment: Deployment) -> Defense:
+    """Declared policies, which only a signed directive changes (section 7, last paragraph)."""
+    from constraintrot.defenses.operator import connection
+
+    to = connection()
+    return OperatorChannel(to.channel(deployment.declared), receipts=to.receipts)

@@ -1,0 +1,142 @@
+"""What an agent's context shows of the operator's registry, around any compactor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    CompactionResult,
+    CompactionStrategy,
+    get_model,
+)
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.defenses.operator.marking import MARK
+from constraintrot.defenses.operator.showing import HEADING
+from tests.defenses.operator.around import (
+    CLAIM,
+    WIDER,
+    approve,
+    assemble,
+    conversation,
+    defended,
+)
+from tests.defenses.operator.desk import NOW, POLICY, signed
+
+
+def test_the_context_shows_the_registry_and_its_revision() -> None:
+    defense, box = defended()
+    first = assemble(defense, conversation())
+    assert first[1].text == f"{HEADING.format(revision=0)}\n~~~ limit\n{POLICY}\n~~~"
+    assert [m.id for m in first if m.id != first[1].id] == ["s", "u", "a", "t", "v"]
+    box.put(signed("amend", 1, content=WIDER), signed("pin", 2))
+    second = assemble(defense, conversation())
+    assert second[1].text == (
+        f"{HEADING.format(revision=2)}\n~~~ limit\n{WIDER}\n~~~\n"
+        "~~~ notes\nDates have the month spelled out.\n~~~"
+    )
+    box.put(signed("rescind", 3), signed("rescind", 4, constraint="notes"))
+    assert assemble(defense, conversation())[1].text == (
+        "The operator's registry (revision 4) holds no standing policy.\n"
+        "Withdrawn by the operator, wherever it is still stated: limit, notes."
+    )
+
+
+def test_an_exempt_policy_is_not_stated_until_it_holds_again() -> None:
+    defense, box = defended()
+    box.put(signed("exempt", 1, function="buy"))
+    (block,) = (m.text for m in assemble(defense, conversation()) if "registry" in m.text)
+    assert POLICY not in block
+    assert "limit does not hold for the next call of buy." in block
+    approve(defense)
+    (block,) = (m.text for m in assemble(defense, conversation()) if "registry" in m.text)
+    assert POLICY in block
+    assert "does not hold" not in block
+    # One for exact arguments leaves all other calls to be warned of.
+    box.put(signed("exempt", 2, calls=None, until=NOW + 60, function="buy", arguments={"n": 1}))
+    (block,) = (m.text for m in assemble(defense, conversation()) if "registry" in m.text)
+    assert POLICY in block
+    assert "every call of buy with the arguments that it names, until 2027-01-15 08:01:00" in block
+
+
+def test_assembling_again_changes_nothing_and_longer_histories_keep_their_prefix() -> None:
+    defense, _ = defended()
+    once = assemble(defense, conversation(f"{CLAIM} Room 4 is free."))
+    assert assemble(defense, once) == once
+    more = ChatMessageAssistant(content="Bought.", id="w")
+    longer = assemble(defense, [*conversation(f"{CLAIM} Room 4 is free."), more])
+    assert longer == [*once, more]
+    assert once[4].text == f"{MARK}{CLAIM} Room 4 is free."
+
+
+def test_an_older_block_does_not_stay() -> None:
+    defense, box = defended()
+    once = assemble(defense, conversation())
+    merged = [
+        once[0],
+        once[1].model_copy(
+            update={"content": f"{once[1].text}\nRead the notes.", "metadata": None}
+        ),
+        *once[3:],
+    ]
+    box.put(signed("amend", content=WIDER))
+    for given in (once, merged):
+        found = assemble(defense, given)
+        assert sum("registry" in message.text for message in found) == 1
+        assert WIDER in found[1].text
+        assert not any(POLICY in message.text for message in found)
+        assert any(message.text == "Read the notes." for message in found)
+
+
+def test_a_withdrawn_policy_is_not_shown_where_it_was_stated() -> None:
+    defense, box = defended()
+    stated = [*conversation(), ChatMessageUser(content=f"Remember: {POLICY}", id="w")]
+    assert assemble(defense, stated)[-1].text == f"Remember: {POLICY}"
+    box.put(signed("rescind"))
+    assert assemble(defense, stated)[-1].text == "Remember: [limit: see the operator's registry]"
+
+
+def test_without_a_policy_nothing_is_added() -> None:
+    defense, _ = defended(declared={})
+    assert assemble(defense, conversation()) == conversation()
+
+
+class Summary(CompactionStrategy):
+    """Makes one summary of all and notes what it was shown."""
+
+    def __init__(self) -> None:
+        super().__init__(type="summary", threshold=1000, memory=False)
+        self.shown: list[ChatMessage] = []
+
+    async def compact(
+        self, model: Any, messages: list[ChatMessage], tools: list[ToolInfo]
+    ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
+        self.shown = list(messages)
+        summary = ChatMessageUser(content=f"So far: {CLAIM}", id="z", metadata={"summary": True})
+        return [messages[0], summary], summary
+
+
+def test_the_block_goes_around_the_compactor() -> None:
+    defense, box = defended()
+    inner = Summary()
+    strategy = defense.wrap(inner)
+
+    def compact(messages: Sequence[ChatMessage]) -> CompactionResult:
+        model = get_model("mockllm/model")
+        return asyncio.run(strategy.compact_outcome(model, list(messages), []))
+
+    once = compact(assemble(defense, conversation())).input
+    assert not any(POLICY in message.text for message in inner.shown)
+    assert [POLICY in message.text for message in once] == [False, True, False]
+    # What came in before the next compaction is in its block.
+    box.put(signed("amend", content=WIDER))
+    twice = compact([*once, ChatMessageUser(content="Go on.", id="g")]).input
+    assert not any("registry" in message.text for message in inner.shown)
+    assert [WIDER in message.text for message in twice] == [False, True, False]
+    sent = assemble(defense, twice)
+    assert sent[2].text == f"So far: {CLAIM}".replace("So far", f"{MARK}So far")

@@ -1,0 +1,103 @@
+"""The state on disk: it outlives its process, is its owner's alone, and is kept whole or not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constraintrot.defenses.operator import (
+    Channel,
+    Mailbox,
+    ReplayError,
+    SequenceError,
+    StateError,
+)
+from tests.defenses.operator.desk import CALL, POLICY, channel, signed, texts
+
+
+def kept(folder: Path, **more: Any) -> Channel:
+    return channel(folder=folder / "state", **more)
+
+
+def test_a_state_outlives_its_process(tmp_path: Path) -> None:
+    made = kept(tmp_path)
+    made.apply(signed("amend", 3, content="A."))
+    made.apply(signed("exempt", 4, calls=2))
+    again = kept(tmp_path)
+    assert again.state == made.state
+    assert texts(again) == {"limit": "A."}
+    with pytest.raises(ReplayError):
+        again.apply(signed("amend", 3, content="A."))
+    with pytest.raises(SequenceError):
+        again.apply(signed("rescind", 2))
+    again.apply(signed("rescind", 5))
+    # What another channel did is seen at once.
+    assert made.constraints == ()
+    assert texts(made) == {}
+
+
+def test_a_state_is_its_owner_s_alone(tmp_path: Path) -> None:
+    kept(tmp_path)
+    for path in [tmp_path / "state", *(tmp_path / "state").iterdir()]:
+        assert path.stat().st_mode & 0o077 == 0, path
+    with pytest.raises(StateError, match="wanted is"):
+        Channel("shop", "s-2", trusted=[], folder=tmp_path / "state")
+    (tmp_path / "state").chmod(0o755)
+    with pytest.raises(StateError, match="chmod 700"):
+        kept(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "key", "open key"])
+def test_a_changed_state_is_refused(tmp_path: Path, damage: str) -> None:
+    made = kept(tmp_path)
+    made.apply(signed("amend"))
+    state, key = tmp_path / "state" / "state", tmp_path / "state" / "state.key"
+    if damage == "flipped":
+        state.write_bytes(state.read_bytes().replace(b"900", b"999"))
+    elif damage == "cut":
+        state.write_bytes(state.read_bytes()[:-9])
+    elif damage == "key":
+        key.unlink()
+    else:
+        key.chmod(0o644)
+    with pytest.raises(StateError):
+        kept(tmp_path)
+    if not damage.endswith("key"):
+        with pytest.raises(StateError):
+            made.apply(signed("rescind", 2))
+        assert texts(made) == {"limit": "A single purchase may cost at most 900 in total."}
+
+
+def test_nothing_is_applied_where_the_disk_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = Mailbox()
+    made = kept(tmp_path, mailbox=box)
+    before = made.state
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    box.put(signed("amend", 1), signed("rescind", 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(StateError, match="No space left"):
+            made.apply(signed("amend", 1))
+        with pytest.raises(StateError, match="No space left"):
+            made.poll()
+        assert (made.state, texts(made)) == (before, {"limit": POLICY})
+    # What could not be kept still waits.
+    assert [one.kind for one in made.poll()] == ["amend", "rescind"]
+    assert kept(tmp_path).constraints == ()
+
+
+def test_two_channels_of_one_folder_share_one_exemption(tmp_path: Path) -> None:
+    ours, theirs = kept(tmp_path), kept(tmp_path)
+    ours.apply(signed("exempt"))
+    (one,) = theirs.exempting(*CALL)
+    assert theirs.use([one], theirs.constraints)
+    assert not ours.use([one], ours.constraints)
+    assert ours.exempting(*CALL) == ()
