@@ -24,6 +24,7 @@ from inspect_ai.model import (
     CompactionStrategy,
     CompactionSummary,
     CompactionTrim,
+    Content,
     ContentImage,
     ContentText,
     GenerateConfig,
@@ -100,7 +101,7 @@ class Merging(ModelAPI):
 class Forgetting(CompactionStrategy):
     """Keeps system and input messages and writes a summary that holds nothing."""
 
-    def __init__(self, threshold: int = 100_000) -> None:
+    def __init__(self, threshold: int | float = 100_000) -> None:
         super().__init__(type="summary", threshold=threshold)
         self.shown: list[list[ChatMessage]] = []
 
@@ -341,8 +342,9 @@ def test_conversations_that_share_a_strategy_do_not_mix() -> None:
     model = Model(Merging(True), GenerateConfig())
 
     def begin(picture: str) -> list[ChatMessage]:
-        parts = [ContentText(text="Work."), ContentImage(image=f"data:image/png;base64,{picture}")]
-        return [ChatMessageUser(content=[*parts], id=picture, source="input")]
+        image = ContentImage(image=f"data:image/png;base64,{picture}")
+        content: list[Content] = [ContentText(text="Work."), image]
+        return [ChatMessageUser(content=content, id=picture, source="input")]
 
     async def go() -> dict[str, list[ChatMessage]]:
         handlers = {p: compaction(strategy, prefix=begin(p), model=model) for p in ("AAAA", "BBBB")}
@@ -385,7 +387,11 @@ def test_a_judge_is_asked_whether_the_context_entails_the_pins(answer: bool | No
 
 @pytest.mark.parametrize(("says", "is_"), [("YES", True), ("no.", False), ("perhaps", None)])
 def test_a_model_as_the_judge(says: str, is_: bool | None) -> None:
-    assert asyncio.run(entailment(answering(says))(POLICY, "a context")) is is_
+
+    async def ask() -> bool | None:
+        return await entailment(answering(says))(POLICY, "a context")
+
+    assert asyncio.run(ask()) is is_
 
 
 TEXTS = st.text(st.sampled_from("ab~ \n.#`é☃"), min_size=1, max_size=30)
@@ -476,7 +482,7 @@ def test_the_result_says_which_strategy_ran() -> None:
 
 def test_an_agent_over_the_bridge_keeps_the_policy(tmp_path: Any) -> None:
     @agent
-    def foreign(strategy: CompactionStrategy) -> Agent:
+    def foreign(strategy: PinnedCompaction) -> Agent:
         async def execute(state: AgentState) -> AgentState:
             check = pin_filter(strategy.pins.registry)
             async with agent_bridge(state, compaction=strategy, filter=check) as bridge:

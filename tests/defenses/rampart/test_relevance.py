@@ -196,7 +196,7 @@ def test_a_query_is_embedded_as_one_where_the_embedder_knows_how() -> None:
             return np.ones((len(texts), 2), np.float32)
 
         def query(self, texts: Sequence[str]) -> NDArray[np.float32]:
-            self.asked += texts
+            self.asked.extend(texts)
             return np.ones((len(texts), 2), np.float32)
 
     owner = Principal("owner")
