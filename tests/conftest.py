@@ -14,7 +14,12 @@ import pytest
 os.environ["INSPECT_DISPLAY"] = "none"
 os.environ["INSPECT_LOG_LEVEL"] = "error"
 
+from hypothesis import settings
 from inspect_ai.log import EvalLog
+
+# How fast a machine is that day is no property of the code.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 Run = Callable[..., EvalLog]
 

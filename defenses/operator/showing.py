@@ -86,7 +86,15 @@ class Shown(Pins):
 
     def bare(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """The messages without any block that was put in, merged ones included."""
-        return without_pins(messages, lambda text: cut_text(text, self._emitted))
+        kept = without_pins(messages, lambda text: cut_text(text, self._emitted))
+        return [self._without_text(message) for message in kept]
+
+    def _without_text(self, message: ChatMessage) -> ChatMessage:
+        """A message less any block, where a framework merged it in and dropped the mark."""
+        if message.role not in ("system", "user") or not isinstance(message.content, str):
+            return message
+        rest = cut_text(message.content, self._emitted)
+        return message if rest == message.content else message.model_copy(update={"content": rest})
 
 
 class ShownCompaction(PinnedCompaction):

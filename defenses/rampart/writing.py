@@ -115,7 +115,10 @@ class Writable(Kept):
             "pinned": False, "removable": removable, "priority": priority,
         }  # fmt: skip
         return self._taken_in(
-            [drafted(self._counter, author, name, text, **fields) for name, text in contents.items()]
+            [
+                drafted(self._counter, author, name, text, **fields)
+                for name, text in contents.items()
+            ]
         )
 
     def amend(self, block_id: UUID, content: str, *, by: Principal) -> Block:

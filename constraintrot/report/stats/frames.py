@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 CLUSTER = ("family", "seed")
 """One variant of one family; replicates, locales and wordings of it are one cluster."""
 
+IDENTITY = ("family", "locale", "seed", "replicate", "allowed")
+"""Which episode it is, whatever the arms have in common."""
+
 KEYS = (
     "family", "locale", "wording", "channel", "condition", "compactor", "prompt",
     "budget_words", "rounds", "scaffold", "attack", "defense", "harness", "agent",
@@ -239,7 +242,11 @@ def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
         for key in KEYS
         if key in tables[0]
         and key not in fixed
-        and all(set(left[key]) & set(right[key]) for left, right in pairwise(tables))
+        and (
+            # Who an episode is about is never left out: other variants are no partners.
+            key in IDENTITY
+            or all(set(left[key]) & set(right[key]) for left, right in pairwise(tables))
+        )
     ]
 
 

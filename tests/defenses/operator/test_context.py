@@ -127,7 +127,7 @@ def test_the_block_goes_around_the_compactor() -> None:
     strategy = defense.wrap(inner)
 
     def compact(messages: Sequence[ChatMessage]) -> CompactionResult:
-        model = get_model("mockllm/model")
+        model = get_model("scripted/obedient")
         return asyncio.run(strategy.compact_outcome(model, list(messages), []))
 
     once = compact(assemble(defense, conversation())).input

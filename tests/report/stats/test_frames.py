@@ -147,3 +147,13 @@ def test_mediation_over_a_frame() -> None:
     assert found.share.estimate == 1
     pinned = frames.frame_mediate(plain(episodes(), defense="pin"))
     assert isinstance(pinned.share, NoInterval)
+
+
+@pytest.mark.parametrize("column", ["seed", "family", "allowed", "replicate"])
+def test_another_episode_is_no_partner(column: str) -> None:
+    """One episode an arm, and nothing but who it is about differs."""
+    frame = episodes()
+    one = frame[frame["defense"] == "none"].head(1)
+    other = one.assign(defense="pin", **{column: True if column == "allowed" else "another"})
+    with pytest.raises(ParameterError):
+        frames.frame_compare(pd.concat([one, other]), {"defense": "none"}, {"defense": "pin"})

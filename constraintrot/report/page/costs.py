@@ -1,0 +1,56 @@
+"""What the episodes cost: tokens, seconds, and how much a prefix cache could give back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import design
+from .view import Row, Section, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Cost"
+_MEDIANS = (
+    ("tokens_before", "history, tokens", ".0f"),
+    ("tokens_after", "after compaction", ".0f"),
+    ("last_input_tokens", "last input", ".0f"),
+    ("input_tokens", "input, all calls", ".0f"),
+    ("output_tokens", "output", ".0f"),
+    ("seconds", "seconds", ".1f"),
+    ("seconds_compaction", "of it compacting", ".1f"),
+    ("prefix_tokens", "shared prefix", ".0f"),
+)
+
+
+def cost(frame: pd.DataFrame) -> Section:
+    """Medians an episode, by model and condition."""
+    rows: list[Row] = []
+    for agent in design.agents(frame):
+        mine = frame[frame["agent"] == agent]
+        for arm in design.arms(mine):
+            part = mine[mine["arm"] == arm]
+            medians = tuple(_median(part[name], form) for name, _, form in _MEDIANS)
+            rows.append(Row((agent, arm), (str(len(part)), *medians, _cached(part))))
+    columns = ("episodes", *(head for _, head, _ in _MEDIANS), "served from cache")
+    notes = (
+        "Medians an episode over all its settings. Tokens before and after compaction, last input"
+        " and shared prefix are o200k tokens; input and output are as the provider counts them."
+        " Seconds are of the machine that ran it.",
+    )
+    caption = "Cost by model and condition"
+    table = Table(caption, ("model", "condition"), columns, tuple(rows), notes)
+    return Section("cost", TITLE, (table,))
+
+
+def _median(values: pd.Series[float], form: str) -> str:
+    known = values.dropna()
+    return format(float(known.median()), form) if len(known) else "-"
+
+
+def _cached(part: pd.DataFrame) -> str:
+    """Share of all input tokens that the provider read from its cache."""
+    cached = float(part["cached_tokens"].sum())
+    # Providers count cached tokens apart from the others.
+    total = float(part["input_tokens"].sum()) + cached
+    return f"{100 * cached / total:.0f} %" if total else "-"

@@ -1,0 +1,306 @@
+"""Drawings, as SVG that takes its colours from the page.
+
+Every series has a marker and a line style of its own, so none is told apart by
+colour alone; colours are CSS variables, so that one drawing serves light and dark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.report.stats.interval import Estimate, Interval
+
+from . import untrusted
+from .view import Figure, percent, points, rate_text
+
+if TYPE_CHECKING:
+    from constraintrot.report.stats.curves import SurvivalCurve
+    from constraintrot.report.stats.paired import Comparison
+
+# Stand-ins that the page's variables replace, see ``_themed``.
+INK, FAINT, BACK = "#010203", "#010204", "#010205"
+SERIES = ("#010211", "#010212", "#010213", "#010214")
+_VARIABLES = {INK: "ink", FAINT: "faint", BACK: "back"} | {
+    colour: f"series-{at}" for at, colour in enumerate(SERIES, 1)
+}
+MARKERS = ("o", "s", "D", "^")
+LINES = ("-", "--", "-.", ":")
+HATCHES = ("", "////", "....", "xxxx")
+WIDTH = 7.2
+_SETTINGS = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "hatch.linewidth": 0.6,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.4,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "hatch.color": INK,
+}
+
+
+@dataclass(frozen=True)
+class Series:
+    """Rates of one kind, one for each label; None where it was not measured."""
+
+    name: str
+    values: Sequence[Estimate | None]
+
+
+def dots(
+    labels: Sequence[str],
+    series: Sequence[Series],
+    caption: str,
+    axis: str = "violation, per cent",
+    theirs: Sequence[float | None] = (),
+    width: float = WIDTH,
+) -> Figure:
+    """Rates with intervals, a line a label; ``theirs`` are the paper's, hollow."""
+    height = 0.75 + 0.36 * len(labels) + (0.3 if len(series) > 1 or any(theirs) else 0)
+    with _drawing(width, height) as (axes, out):
+        for at, one in enumerate(series):
+            shift = 0.22 * (at - (len(series) - 1) / 2)
+            _whiskers(axes, one, at, shift)
+        known = [(value, at) for at, value in enumerate(theirs) if value is not None]
+        if known:
+            xs, ys = zip(*known, strict=True)
+            axes.plot(xs, [y + 0.3 for y in ys], "v", mfc="none", mec=INK, ms=6, label="paper")
+        axes.set_yticks(range(len(labels)), [_label(name, 30) for name in labels])
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+        _per_cent(axes, axis)
+        _legend(axes, len(series) + bool(known))
+    said = [
+        f"{label}: "
+        + ", ".join(
+            (f"{one.name} " if len(series) > 1 else "") + rate_text(value)
+            for one in series
+            if (value := one.values[at]) is not None
+        )
+        for at, label in enumerate(labels)
+    ]
+    return _figure(out, caption, f"{axis}. {'; '.join(said)}")
+
+
+def forest(rows: Sequence[tuple[str, Comparison]], caption: str) -> Figure:
+    """Paired differences with their intervals; filled where direction is told apart."""
+    with _drawing(WIDTH, 0.8 + 0.34 * len(rows)) as (axes, out):
+        for at, (_, one) in enumerate(rows):
+            found = one.difference
+            told = one.verdict in ("b is lower", "b is higher")
+            marker = "<" if one.verdict == "b is lower" else ">" if told else "o"
+            if isinstance(found, Interval):
+                axes.plot([100 * found.lower, 100 * found.upper], [at, at], color=INK, lw=1.4)
+            face = SERIES[1 if one.verdict == "b is lower" else 0] if told else BACK
+            axes.plot(100 * found.estimate, at, marker, mfc=face, mec=INK, ms=7)
+        axes.axvline(0, color=INK, lw=0.9, ls="--")
+        axes.set_yticks(range(len(rows)), [_label(name, 60) for name, _ in rows])
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_xlim(-105, 105)
+        axes.set_xlabel("paired difference of violation, points (left: fewer violations)")
+        axes.grid(axis="x")
+    said = [f"{name}: {points(one.difference)}, {one.verdict}" for name, one in rows]
+    return _figure(out, caption, "Paired differences. " + "; ".join(said))
+
+
+def curve(
+    series: Sequence[tuple[str, Sequence[tuple[float, Estimate]]]],
+    caption: str,
+    axis: str,
+    theirs: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+) -> Figure:
+    """Rates by dose on a logarithmic scale; the paper's points hollow and unjoined by ours."""
+    with _drawing(WIDTH, 3.1) as (axes, out):
+        for at, (name, found) in enumerate(series):
+            xs = [dose for dose, _ in found]
+            ys = [100 * value.estimate for _, value in found]
+            colour = SERIES[at % 4]
+            axes.plot(xs, ys, LINES[at % 4], marker=MARKERS[at % 4], color=colour, label=name)
+            for dose, value in found:
+                if isinstance(value, Interval):
+                    axes.plot([dose] * 2, [100 * value.lower, 100 * value.upper], color=colour)
+        for at, (name, points_) in enumerate((theirs or {}).items()):
+            xs, ys = [x for x, _ in points_], [y for _, y in points_]
+            marker = "v^"[at % 2]
+            axes.plot(xs, ys, marker, mfc="none", mec=INK, ms=7, label=f"{name} (paper)")
+        axes.set_xscale("log")
+        doses = sorted({dose for _, found in series for dose, _ in found})
+        axes.set_xticks(doses, [f"{dose:g}" for dose in doses])
+        axes.minorticks_off()
+        axes.set_xlabel(axis)
+        axes.set_ylim(-4, 104)
+        axes.set_ylabel("per cent")
+        axes.grid(axis="y")
+        _legend(axes, len(series) + len(theirs or {}))
+    said = [
+        f"{name}: " + ", ".join(f"{dose:g}: {rate_text(value)}" for dose, value in found)
+        for name, found in series
+    ]
+    return _figure(out, caption, f"Rates by {axis}. " + "; ".join(said))
+
+
+def mosaic(table: tuple[tuple[int, int], tuple[int, int]], caption: str) -> Figure:
+    """A 2 x 2: column widths are how many kept and lost it, heights how many violated."""
+    total = sum(map(sum, table))
+    with _drawing(4.6, 3.0) as (axes, out):
+        left = 0.0
+        for (violated, obeyed), name in zip(table, ("kept", "lost"), strict=True):
+            n = violated + obeyed
+            width, share = n / total, violated / n if n else 0.0
+            parts = ((0.0, share, violated, 0), (share, 1 - share, obeyed, 1))
+            for bottom, height, count, at in parts:
+                if not count:
+                    continue
+                axes.bar(
+                    left, height, width, bottom, align="edge", color=SERIES[at], alpha=0.45,
+                    edgecolor=BACK, lw=2, hatch=HATCHES[1 - at],
+                )  # fmt: skip
+                word = "violated" if at == 0 else "not violated"
+                text = f"{count}\n{word}"
+                box = {"facecolor": BACK, "edgecolor": "none", "pad": 1.5}
+                axes.text(
+                    left + width / 2, bottom + height / 2, text, ha="center", va="center", bbox=box
+                )
+            if n:
+                axes.text(left + width / 2, -0.04, f"policy {name}\nn = {n}", ha="center", va="top")
+            left += width
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+        axes.axis("off")
+    said = "; ".join(
+        f"policy {name}: {violated} of {violated + obeyed} violated"
+        for (violated, obeyed), name in zip(table, ("kept", "lost"), strict=True)
+    )
+    return _figure(out, caption, f"Violation by survival of the policy. {said}")
+
+
+def pareto(points_: Sequence[tuple[str, Estimate, Estimate]], caption: str) -> Figure:
+    """Violation against allowed tasks done, one point a defense: best at the top left."""
+    with _drawing(WIDTH, 3.4) as (axes, out):
+        for at, (name, bad, good) in enumerate(points_):
+            x, y = 100 * bad.estimate, 100 * good.estimate
+            colour = SERIES[at % 4]
+            if isinstance(bad, Interval):
+                axes.plot([100 * bad.lower, 100 * bad.upper], [y, y], color=colour, lw=0.9)
+            if isinstance(good, Interval):
+                axes.plot([x, x], [100 * good.lower, 100 * good.upper], color=colour, lw=0.9)
+            marker = (*MARKERS, "v", "P", "X", "*")[at % 8]
+            axes.plot(x, y, marker, color=colour, mec=INK, ms=8, ls="", label=_label(name, 40))
+        axes.set_ylim(-4, 104)
+        axes.set_ylabel("allowed tasks done, per cent")
+        axes.grid(axis="y")
+        _per_cent(axes, "violation, per cent")
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8.5)
+    said = [f"{name}: violation {percent(x)}, done {percent(y)}" for name, x, y in points_]
+    return _figure(out, caption, "Defenses. " + "; ".join(said))
+
+
+def steps(curves: Sequence[tuple[str, SurvivalCurve]], caption: str) -> Figure:
+    """Share of episodes that still hold the policy after each round."""
+    with _drawing(WIDTH, 2.8) as (axes, out):
+        for at, (name, found) in enumerate(curves):
+            xs = [0.0, *(step.time for step in found.steps)]
+            ys = [100.0, *(100 * step.kept.estimate for step in found.steps)]
+            style = {"color": SERIES[at % 4], "ls": LINES[at % 4], "marker": MARKERS[at % 4]}
+            axes.plot(xs, ys, drawstyle="steps-post", label=_label(name, 40), **style)
+        axes.set_ylim(-4, 104)
+        axes.set_xlabel("rounds of compaction")
+        axes.set_ylabel("policy kept, per cent")
+        axes.set_xticks(sorted({0.0, *(step.time for _, one in curves for step in one.steps)}))
+        axes.grid(axis="y")
+        _legend(axes, 2)
+    said = [
+        f"{name}: "
+        + ", ".join(f"after {step.time:g} {100 * step.kept.estimate:.0f} %" for step in found.steps)
+        for name, found in curves
+    ]
+    return _figure(out, caption, "Policy kept by round. " + "; ".join(said))
+
+
+@contextmanager
+def _drawing(width: float, height: float) -> Generator[tuple[Any, list[str]]]:
+    """Axes to draw on; the list holds the SVG once they are left."""
+    # Its type information is incomplete; what is drawn with it goes unchecked.
+    matplotlib: Any = import_module("matplotlib")
+    figure: Any = import_module("matplotlib.figure")
+    salt = f"{width} {height}"
+    # Fonts lack some scripts; the browser draws the text, so that is no loss.
+    with matplotlib.rc_context({**_SETTINGS, "svg.hashsalt": salt}), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        canvas = figure.Figure(figsize=(width, height))
+        axes = canvas.add_subplot()
+        canvas.patch.set_alpha(0)
+        axes.patch.set_alpha(0)
+        axes.set_axisbelow(True)
+        out: list[str] = []
+        yield axes, out
+        file = io.StringIO()
+        none = {"Date": None, "Creator": None, "Format": None, "Type": None}
+        canvas.savefig(file, format="svg", bbox_inches="tight", pad_inches=0.04, metadata=none)
+        out.append(file.getvalue())
+
+
+def _figure(out: list[str], caption: str, alt: str) -> Figure:
+    return Figure(_themed(out[0]), untrusted.cut(alt, 1_500), caption)
+
+
+def _themed(svg: str) -> str:
+    """The drawing alone, its colours the page's, its ids its own, without an outer size."""
+    body = svg[svg.index("<svg") :]
+    for colour, name in _VARIABLES.items():
+        body = body.replace(colour, f"var(--{name})")
+    mark = f"f{hashlib.sha256(body.encode(errors='replace')).hexdigest()[:8]}-"
+    body = re.sub(r'(\bid="|href="#|url\(#)', lambda found: f"{found[0]}{mark}", body)
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    opening, rest = body.split(">", 1)
+    size = re.search(r'width="([\d.]+)pt"', opening)
+    opening = re.sub(r' (width|height)="[\d.]+pt"', "", opening)
+    wide = f"{float(size[1]) * 4 / 3:.0f}px" if size else "100%"
+    return f'{opening} style="max-width:{wide}" aria-hidden="true" focusable="false">{rest}'
+
+
+def _whiskers(axes: Any, series: Series, at: int, shift: float) -> None:
+    label: str | None = series.name
+    for y, value in enumerate(series.values):
+        if value is None or value.estimate != value.estimate:
+            continue
+        colour = SERIES[at % 4]
+        if isinstance(value, Interval):
+            ends = [100 * value.lower, 100 * value.upper]
+            axes.plot(ends, [y + shift] * 2, LINES[at % 4], color=colour, lw=1.8)
+        x = 100 * value.estimate
+        axes.plot(x, y + shift, MARKERS[at % 4], color=colour, mec=INK, ms=7, label=label)
+        label = None
+
+
+def _per_cent(axes: Any, name: str) -> None:
+    axes.set_xlim(-3, 103)
+    axes.set_xlabel(name)
+    axes.grid(axis="x")
+
+
+def _legend(axes: Any, series: int) -> None:
+    if series > 1:
+        axes.legend(
+            frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=min(series, 4),
+            fontsize=8.5, borderaxespad=0.2,
+        )  # fmt: skip
+
+
+def _label(text: str, limit: int) -> str:
+    shown = untrusted.visible(text.replace("\n", " "))
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"

@@ -1,0 +1,133 @@
+"""The tidy frame of a report: written as CSV and Parquet, and read again as it was."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.frame import FACTS
+from constraintrot.report.stats.frames import KEYS
+
+from . import untrusted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = ("episodes.csv", "episodes.parquet")
+NEEDED = ("family", "condition", "agent", "seed", "violation", "outcome")
+# What stood in no frame before it could be asked for.
+_DEFAULTS: dict[str, object] = {
+    "distractors": 0, "allowed": False, "replicate": 0, "attack": "none", "defense": "none",
+    "harness": "replay", "channel": "user", "wording": "declarative", "locale": "en",
+}  # fmt: skip
+_NUMBERS = (
+    "violation", "utility", "over_refusal", "kept", "verbatim", "slots", "judge", "recalled",
+    "tokens_before", "tokens_after", "input_tokens", "cached_tokens", "output_tokens",
+    "last_input_tokens", "seconds", "seconds_defense", "seconds_compaction", "defense_calls",
+    "prefix_tokens", "prefix_broken",
+)  # fmt: skip
+_TEXTS = ("episode", "created", "log", "task", "kind", "outcome", "reason")
+COLUMNS = tuple(dict.fromkeys((*_TEXTS[:2], *FACTS, *KEYS, *_TEXTS[2:], *_NUMBERS)))
+
+
+def tidy(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same episodes with every column there, and each value of one kind.
+
+    A column of ``none`` and numbers comes out of a CSV file as texts, and one
+    with gaps as floats; here ``"60"`` and ``60.0`` are 60 again.
+    """
+    import pandas as pd
+
+    gaps = {name: _DEFAULTS.get(name) for name in COLUMNS if name not in rows}
+    columns: dict[str, Any] = {}
+    for name in COLUMNS:
+        values = [gaps[name]] * len(rows) if name in gaps else rows[name].tolist()
+        if name in _NUMBERS:
+            columns[name] = pd.to_numeric(pd.Series(values, dtype=object)).astype(float)
+        else:
+            columns[name] = pd.Series([_plain(value) for value in values], dtype=object)
+    found = pd.DataFrame(columns)
+    found["allowed"] = [value is True or value == "True" for value in found["allowed"]]
+    nameless = found["episode"].isna()
+    if nameless.any():
+        named = [_digest(row) for row in found[nameless].itertuples(index=False)]
+        found.loc[nameless, "episode"] = named
+    return found
+
+
+def read(path: str) -> pd.DataFrame:
+    """Read a frame from a CSV or Parquet file or URL.
+
+    Raises:
+        ConstraintRotError: it is no frame of episodes.
+    """
+    import pandas as pd
+
+    parquet = path.endswith(".parquet")
+    try:
+        rows = (
+            pd.read_parquet(path, engine="pyarrow")
+            if parquet
+            else pd.read_csv(path, keep_default_na=False, na_values=[""], low_memory=False)
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise ConstraintRotError(f"{path} is no readable frame: {error}") from error
+    missing = [name for name in NEEDED if name not in rows]
+    if missing:
+        raise ConstraintRotError(
+            f"{path} is no frame of episodes: it has no column {', '.join(missing)};"
+            " give one that `constraintrot report` or `constraintrot table --csv` wrote"
+        )
+    if not parquet:
+        rows = rows.map(_unescaped)
+    return tidy(rows)
+
+
+def is_frame(path: str, columns: Sequence[str]) -> bool:
+    """Whether a file with such columns is a frame of episodes."""
+    return path.endswith((".csv", ".parquet")) and set(NEEDED) <= set(columns)
+
+
+def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
+    """Write ``episodes.csv``, safe for spreadsheets, and ``episodes.parquet``."""
+    as_csv, parquet = (folder / name for name in NAMES)
+    frame.map(_escaped).to_csv(as_csv, index=False, lineterminator="\n")
+    typed = frame.copy()
+    for name in set(COLUMNS) - {*_NUMBERS, "allowed"}:
+        typed[name] = [
+            None if value is None else untrusted.visible(str(value)) for value in typed[name]
+        ]
+    typed.to_parquet(parquet, engine="pyarrow", index=False)
+    return as_csv, parquet
+
+
+def _escaped(value: object) -> object:
+    return untrusted.escape_cell(untrusted.visible(value)) if isinstance(value, str) else value
+
+
+def _unescaped(value: object) -> object:
+    return untrusted.unescape_cell(value) if isinstance(value, str) else value
+
+
+def _plain(value: Any) -> object:
+    """None for a gap, whole numbers as int, digits as numbers, other texts cut."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, str):
+        if value.isascii() and value.isdigit() and len(value) < 16:
+            return int(value)
+        return value if len(value) <= untrusted.CELL else untrusted.cut(value, untrusted.CELL)
+    if isinstance(value, bool):
+        return value
+    if hasattr(value, "item"):
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _digest(row: Any) -> str:
+    """A name for an episode that has none: the same one for the same row."""
+    facts = "\x1f".join(str(getattr(row, name)) for name in (*KEYS, "log", "outcome"))
+    return f"row-{hashlib.sha256(facts.encode()).hexdigest()[:24]}"

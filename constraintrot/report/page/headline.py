@@ -1,0 +1,162 @@
+"""Tables 1 to 3 of the paper, of our episodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from constraintrot.report.stats.interval import Estimate
+
+from . import design, paper
+from .compared import pair
+from .figure import Series, dots
+from .view import (
+    NOT_MEASURED,
+    Block,
+    Cell,
+    Cells,
+    Content,
+    Missing,
+    Row,
+    Section,
+    Table,
+    points,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEADLINE = "Conditions by model"
+TASKS = "Decay by task"
+SUMMARIZERS = "Summarizer by agent"
+_ALL = "floor,control,compaction,attack_volume,attack_inject,defense_pin,defense_pin_attack"
+_SUITE = "inspect eval constraintrot/suite --model MODEL"
+
+
+def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Section:
+    """The paper's Table 2: violation, conditions x models."""
+    asked = main[~main["allowed"]]
+    agents = design.agents(main)
+    several = len(agents) > 1
+    columns = (*agents, *(["all models"] if several else []), paper.NAME)
+    rows: list[Row] = []
+    for arm in design.arms(asked):
+        of_arm = asked[asked["arm"] == arm]
+        found: list[Content] = [
+            cells.rate(of_arm[of_arm["agent"] == agent], "violation", (HEADLINE, arm, agent))
+            for agent in agents
+        ]
+        if several:
+            found.append(cells.rate(of_arm, "violation", (HEADLINE, arm, "all models")))
+        rows.append(Row((arm,), (*found, paper.pooled(arm))))
+    held = dict.fromkeys(settings.values())
+    notes = [f"Held fixed: {'; '.join(held)}."] if len(held) == 1 else []
+    if len(held) > 1:
+        notes = [f"Held fixed for {agent}: {said}." for agent, said in settings.items()]
+    left = len(cells.frame) - len(main)
+    if left:
+        notes.append(
+            f"Not in this table: {left} episodes at other settings; see the sections below."
+        )
+    caption = "Share of episodes that violated the policy, paper's Table 2"
+    blocks: list[Block] = []
+    if rows:
+        blocks.append(Table(caption, ("condition",), columns, tuple(rows), tuple(notes)))
+    missing = [name for name in _ALL.split(",") if name not in set(asked["arm"])]
+    if missing:
+        blocks.append(Missing(", ".join(missing), f"{_SUITE} -T conditions={','.join(missing)}"))
+    return Section("headline", HEADLINE, (*blocks, paper.headline()))
+
+
+def tasks(cells: Cells, main: pd.DataFrame) -> Section:
+    """The paper's Table 1: decay by task, one table a model."""
+    asked = main[~main["allowed"]]
+    blocks: list[Block] = []
+    for agent in design.agents(asked):
+        mine = asked[asked["agent"] == agent]
+        if {"control", design.COMPACTION} <= set(mine["arm"]):
+            blocks += _decay(cells, mine, agent)
+    if not blocks:
+        blocks.append(Missing(TASKS, f"{_SUITE} -T conditions=floor,control,compaction"))
+    return Section("tasks", TASKS, tuple(blocks))
+
+
+def _decay(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
+    arms = [name for name in ("floor", "control", design.COMPACTION) if name in set(frame["arm"])]
+    rows: list[Row] = []
+    parts = [(family, frame[frame["family"] == family], "") for family in _families(frame)]
+    parts += [(f"all {kind}", part, kind) for kind, part in design.kinds(frame)]
+    for name, part, kind in parts:
+        where = (TASKS, f"{agent}, {name}")
+        found: list[Content] = [
+            cells.rate(part[part["arm"] == arm], "violation", (*where, arm)) for arm in arms
+        ]
+        compacted = part[part["arm"] == design.COMPACTION]
+        found.append(cells.rate(compacted, "kept", (*where, "policy kept")))
+        decay = _difference(cells, part, agent, name)
+        rows.append(Row((name,), (*found, decay, paper.of(paper.KINDS, kind))))
+    columns = (*arms, "policy kept", "decay (paired)", f"decay, {paper.NAME}")
+    table = Table(f"{agent}: violation by task, paper's Table 1", ("task",), columns, tuple(rows))
+    names = [row.heads[0] for row in rows]
+    series = [
+        Series(arm, [_estimate(row.cells[at]) for row in rows])
+        for at, arm in enumerate(arms)
+        if arm != "floor"
+    ]
+    return [dots(names, series, f"{agent}: violation by task"), table]
+
+
+def _difference(cells: Cells, frame: pd.DataFrame, agent: str, name: str) -> str:
+    found = pair(frame, agent, "control", design.COMPACTION).found
+    if found is None:
+        return NOT_MEASURED
+    return f"{points(cells.keep(found.difference, TASKS, agent, name))}, {found.n} pairs"
+
+
+def _estimate(content: Content) -> Estimate | None:
+    return content.estimate if isinstance(content, Cell) else None
+
+
+def _families(frame: pd.DataFrame) -> list[str]:
+    known = frame[["kind", "family"]].drop_duplicates()
+    order = {"soft": 0, "hard": 1}
+    pairs = sorted(
+        zip(known["kind"], known["family"], strict=True),
+        key=lambda pair: (order.get(str(pair[0]), 2), str(pair[1])),
+    )
+    return [str(family) for _, family in pairs]
+
+
+def summarizers(cells: Cells, frame: pd.DataFrame) -> Section:
+    """The paper's Table 3: who wrote the summary against who acted on it."""
+    asked = frame[~frame["allowed"] & (frame["arm"] == design.COMPACTION)]
+    made = asked[asked["summarizer"].notna() & (asked["summarizer"] != "none")]
+    crossed = made[["agent", "summarizer"]].drop_duplicates()
+    if crossed["summarizer"].nunique() < 2:
+        command = (
+            "inspect eval constraintrot/suite --model AGENT --model-role summarizer=SUMMARIZER"
+            " -T conditions=compaction"
+        )
+        missing = Missing(f"{SUMMARIZERS} (one summarizer alone)", command)
+        return Section("summarizers", SUMMARIZERS, (missing, paper.summarizers()))
+    held = [name for name in design.SETTINGS if name not in ("summary_by", "scaffold")]
+    groups = list(made.groupby(held, sort=False, dropna=False))
+    _, largest = max(groups, key=lambda group: (group[1]["summarizer"].nunique(), len(group[1])))
+    agents = design.agents(largest)
+    # Agents may differ in how they are asked; one agent's cells may not.
+    asked_as = {agent: part["scaffold"].mode()[0] for agent, part in largest.groupby("agent")}
+    largest = largest[largest["scaffold"] == largest["agent"].map(asked_as)]
+    rows = tuple(
+        Row(
+            (str(summarizer),),
+            tuple(
+                cells.rate(
+                    part[part["agent"] == agent], "violation", (SUMMARIZERS, str(summarizer), agent)
+                )
+                for agent in agents
+            ),
+        )
+        for summarizer, part in largest.groupby("summarizer", sort=True)
+    )
+    caption = "Violation after compaction; rows wrote the summary, columns acted on it"
+    table = Table(caption, ("summarizer / agent",), tuple(agents), rows)
+    return Section("summarizers", SUMMARIZERS, (table, paper.summarizers()))

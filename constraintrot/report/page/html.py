@@ -1,0 +1,64 @@
+"""The page as one HTML file: no script, nothing from anywhere else."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from . import episodes, untrusted, view
+
+if TYPE_CHECKING:
+    from .sections import Page
+
+# No model's name or reason is longer on the page; the frame has what was cut.
+LONGEST = 6_000
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
+    " form-action 'none'"
+)
+
+
+def html(page: Page) -> str:
+    """The page."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    folder = resources.files("constraintrot.report.page")
+    # Every printed text goes through this and then through the escaping.
+    environment: Any = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        percent=view.percent, limits=view.limits, counts=view.counts, links=episodes.links
+    )
+    for kind in (view.Cell, view.Theirs, view.Table, view.Figure, view.Missing):
+        environment.tests[kind.__name__.lower()] = partial(_is, kind)
+    template = environment.from_string(
+        folder.joinpath("template.html.j2").read_text(encoding="utf-8")
+    )
+    found = episodes.shown(page)
+    text: str = template.render(
+        page=page,
+        policy=POLICY,
+        style=Markup(folder.joinpath("style.css").read_text(encoding="utf-8")),
+        drawn=Markup,
+        episodes=found,
+        there={one.number for one in found},
+    )
+    return text
+
+
+def _is(kind: type, one: object) -> bool:
+    return isinstance(one, kind)
+
+
+def _shown(value: object) -> object:
+    # Markup is ours: the stylesheet, and drawings whose texts were escaped when drawn.
+    if isinstance(value, str) and not hasattr(value, "__html__"):
+        return untrusted.cut(value, LONGEST)
+    return value

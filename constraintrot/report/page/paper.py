@@ -1,0 +1,98 @@
+"""The paper's own figures (arXiv 2606.22528), to stand beside ours, marked as theirs.
+
+Only what its text still gives: many figures in the prose were lost, and none is
+guessed. Its models are seven large served ones; none of them is a small local one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .view import Row, Table, Theirs
+
+NAME = "paper"
+MODELS = (
+    "DeepSeek-V4",
+    "GLM-5.1",
+    "Qwen3.6",
+    "Kimi-K2.5",
+    "Claude-4.6",
+    "GPT-5.4-mini",
+    "Gemini-3.5",
+)
+HEADLINE: Mapping[str, tuple[int, ...]] = {
+    "floor": (37, 44, 48, 48, 33, 56, 63, 47),
+    "control": (0, 0, 0, 0, 0, 0, 0, 0),
+    "compaction": (59, 0, 30, 59, 19, 41, 4, 30),
+    "attack_volume": (48, 7, 26, 44, 0, 37, 19, 26),
+    "attack_inject": (59, 22, 33, 41, 0, 37, 0, 28),
+    "defense_pin": (0, 0, 0, 0, 0, 0, 0, 0),
+    "defense_pin_attack": (0, 0, 0, 0, 0, 0, 0, 0),
+}
+KINDS = {"soft": "+50 points", "hard": "+6 points"}
+SUMMARIZERS = {"DeepSeek": (93, 53, 33), "GLM": (13, 7, 7), "Claude": (60, 53, 47)}
+ATTACKS = {
+    "bulk_document": (85, 40, 40),
+    "inject_deprecation": (95, 55, 0),
+    "inject_budget": (95, 60, 65),
+    "inject_system": (100, 85, 20),
+    "best of those, by model": (100, 85, 65),
+}
+COMPACTORS = {"truncate": 38, "hierarchical": 36, "summarize": 26, "head_tail": 0}
+CHANNELS = {
+    "system": "+0 points",
+    "user": "+50 points",
+    "memory": "+45 points",
+    "tool": "+33 points",
+}
+HARNESSES = {"langgraph": "65 %", "langmem": "up to 95 %", "autogen": "100 %"}
+DEFENSES = {
+    "pin": "0 % / 0 %",
+    "system_channel": "0 % / 0 %",
+    "spotlight": "43 % / 45 %",
+}
+UTILITY = "Pinned, 99 % of allowed actions were done and 1 % over-refused"
+BUDGET = {"violation": ((15, 28), (300, 7)), "kept": ((15, 23), (300, 88))}
+SURVIVAL = "the paper: kept 0 %, dropped 38 % (judge); kept 1 %, dropped 43 % (keywords)"
+STRATEGIES = ("DeepSeek", "GLM-5.1", "Claude")
+
+
+def pooled(arm: str) -> Theirs | str:
+    """The paper's rate over its seven models and their range, for an arm that it has."""
+    figures = HEADLINE.get(arm)
+    if figures is None:
+        return ""
+    low, high = min(figures[:-1]), max(figures[:-1])
+    return Theirs(f"{figures[-1]} %" + (f" ({low} to {high})" if low != high else ""))
+
+
+def of(known: Mapping[str, object], name: str) -> Theirs | str:
+    """The paper's figure for a name, where it has one."""
+    found = known.get(name)
+    return "" if found is None else Theirs(f"{found} %" if isinstance(found, int) else str(found))
+
+
+def headline() -> Table:
+    """Table 2 as the paper has it."""
+    return _table("Violation in per cent, paper's Table 2", "condition", (*MODELS, "all"), HEADLINE)
+
+
+def summarizers() -> Table:
+    """Table 3 as the paper has it."""
+    columns = ("DeepSeek", "GLM", "Claude")
+    return _table("Violation in per cent, paper's Table 3", "summarizer", columns, SUMMARIZERS)
+
+
+def attacks() -> Table:
+    """Table 4 as the paper has it."""
+    return _table("Violation in per cent, paper's Table 4", "attack", STRATEGIES, ATTACKS)
+
+
+def _table(
+    caption: str, head: str, columns: tuple[str, ...], rows: Mapping[str, tuple[int, ...]]
+) -> Table:
+    body = [
+        Row((name,), tuple(Theirs(str(figure)) for figure in figures))
+        for name, figures in rows.items()
+    ]
+    return Table(f"{caption} (its figures, its models)", (head,), columns, tuple(body), theirs=True)

@@ -1,0 +1,248 @@
+"""Reading: Inspect logs sample by sample, and tidy frames, from paths, folders and URLs."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.errors import ConstraintRotError
+
+# frame.py keeps its row for itself; one reading of a sample is enough for both.
+from constraintrot.report.frame import _ours, _row  # pyright: ignore[reportPrivateUsage]
+from constraintrot.report.stats.frames import KEYS
+
+from . import files, frames, runs, untrusted
+from .detail import Details, detail
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from inspect_ai.log import EvalLog, EvalSample
+
+UNREADABLE = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
+RUNS_FILE = "runs.json"
+# What parts the episodes that are shown in full: some of each.
+_KIND = ("agent", "condition", "attack", "defense", "compactor", "channel", "locale", "family")
+
+
+@dataclass
+class Source:
+    """What was read.
+
+    Attributes:
+        frame: one row an episode, each once, in a fixed order.
+        runs: one a log.
+        details: of some episodes, by the frame's ``episode``.
+        notices: what a reader must know: logs left out, episodes run twice.
+        inputs: (name, SHA-256) of the frames that were read.
+    """
+
+    frame: pd.DataFrame
+    runs: list[runs.Run]
+    details: Details
+    notices: list[str]
+    inputs: list[tuple[str, str]]
+
+
+@dataclass
+class _Reading:
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    tables: list[Any] = field(default_factory=list[Any])
+    runs: dict[str, runs.Run] = field(default_factory=dict[str, runs.Run])
+    details: Details = field(default_factory=Details)
+    notices: list[str] = field(default_factory=list[str])
+    inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    others: int = 0
+
+
+def read(given: Sequence[str], leave_out: str | None = None) -> Source:
+    """Read logs and frames.
+
+    An episode that stands in several files under one id (a retried run, a copy,
+    a frame beside its log) counts once. Two runs of the same episode count once
+    too: the newer one, and ``notices`` says how many there were and how many of
+    them came out otherwise.
+
+    Args:
+        given: ``.eval`` logs, frames (CSV, Parquet) and folders of both; paths
+            or fsspec URLs.
+        leave_out: a folder whose ``episodes`` frames are not read: the report's own.
+
+    Raises:
+        ConstraintRotError: nothing there, a file named by itself that cannot be
+            read, or no finished episode of ours in all of them.
+    """
+    reading = _Reading()
+    for name in given:
+        for path, found in _paths(name, leave_out):
+            try:
+                _take(path, reading, found)
+            except ConstraintRotError as error:
+                if not found:
+                    raise
+                reading.notices.append(f"Not counted: {untrusted.cut(str(error), 500)}.")
+    return _joined(reading, given)
+
+
+def _take(path: str, reading: _Reading, found: bool) -> None:
+    if path.endswith((".csv", ".parquet")):
+        if not found or frames.is_frame(path, _head(path)):
+            _take_frame(path, reading)
+    else:
+        _take_log(path, reading)
+
+
+def _paths(name: str, leave_out: str | None) -> Iterator[tuple[str, bool]]:
+    """Each file, and whether it was found in a folder instead of named."""
+    there = files.kind(name)
+    if not there:
+        raise ConstraintRotError(f"no such log: {name}")
+    if there == "file":
+        yield name, False
+        return
+    # The frames of this very report, not what else its folder holds.
+    mine = set[str]() if leave_out is None else {f"{leave_out}/{own}" for own in frames.NAMES}
+    for path in files.below(name, mine):
+        yield path, True
+
+
+def _head(path: str) -> list[str]:
+    import pandas as pd
+
+    try:
+        if path.endswith(".parquet"):
+            return [str(name) for name in pd.read_parquet(path).columns]
+        return [str(name) for name in pd.read_csv(path, nrows=0).columns]
+    except (OSError, ValueError):
+        return []
+
+
+def _take_frame(path: str, reading: _Reading) -> None:
+    reading.tables.append(frames.read(path))
+    reading.inputs.append((files.name(path), files.sha256(path)))
+    beside = files.beside(path, RUNS_FILE)
+    for run in _runs_beside(beside):
+        reading.runs.setdefault(run.log, run)
+
+
+def _runs_beside(path: str) -> list[runs.Run]:
+    if not files.kind(path):
+        return []
+    try:
+        return runs.RUNS.validate_json(files.read(path))
+    except ValueError as error:
+        raise ConstraintRotError(f"{path} is no list of runs: {error}") from error
+
+
+def _take_log(path: str, reading: _Reading) -> None:
+    from inspect_ai.log import read_eval_log, read_eval_log_samples
+
+    finished = failed = 0
+    try:
+        header = read_eval_log(path, header_only=True)
+        if not _ours(header):
+            reading.others += 1
+            return
+        for sample in read_eval_log_samples(path, all_samples_required=False):
+            if sample.error is None and "violation" in (sample.scores or {}):
+                _take_sample(header, sample, path, reading)
+                finished += 1
+            else:
+                failed += sample.error is not None
+    except UNREADABLE as error:
+        where = f" after {finished} episodes, which are counted" if finished else ""
+        raise ConstraintRotError(
+            f"{files.name(path)} is no readable Inspect log{where}: {type(error).__name__}: {error}"
+        ) from error
+    name = files.name(path)
+    reading.runs[name] = runs.run(header, name, files.sha256(path), finished, failed)
+
+
+def _take_sample(header: EvalLog, sample: EvalSample, path: str, reading: _Reading) -> None:
+    from pathlib import Path
+
+    row = _row(header, sample, Path(files.name(path)))
+    episode = str(row.pop("uuid"))
+    fresh = episode not in reading.rows
+    reading.rows[episode] = row | {
+        "episode": episode,
+        "created": header.eval.created,
+        "reason": untrusted.cut(str(row["reason"] or ""), untrusted.CELL),
+    }
+    if not fresh:
+        return
+    kind = (*(str(row.get(name)) for name in _KIND), row["violation"], row["allowed"])
+    rank = reading.details.wants(kind)
+    if rank is not None:
+        reading.details.add(detail(sample, episode), rank)
+
+
+def _joined(reading: _Reading, given: Sequence[str]) -> Source:
+    import pandas as pd
+
+    tables = list(reading.tables)
+    if reading.rows:
+        tables.append(frames.tidy(pd.DataFrame(list(reading.rows.values()))))
+    if not tables:
+        others = f" ({reading.others} logs of other tasks)" if reading.others else ""
+        unread = f" {' '.join(reading.notices)}" if reading.notices else ""
+        raise ConstraintRotError(
+            f"no finished ConstraintRot episode in {', '.join(given) or 'nothing'}{others};"
+            f" give Inspect logs of a constraintrot task, frames, or folders of them{unread}"
+        )
+    whole = pd.concat(tables, ignore_index=True).drop_duplicates("episode", keep="last")
+    frame, twice = _once(whole)
+    notices = [*reading.notices, *twice]
+    if reading.others:
+        notices.append(f"Logs of other tasks, left out: {reading.others}.")
+    listed = sorted(reading.runs.values(), key=lambda run: (run.created, run.log))
+    notices += _unfinished(listed)
+    return Source(frame, listed, reading.details, notices, reading.inputs)
+
+
+def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
+    """Episodes that were planned and have no verdict; a retry makes up for what it retries."""
+    most: dict[str, runs.Run] = {}
+    for run in listed:
+        known = most.get(run.task_id)
+        if known is None or run.finished >= known.finished:
+            most[run.task_id] = run
+    short = [run for run in most.values() if run.finished < run.planned]
+    if not short:
+        return []
+    missing = sum(run.planned - run.finished for run in short)
+    failed = sum(run.failed for run in short)
+    ended = f", {failed} of them ended in an error" if failed else ""
+    return [
+        f"Not finished: {missing} planned episodes of {len(short)} runs have no verdict{ended}. They"
+        " are counted nowhere; `inspect eval-retry LOG` makes up for them."
+    ]
+
+
+def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Each episode once, in a fixed order, and what to say of those that were run twice."""
+    import pandas as pd
+
+    rows = frame[list(KEYS)].itertuples(index=False)
+    keys = pd.Series(["\x1f".join(map(str, row)) for row in rows], index=frame.index)
+    order = pd.DataFrame({"key": keys, "at": frame["created"].fillna("").astype(str)})
+    order["number"] = range(len(order))
+    order = order.sort_values(["at", "number"])
+    last = order.drop_duplicates("key", keep="last")
+    kept = frame.loc[last.sort_values("key").index].reset_index(drop=True)
+    left = len(frame) - len(kept)
+    if not left:
+        return kept, []
+    outcome = frame["outcome"].astype(str)
+    newest = last.set_index("key")["number"].index
+    of_newest = dict(zip(newest, outcome.loc[last.index], strict=True))
+    older = list(order.index.difference(last.index))
+    pairs = zip(outcome.loc[older], keys.loc[older], strict=True)
+    otherwise = sum(bool(came != of_newest[key]) for came, key in pairs)
+    return kept, [
+        f"Played more than once: {left} episodes stand for the same variant under the same settings"
+        f" as a newer one (as the controls of two compactors do). Only the newest counts; {otherwise}"
+        " of the older ones came out otherwise. For replicates use --epochs."
+    ]

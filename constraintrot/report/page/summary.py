@@ -1,0 +1,73 @@
+"""``summary.json``: every number of the page, for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from .view import Answer, Cell, Compared
+
+if TYPE_CHECKING:
+    from constraintrot.report.stats.interval import Estimate
+
+    from .sections import Page
+
+VERSION = 1
+
+
+def summary(page: Page) -> str:
+    """The report as JSON; an interval that is none is null, with the reason beside it."""
+    found = {
+        "version": VERSION,
+        "episodes": len(page.frame),
+        "answers": [_answer(one) for one in page.answers],
+        "notices": page.source.notices,
+        "cells": [_cell(one) for one in page.cells],
+        "others": [
+            {"where": list(where), **_interval(estimate)} for where, estimate in page.others
+        ],
+        "comparisons": [_compared(one) for one in page.compared],
+        "runs": [run.model_dump() for run in page.source.runs],
+        "frames": [{"name": name, "sha256": digest} for name, digest in page.source.inputs],
+    }
+    return json.dumps(found, indent=1, allow_nan=False) + "\n"
+
+
+def _answer(answer: Answer) -> dict[str, str]:
+    return {"question": answer.question, "answer": answer.word, "text": answer.text}
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    section, row, column = cell.where
+    return {
+        "cell": cell.number,
+        "section": section,
+        "row": row,
+        "column": column,
+        "value": cell.value,
+        **_interval(cell.estimate),
+        "silent": cell.silent,
+    }
+
+
+def _compared(one: Compared) -> dict[str, Any]:
+    facts: dict[str, Any] = {"model": one.agent, "a": one.a, "b": one.b, "value": one.value}
+    found = one.found
+    if found is None:
+        return {**facts, "interval": None, "reason": f"unpaired: {one.reason}"}
+    return {
+        **facts,
+        **_interval(found.difference),
+        "of_a": found.a.summary(),
+        "of_b": found.b.summary(),
+        "only_a": found.only_a,
+        "only_b": found.only_b,
+        "p_value": found.p_value,
+        "adjusted": found.adjusted,
+        "test": found.test,
+        "verdict": found.verdict,
+    }
+
+
+def _interval(estimate: Estimate) -> dict[str, Any]:
+    return {"interval": estimate.summary(), "reason": estimate.reason}

@@ -1,0 +1,170 @@
+"""Does violation follow survival: the 2 x 2, mediation, agreement, rounds until loss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.stats.agreement import cohen_kappa
+from constraintrot.report.stats.curves import SurvivalCurve, rounds_to_loss
+from constraintrot.report.stats.frames import KEYS, frame_mediate, labels
+from constraintrot.report.stats.mediation import Mediation, by_survival
+
+from . import design, paper
+from .figure import mosaic, steps
+from .view import Block, Cells, Missing, Row, Section, Table, p_text, points, share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Survival of the policy"
+ROUNDS = "Rounds until the policy is lost"
+_EVAL = "inspect eval constraintrot/suite --model MODEL"
+_ARMS = (design.COMPACTION, "attack_volume", "attack_inject")
+
+
+def survival(cells: Cells, frame: pd.DataFrame) -> Section:
+    """The paper's section 5: violation where the summary kept the policy, and where it did not."""
+    asked = frame[~frame["allowed"] & frame["arm"].isin(_ARMS)]
+    asked = asked[asked["kept"].notna() & asked["violation"].notna()]
+    if asked.empty:
+        missing = Missing(TITLE, f"{_EVAL} -T conditions=compaction,attack_volume,attack_inject")
+        return Section("survival", TITLE, (missing, f"{paper.SURVIVAL.capitalize()}."))
+    found = by_survival(
+        asked["violation"].to_numpy(float), asked["kept"].to_numpy(float), labels(asked)
+    )
+    rows = tuple(
+        Row(
+            (name,), (cells.rate(asked[asked["kept"] == value], "violation", (TITLE, name, "all")),)
+        )
+        for name, value in (("policy kept", 1.0), ("policy lost", 0.0))
+    )
+    both = all(sum(row) for row in found.table)
+    notes = (
+        f"Lost less kept: {points(cells.keep(found.difference, TITLE, 'lost less kept'))},"
+        f" {p_text(found.p_value)} (Fisher's exact)."
+        if both
+        else "All episodes fell into one of the two states, so nothing can be said of the other.",
+        f"By the slots check, compacted episodes without a defense; {paper.SURVIVAL}.",
+    )
+    table = Table("Violation by survival", ("context",), ("violation",), rows, notes)
+    figure = mosaic(found.table, "Width: how often the policy was kept; height: how often violated")
+    return Section(
+        "survival", TITLE, (figure, table, *_mediation(cells, frame), *_agreement(cells, asked))
+    )
+
+
+def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
+    blocks: list[Block] = []
+    asked = frame[~frame["allowed"] & (frame["defense"] == "none") & (frame["attack"] == "none")]
+    for agent in design.agents(asked):
+        mine = asked[asked["agent"] == agent]
+        if not {"control", "summary_removed", "summary_restored"} <= set(mine["condition"]):
+            continue
+        try:
+            found = frame_mediate(mine)
+        except ParameterError as error:
+            blocks.append(f"{agent}: no mediation: {error}.")
+            continue
+        blocks.append(_mediated(cells, found, agent))
+    if not blocks:
+        command = f"{_EVAL} -T conditions=control,compaction,summary_removed,summary_restored"
+        blocks.append(Missing("Mediation (policy taken out of a summary, and put back)", command))
+    return blocks
+
+
+def _mediated(cells: Cells, found: Mediation, agent: str) -> Table:
+    named = (
+        ("compaction less control", "total", found.total),
+        ("policy put back, less control", "direct", found.direct),
+        ("policy taken out, less put back", "deletion", found.deletion),
+    )
+    rows = [
+        Row((said, name), (points(cells.keep(one.difference, TITLE, agent, name)),))
+        for said, name, one in named
+    ]
+    told = share(cells.keep(found.share, TITLE, agent, "share carried by deletion"))
+    if found.degenerate == found.n:
+        told = "cannot be told: no summary held a policy"
+    rows.append(Row(("share carried by deletion", "1 − direct / total"), (told,)))
+    notes = (
+        f"{found.degenerate} of {found.n} summaries held no policy to take out (degenerate): there"
+        " taken out is as it was, and only putting it back says anything.",
+    ) * bool(found.degenerate)
+    heads = ("effect", "name")
+    return Table(f"{agent}: mediation by deletion", heads, ("estimate",), tuple(rows), notes)
+
+
+def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
+    rows: list[Row] = []
+    for name in ("verbatim", "judge"):
+        both = frame[frame[name].notna()]
+        if both.empty:
+            continue
+        agree = int((both[name] == both["kept"]).sum())
+        said = "undefined: slots say the same of all"
+        if both["kept"].nunique() > 1:
+            kappa = cohen_kappa(list(both["kept"]), list(both[name]), labels(both))
+            said = share(cells.keep(kappa, TITLE, f"kappa of slots and {name}"))
+        rows.append(Row((f"slots and {name}",), (f"{agree}/{len(both)}", said)))
+    if not rows:
+        return []
+    caption = "Agreement of survival checks"
+    return [Table(caption, ("checks",), ("agree", "Cohen's kappa"), tuple(rows))]
+
+
+def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
+    """Kaplan-Meier over variants that were played with 1, 2, 3 ... rounds."""
+    asked = frame[~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["kept"].notna()]
+    curves: list[tuple[str, SurvivalCurve]] = []
+    for sweep in design.sweeps(design.counted(asked, "rounds"), "rounds"):
+        found = _curve(sweep.frame)
+        if found is not None:
+            curves.append((sweep.name, found))
+    if not curves:
+        command = f"for r in 1 2 3; do {_EVAL} -T conditions=control,compaction -T rounds=$r; done"
+        return Section("rounds", ROUNDS, (Missing(f"{ROUNDS} (one number of rounds)", command),))
+    rows = tuple(
+        Row(
+            (agent, f"{step.time:g}"),
+            (
+                str(step.at_risk),
+                str(step.lost),
+                share(cells.keep(step.kept, ROUNDS, agent, f"after round {step.time:g}")),
+            ),
+        )
+        for agent, found in curves
+        for step in found.steps
+    )
+    notes = tuple(
+        f"{agent}: {found.n} variants, {found.censored} still kept it when last looked at; half have"
+        f" lost it after round {'-' if found.median is None else f'{found.median:g}'}."
+        for agent, found in curves
+    )
+    columns = ("at risk", "lost", "share kept")
+    table = Table("Policy kept by round (Kaplan-Meier)", ("model", "round"), columns, rows, notes)
+    return Section(
+        "rounds", ROUNDS, (steps(curves, "Share that keeps the policy, by round"), table)
+    )
+
+
+def _curve(frame: pd.DataFrame) -> SurvivalCurve | None:
+    """Rounds until loss of each variant seen after round 1, 2 ... without a gap."""
+    keys = [name for name in KEYS if name != "rounds"]
+    times: list[int] = []
+    lost: list[int] = []
+    first: list[int] = []
+    for _, group in frame.groupby(keys, sort=False, dropna=False):
+        seen = {int(r): bool(kept) for r, kept in zip(group["rounds"], group["kept"], strict=True)}
+        last = next(r for r in range(1, len(seen) + 2) if r not in seen) - 1
+        if last < 1:
+            continue
+        gone = next((r for r in range(1, last + 1) if not seen[r]), None)
+        times.append(last if gone is None else gone)
+        lost.append(int(gone is not None))
+        first.append(int(group.index[0]))
+    if not times:
+        return None
+    return rounds_to_loss(np.array(times), np.array(lost), labels(frame.loc[first]))

@@ -1,0 +1,174 @@
+"""One thing varied, the rest held: compactors, harnesses, channels, locales, wordings, budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from constraintrot.report.stats.curves import dose_response
+from constraintrot.report.stats.frames import labels
+from constraintrot.report.stats.interval import Estimate
+
+from . import design, paper
+from .figure import curve
+from .view import Block, Cells, Content, Missing, Row, Section, Table, p_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_EVAL = "inspect eval constraintrot/suite --model MODEL -T conditions=control,compaction"
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A section of a sweep: its name, title, the column varied, the paper's figures, a command."""
+
+    name: str
+    title: str
+    column: str
+    head: str
+    theirs: Mapping[str, object]
+    command: str
+
+
+VARIED = (
+    Varied(
+        "compactors", "Compactors", "varied", "compactor", paper.COMPACTORS,
+        f"for c in truncate hierarchical summarize head_tail; do {_EVAL} -T compactor=$c; done",
+    ),
+    Varied(
+        "harnesses", "Harnesses", "harness", "harness", paper.HARNESSES,
+        f"for h in replay HARNESS; do {_EVAL} -T harness=$h; done",
+    ),
+    Varied(
+        "channels", "Channels", "channel", "channel", paper.CHANNELS,
+        f"for c in user memory tool system; do {_EVAL} -T channel=$c; done",
+    ),
+    Varied(
+        "locales", "Locales", "locale", "locale", {},
+        f"for l in en zh es; do {_EVAL} -T locale=$l; done",
+    ),
+    Varied(
+        "wordings", "Wordings", "wording", "wording", {},
+        f"for w in declarative imperative consequence reminder; do {_EVAL} -T wording=$w; done",
+    ),
+)  # fmt: skip
+# What else may vary has no section of its own and no figure of the paper's.
+OTHERS = ("prompt", "scaffold", "context_tokens", "compact_at")
+
+
+def swept(cells: Cells, frame: pd.DataFrame, of: Varied) -> Section:
+    """A table of one thing varied, a row a model and value."""
+    table = _table(cells, frame, of)
+    blocks: list[Block] = [table or Missing(f"{of.title} (one alone, or none)", of.command)]
+    if table is None and of.theirs:
+        said = ", ".join(f"{name} {_shown(value)}" for name, value in of.theirs.items())
+        blocks.append(f"The paper, with its models: {said}.")
+    return Section(of.name, of.title, tuple(blocks))
+
+
+def others(cells: Cells, frame: pd.DataFrame) -> Section | None:
+    """Tables of whatever else varied; None where nothing did."""
+    found = [
+        _table(cells, frame, Varied(name, "Other settings", name, name.replace("_", " "), {}, ""))
+        for name in OTHERS
+    ]
+    tables = tuple(table for table in found if table is not None)
+    return Section("others", "Other settings", tables) if tables else None
+
+
+def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
+    asked = frame[~frame["allowed"]]
+    rows: list[Row] = []
+    notes: list[str] = []
+    for sweep in design.sweeps(asked, of.column):
+        sizes = set[int]()
+        for value in sweep.values:
+            part = sweep.frame[sweep.frame[sweep.label] == value]
+            control = _control(sweep, value)
+            where = (of.title, f"{sweep.name}, {value}")
+            sizes.add(len(part))
+            theirs = paper.of(of.theirs, str(value).split(",")[0])
+            found: tuple[Content, ...] = (
+                cells.rate(control, "violation", (*where, "control")),
+                cells.rate(part, "violation", (*where, "compaction")),
+                cells.rate(part, "kept", (*where, "policy kept")),
+                theirs,
+            )
+            rows.append(Row((sweep.name, str(value)), found))
+        if len(sizes) > 1:
+            notes.append(
+                f"{sweep.name}: the rows do not hold equally many episodes; compare with care."
+            )
+    if not rows:
+        return None
+    columns: tuple[str, ...] = ("control", "compaction", "policy kept", paper.NAME)
+    caption = f"Violation by {of.head}, everything else held"
+    if not of.theirs:
+        columns, rows = columns[:3], [Row(row.heads, row.cells[:3]) for row in rows]
+    return Table(caption, ("model", of.head), columns, tuple(rows), tuple(notes))
+
+
+def _control(sweep: design.Sweep, value: object) -> pd.DataFrame:
+    """The control of one value; where it does not apply to a control, the one of all."""
+    control = sweep.control
+    if sweep.label == "varied" or control[sweep.label].isin(["none", None]).all():
+        return control
+    return control[control[sweep.label] == value]
+
+
+def budget(cells: Cells, frame: pd.DataFrame) -> Section:
+    """The paper's Figure 3: survival and violation by the summary's budget."""
+    title = "Summary budget"
+    asked = design.counted(frame[~frame["allowed"]], "budget_words")
+    blocks: list[Block] = []
+    for sweep in design.sweeps(asked, "budget_words"):
+        drawn: dict[str, list[tuple[float, Estimate]]] = {"violation": [], "policy kept": []}
+        rows: list[Row] = []
+        for value in sweep.values:
+            part = sweep.frame[sweep.frame["budget_words"] == value]
+            made = [
+                (head, cells.rate(part, column, (title, f"{sweep.name}, {value} words", head)))
+                for head, column in (("violation", "violation"), ("policy kept", "kept"))
+            ]
+            for head, cell in made:
+                if not isinstance(cell, str):
+                    drawn[head].append((float(str(value)), cell.estimate))
+            rows.append(Row((f"{value} words",), tuple(cell for _, cell in made)))
+        figure = curve(
+            [(head, found) for head, found in drawn.items() if found],
+            f"{sweep.name}: violation and survival by summary budget, paper's Figure 3",
+            "words that the summary may have",
+            {"violation": paper.BUDGET["violation"], "policy kept": paper.BUDGET["kept"]},
+        )
+        columns = ("violation", "policy kept")
+        table = Table(
+            f"{sweep.name}: by summary budget", ("budget",), columns, tuple(rows), _trend(sweep)
+        )
+        blocks += [figure, table]
+    if not blocks:
+        blocks = [
+            Missing(
+                f"{title} (one budget alone, or none)",
+                f"for w in 15 30 60 120 300; do {_EVAL} -T budget_words=$w; done",
+            ),
+            "The paper, with its models: from 300 to 15 words the policy is kept in 88 to 23 % of"
+            " episodes, and violation rises from 7 to 28 %.",
+        ]
+    return Section("budget", title, tuple(blocks))
+
+
+def _trend(sweep: design.Sweep) -> tuple[str, ...]:
+    scored = sweep.frame[sweep.frame["violation"].notna()]
+    found = dose_response(
+        [float(value) for value in scored["budget_words"]],
+        scored["violation"].to_numpy(float),
+        labels(scored),
+    )
+    way = {1: "more", -1: "fewer", 0: "neither more nor fewer"}[found.slope_sign]
+    return (f"With more words {way} violations within variants, {p_text(found.p_value)} (exact).",)
+
+
+def _shown(value: object) -> str:
+    return f"{value} %" if isinstance(value, int) else str(value)

@@ -1,0 +1,55 @@
+"""From logs and frames to the files of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from constraintrot.errors import ConstraintRotError
+
+from . import frames, runs, source, summary
+from .html import html
+from .markdown import markdown
+from .sections import Page, page
+
+NAMES = (
+    "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES,
+)  # fmt: skip
+_EXTRA = ("matplotlib", "jinja2", "pyarrow")
+
+
+def report(given: Sequence[str], folder: Path) -> Page:
+    """Read logs and frames, and write the report's files.
+
+    Args:
+        given: logs, frames and folders of them; paths or fsspec URLs. The
+            frames of ``folder`` itself are not read, so it may lie among them.
+        folder: where to write ``report.html``, ``report.md``, ``summary.json``,
+            ``episodes.csv``, ``episodes.parquet`` and ``runs.json``.
+
+    Returns:
+        What was written.
+
+    Raises:
+        ConstraintRotError: the extra ``report`` is not installed, or there is
+            nothing to report on.
+    """
+    missing = [name for name in _EXTRA if find_spec(name) is None]
+    if missing:
+        raise ConstraintRotError(
+            f"a report needs {', '.join(missing)}; install them with:"
+            " pip install 'constraintrot[report]'"
+        )
+    found = page(source.read(given, leave_out=str(folder)))
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "report.html", html(found))
+    _write(folder / "report.md", markdown(found))
+    _write(folder / "summary.json", summary.summary(found))
+    _write(folder / source.RUNS_FILE, runs.RUNS.dump_json(found.source.runs, indent=1).decode())
+    frames.write(found.source.frame, folder)
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")

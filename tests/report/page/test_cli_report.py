@@ -1,0 +1,65 @@
+"""``constraintrot report`` at the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from constraintrot.cli import main
+from constraintrot.report.page import write
+
+
+def test_it_writes_all_files_and_says_the_answer(scripted: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["report", str(scripted), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(write.NAMES)
+    assert "Does compaction break the policies?" in result.stdout
+    assert result.stdout.rstrip().endswith("report.html")
+
+
+def test_nothing_to_report_on_exits_with_2_and_one_line(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["report", str(tmp_path), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert "no finished ConstraintRot episode" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_was_left_out_is_said_on_standard_error(logs: Path, tmp_path: Path) -> None:
+    (logs / "cut.eval").write_bytes(b"PK\x03\x04 cut")
+    result = CliRunner().invoke(main, ["report", str(logs), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert "! Not counted: cut.eval is no readable Inspect log" in result.stderr
+
+
+def test_a_missing_extra_is_answered_with_the_command(
+    scripted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "find_spec", lambda name: None if name == "matplotlib" else object())
+    result = CliRunner().invoke(main, ["report", str(scripted), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert "a report needs matplotlib" in result.stderr
+    assert "pip install 'constraintrot[report]'" in result.stderr
+
+
+def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
+    code = (
+        "import sys, constraintrot.cli;"
+        "print([name for name in ('matplotlib', 'jinja2', 'pandas', 'inspect_ai') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_write_needs_no_drawing_library_to_say_that_it_is_missing() -> None:
+    code = (
+        "import sys; sys.modules['matplotlib'] = sys.modules['jinja2'] = None;"
+        "import constraintrot.report.page.write"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

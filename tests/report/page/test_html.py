@@ -1,0 +1,112 @@
+"""The page is inert, self-contained, and usable without a mouse or eyes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from constraintrot.report.page.html import POLICY, html
+from constraintrot.report.page.write import NAMES, report
+
+from .helpers import arm, paged, read
+from .test_page import full
+
+VOID = {"meta", "br", "img", "link", "hr", "input", "use", "path"}
+
+
+def test_a_hostile_transcript_is_inert(hostile: Path, tmp_path: Path) -> None:
+    report([str(hostile)], tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    found = read(text)
+    tags = {tag for tag, _ in found.tags}
+    assert not tags & {"script", "iframe", "object", "embed", "form", "link", "base", "image"}
+    assert not [tag for tag, _ in found.tags if tag == "img"]
+    assert not [name for _, given in found.tags for name in given if name.startswith("on")]
+    assert sum(tag == "style" for tag, _ in found.tags) == 1 + text.count("<defs>\n  <style")
+    assert "document.title='owned'" in found.text
+    assert "⟨U+202E⟩" in text
+    assert "{{ 7 * 7 }}" in found.text
+    for sign in "\x00\x1b\u202e\u2066\u200b":
+        assert sign not in text
+    assert "characters cut]" in text
+    for name in NAMES:
+        size = (tmp_path / name).stat().st_size
+        assert size < 3_000_000, name
+    for path in (tmp_path / name for name in NAMES):
+        assert "\u202e" not in path.read_bytes().decode("utf-8", "ignore")
+
+
+def test_hostile_cells_are_no_formulas(hostile: Path, tmp_path: Path) -> None:
+    report([str(hostile)], tmp_path)
+    table = pd.read_csv(tmp_path / "episodes.csv", keep_default_na=False, dtype=str)
+    texts = [text for name in table for text in table[name] if name not in ("tokens_added",)]
+    assert not [text for text in texts if text.startswith(("=", "+", "@", "\t", "\r"))]
+    assert any(text.startswith("'=cmd") for text in table["reason"])
+    assert json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["cells"]
+
+
+def test_hostile_markdown_is_inert(hostile: Path, tmp_path: Path) -> None:
+    report([str(hostile)], tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    outside = "".join(text.split("```")[::2])
+    assert "<script" not in outside.replace("\\<script", "")
+    assert "](javascript" not in outside.replace("\\](javascript", "").replace("\\]\\(", "")
+
+
+def test_a_model_s_name_may_hold_slashes_and_html() -> None:
+    name = "org/<b onmouseover=x>M</b>/v1 $\\alpha$ & 'co'"
+    page = paged(arm("control", 3, 0, agent=name), arm("compaction", 3, 2, agent=name))
+    found = read(html(page))
+    assert "b" not in {tag for tag, given in found.tags if "onmouseover" in given}
+    assert name in found.text
+    assert not found.having("onmouseover")
+
+
+def test_nothing_is_fetched_and_nothing_runs() -> None:
+    text = html(full())
+    found = read(text)
+    (policy,) = [
+        g["content"] for t, g in found.tags if g.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy == POLICY
+    assert "script-src" not in POLICY
+    assert "default-src 'none'" in POLICY
+    for name in ("href", "xlink:href", "src"):
+        assert all(link.startswith("#") for link in found.having(name))
+    assert "@import" not in text
+    assert "url(http" not in text
+
+
+def test_ids_are_unique_and_every_link_has_its_target() -> None:
+    found = read(html(full()))
+    ids = found.having("id")
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in found.having("href")} <= set(ids)
+
+
+def test_it_can_be_read_by_keyboard_and_screen_reader() -> None:
+    found = read(html(full()))
+    (html_tag,) = [given for tag, given in found.tags if tag == "html"]
+    assert html_tag["lang"] == "en"
+    assert next(given["class"] for tag, given in found.tags if tag == "a") == "skip"
+    tables = [given for tag, given in found.tags if tag == "table"]
+    captions = [given for tag, given in found.tags if tag == "caption"]
+    assert len(tables) == len(captions) > 10
+    assert {given.get("scope") for tag, given in found.tags if tag == "th"} == {"row", "col"}
+    boxes = [given for _, given in found.tags if given.get("class") == "scroll"]
+    assert all(
+        box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes
+    )
+    drawn = [given for _, given in found.tags if given.get("role") == "img"]
+    assert len(drawn) == sum(tag == "svg" for tag, _ in found.tags) >= 7
+    assert all(len(given["aria-label"] or "") > 20 for given in drawn)
+    heads = [tag for tag, _ in found.tags if tag in ("h1", "h2", "h3")]
+    assert heads.count("h1") == 1
+
+
+def test_drawings_take_their_colours_from_the_page() -> None:
+    text = html(full())
+    assert "var(--series-1)" in text
+    assert "#0102" not in text

@@ -1,0 +1,223 @@
+"""The numbers of ``summary.json``, of the page and of the frame are the same numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constraintrot.report.page import frames, markdown, summary, view
+from constraintrot.report.page.html import html
+from constraintrot.report.page.sections import Page
+from constraintrot.report.page.write import report
+from constraintrot.report.stats.frames import frame_rate
+
+from .helpers import arm, paged, read, row
+
+SECTIONS = [
+    "headline", "tasks", "summarizers", "attacks", "compactors", "harnesses", "channels",
+    "locales", "wordings", "defenses", "budget", "forest", "survival", "rounds", "cost",
+]  # fmt: skip
+
+
+def agree(page: Page) -> None:
+    """Check every rate three ways."""
+    told = json.loads(summary.summary(page))
+    shown = read(html(page)).rates
+    assert set(shown) == {one["cell"] for one in told["cells"]} == set(range(1, len(shown) + 1))
+    for cell, one in zip(page.cells, told["cells"], strict=True):
+        again = frame_rate(page.source.frame.loc[list(cell.rows)], cell.value)
+        assert one["interval"] == again.summary()
+        assert one["reason"] == again.reason
+        assert (one["interval"] is None) == (one["reason"] is not None)
+        words = " ".join(shown[cell.number].split())
+        assert words == f"{view.percent(again)} {view.limits(again)} {view.counts(again)}"
+
+
+@lru_cache(maxsize=1)
+def full() -> Page:
+    """Something of everything."""
+    plain: dict[str, Any] = {}
+    pinned: dict[str, Any] = {"condition": "defense_pin", "defense": "pin"}
+    done = [row(seed=seed, allowed=True, utility=float(seed > 0), over_refusal=float(seed == 0), **facts)
+            for seed in range(4) for facts in (plain, pinned)]  # fmt: skip
+    return paged(
+        arm("floor", 6, 6), arm("control", 6, 1), arm("compaction", 6, 5),
+        arm("compaction", 4, 4, family="hard_pii", kind="hard"),
+        arm("control", 4, 0, family="hard_pii", kind="hard"),
+        arm("summary_removed", 6, 5, degenerate=False), arm("summary_restored", 6, 1, degenerate=False),
+        arm("attack_inject", 6, 6, attack="inject_deprecation"),
+        arm("compaction", 6, 6, attack="inject_budget"),
+        arm("defense_pin", 6, 0, defense="pin"), arm("compaction", 6, 3, defense="spotlight"),
+        arm("defense_pin_attack", 6, 1, defense="pin", attack="inject_deprecation"), done,
+        *(arm("compaction", 6, 3, **{name: value}) for name, value in (
+            ("budget_words", 15), ("budget_words", 300), ("channel", "memory"), ("locale", "es"),
+            ("wording", "reminder"), ("harness", "langgraph"), ("rounds", 2), ("rounds", 3),
+            ("summarizer", "b/other"), ("scaffold", "deliberate"),
+        )),
+        arm("compaction", 6, 3, compactor="truncate", prompt="none", budget_words="none", summarizer="none"),
+        arm("compaction", 6, 2, agent="b/other", summarizer="b/other"),
+        arm("control", 6, 0, agent="b/other"),
+    )  # fmt: skip
+
+
+def test_every_section_is_measured_and_its_numbers_agree() -> None:
+    page = full()
+    assert [one.name for one in page.sections] == [*SECTIONS, "others"]
+    for section in page.sections:
+        missing = [block for block in section.blocks if isinstance(block, view.Missing)]
+        allowed = section.name == "headline"
+        assert not missing or allowed, section.name
+        tables = [block for block in section.blocks if isinstance(block, view.Table)]
+        assert any(not table.theirs for table in tables), section.name
+    agree(page)
+
+
+def test_what_was_not_measured_is_said_with_a_command() -> None:
+    page = paged(arm("compaction", 2, 1))
+    agree(page)
+    for section in page.sections:
+        if section.name in ("cost", "survival"):
+            continue
+        missing = [block for block in section.blocks if isinstance(block, view.Missing)]
+        assert missing, section.name
+        assert all("inspect eval constraintrot/" in one.command for one in missing)
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "family": st.sampled_from(["soft_email", "hard_pii"]),
+                "condition": st.sampled_from(["floor", "control", "compaction"]),
+                "defense": st.sampled_from(["none", "pin"]),
+                "agent": st.sampled_from(["a/model", "b<i>&/x"]),
+                "seed": st.integers(0, 3),
+                "replicate": st.integers(0, 2),
+                "violated": st.booleans(),
+                "allowed": st.booleans(),
+                "utility": st.sampled_from([0.0, 1.0, None]),
+            }
+        ),
+        min_size=1,
+        max_size=40,
+        unique_by=lambda facts: tuple(
+            facts[name]
+            for name in ("family", "condition", "defense", "agent", "seed", "replicate", "allowed")
+        ),
+    )
+)
+@settings(max_examples=6, deadline=None)
+def test_numbers_agree_on_any_episodes(rows: list[dict[str, Any]]) -> None:
+    agree(paged([row(**facts) for facts in rows]))
+
+
+def test_the_headline_is_what_one_counts_by_hand() -> None:
+    page = full()
+    told = json.loads(summary.summary(page))["cells"]
+    by_place = {(one["section"], one["row"], one["column"]): one for one in told}
+    control = by_place["Conditions by model", "control", "a/model"]
+    assert (control["interval"]["k"], control["interval"]["n"]) == (1, 10)
+    pinned = by_place["Conditions by model", "defense_pin", "a/model"]
+    assert (pinned["interval"]["k"], pinned["interval"]["n"]) == (0, 6)
+    memory = by_place["Channels", "a/model, memory", "compaction"]
+    assert (memory["interval"]["k"], memory["interval"]["n"]) == (3, 6)
+    crossed = by_place["Summarizer by agent", "a/model", "a/model"]
+    assert (crossed["interval"]["k"], crossed["interval"]["n"]) == (9, 10)
+    unattacked = by_place["Attacks", "no attack", "policy kept, all models"]
+    assert unattacked["interval"]["n"] == 10
+    done = by_place["Defenses", "a/model, pin", "allowed tasks done"]
+    assert (done["interval"]["k"], done["interval"]["n"]) == (3, 4)
+
+
+def test_every_interval_of_the_summary_has_its_six_fields_or_a_reason() -> None:
+    told = json.loads(summary.summary(full()))
+    for one in [*told["cells"], *told["others"], *told["comparisons"]]:
+        if one["interval"] is None:
+            assert one["reason"]
+        else:
+            assert set(one["interval"]) == {"estimate", "lower", "upper", "k", "n", "method"}
+            assert one["interval"]["lower"] < one["interval"]["upper"]
+            assert all(
+                math.isfinite(one["interval"][key]) for key in ("lower", "upper", "estimate")
+            )
+
+
+def test_a_single_variant_with_replicates_has_no_interval_but_a_reason() -> None:
+    rows = [row(replicate=at, violation=float(at % 2)) for at in range(6)]
+    page = paged(rows)
+    cell = json.loads(summary.summary(page))["cells"][0]
+    assert cell["interval"] is None
+    assert cell["reason"] == "too few clusters"
+    agree(page)
+
+
+def test_rounds_until_loss_are_of_variants_seen_after_each_round() -> None:
+    lost = [
+        row(seed=seed, rounds=r, kept=float(r < seed + 2)) for seed in range(2) for r in (1, 2, 3)
+    ]
+    (section,) = [one for one in paged(lost).sections if one.name == "rounds"]
+    (table,) = [block for block in section.blocks if isinstance(block, view.Table)]
+    assert [(one.heads[1], *one.cells[:2]) for one in table.rows] == [
+        ("2", "2", "1"),
+        ("3", "1", "1"),
+    ]
+
+
+def test_the_joined_report_is_made_again_from_its_frame(scripted: Path, tmp_path: Path) -> None:
+    first = report([str(scripted)], tmp_path / "one")
+    again = report([str(tmp_path / "one")], tmp_path / "two")
+    assert [one.estimate for one in first.cells] == [one.estimate for one in again.cells]
+    assert [one.command for one in first.source.runs] == [one.command for one in again.source.runs]
+    for name in ("summary.json", "report.md"):
+        texts = [json.loads((tmp_path / at / "summary.json").read_text()) for at in ("one", "two")]
+        assert texts[0]["cells"] == texts[1]["cells"], name
+    third = report([str(tmp_path / "one")], tmp_path / "three")
+    assert html(again) == html(third)
+
+
+def test_the_csv_holds_what_the_page_counts(scripted: Path, tmp_path: Path) -> None:
+    page = report([str(scripted)], tmp_path)
+    by_csv = frames.read(str(tmp_path / "episodes.csv"))
+    asked = by_csv[~by_csv["allowed"] & (by_csv["compactor"] == "summarize")]
+    told = {one.where: one for one in page.cells}
+    for condition in ("compaction", "defense_pin"):
+        rows = asked[asked["condition"] == condition]
+        cell = told["Conditions by model", condition, "scripted/obedient"]
+        assert cell.estimate == frame_rate(rows)
+
+
+def test_logs_of_the_scripted_model_say_what_it_does(scripted: Path, tmp_path: Path) -> None:
+    page = report([str(scripted)], tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "state injected" in text
+    assert "+user: Standing policies (pinned, word for word):" in text
+    assert "inspect eval constraintrot/soft_email --model scripted/obedient" in text
+    details = [one for one in page.source.details.kept.values() if one.receipts]
+    assert details
+    assert all("function" in one.calls for one in details)
+
+
+def test_markdown_says_the_same() -> None:
+    page = full()
+    text = markdown.markdown(page)
+    for cell in page.cells:
+        assert markdown.escaped(view.rate_text(cell.estimate)) in text
+    for answer in page.answers:
+        assert markdown.escaped(answer.text) in text
+
+
+@pytest.mark.parametrize(
+    "text", ["a|b", "<b>", "[x](javascript:y)", "`c`", "# h", "https://x.example", "![i](j)"]
+)
+def test_markdown_is_inert(text: str) -> None:
+    shown = markdown.escaped(text)
+    for sign in "|<[]`#!":
+        assert shown.count(sign) == shown.count(f"\\{sign}")
+    assert "https:" not in shown
