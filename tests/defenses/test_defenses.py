@@ -64,6 +64,16 @@ def test_pin_holds_over_five_rounds(run: Run, compactor: str, rounds: int) -> No
         assert states == ["injected"] * rounds + ["verified"]
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("rounds", range(1, 6))
+@pytest.mark.parametrize("compactor", COMPACTORS.names())
+def test_pin_holds_with_every_compactor_and_every_round(
+    run: Run, compactor: str, rounds: int
+) -> None:
+    log = run("suite", variants=2, conditions="defense_pin", compactor=compactor, rounds=rounds)
+    assert by_condition(log) == {"defense_pin": 0.0}
+
+
 @pytest.mark.parametrize("compactor", LOSES)
 def test_the_same_episodes_without_it_do_not(run: Run, compactor: str) -> None:
     log = run("suite", variants=1, conditions="compaction", compactor=compactor)
