@@ -19,7 +19,7 @@ CASES = (
     "stress_overload_50",
     "stress_impersonate",
 )
-ARMS = ("none", "pin", "pin_provenance", "pin_gate")
+ARMS = ("none", "pin", "pin_provenance", "pin_gate", "operator_channel")
 
 
 @task
