@@ -24,7 +24,6 @@ from inspect_ai.model import (
     GenerateConfig,
     ModelAPI,
     ModelOutput,
-    ModelUsage,
     modelapi,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
@@ -33,9 +32,9 @@ from constraintrot import chat
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.scenario import Call
 from constraintrot.survival import Slots, sentences
-from constraintrot.tokens import count
 
 from . import attacking, protocol, suggestible, verifying
+from .offline import OfflineAPI, metered
 from .recognise import Request, any_policy_in, policy_in, request_in
 from .refusal import plainly
 
@@ -49,7 +48,7 @@ def scripted() -> type[ModelAPI]:
     return plainly(Scripted)
 
 
-class Scripted(ModelAPI):
+class Scripted(OfflineAPI):
     """A model that follows a rule.
 
     Args:
@@ -118,20 +117,7 @@ class Scripted(ModelAPI):
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
             output = self._act(texts, input, tools)
-        sent = sum(map(count, texts))
-        written = count(output.completion) + 1
-        output.usage = ModelUsage(
-            input_tokens=sent, output_tokens=written, total_tokens=sent + written
-        )
-        return output
-
-    async def count_text_tokens(self, text: str) -> int:
-        """Tokens of a text, counted offline."""
-        return count(text)
-
-    def max_connections(self) -> int:
-        """As many as Inspect likes: nothing is waited for."""
-        return 100
+        return metered(output, texts)
 
     def _act(
         self, texts: Sequence[str], input: Sequence[ChatMessage], tools: Sequence[ToolInfo]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from constraintrot.condition import CONDITIONS, Condition
 from constraintrot.metrics import SILENCE
 
+from .stats.frames import KEYS
 from .stats.interval import Interval, NoInterval
 from .table import notes, pipe, share
 
@@ -22,27 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What twins have in common, besides the condition without what these facts say of it.
-TWINS = (
-    "agent",
-    "family",
-    "locale",
-    "wording",
-    "channel",
-    "compactor",
-    "prompt",
-    "budget_words",
-    "rounds",
-    "scaffold",
-    "attack",
-    "harness",
-    "summarizer",
-    "distractors",
-    "context_tokens",
-    "compact_at",
-    "seed",
-    "replicate",
-    "allowed",
-)
+TWINS = tuple(fact for fact in KEYS if fact not in ("condition", "defense"))
 UNPAIRED = "unpaired"
 # Conditions that are another one with an attack, a defense or distractors.
 _APART = ("attack_", "defense_", "stress_")

@@ -17,7 +17,6 @@ from inspect_ai.model import (
     GenerateConfig,
     ModelAPI,
     ModelOutput,
-    ModelUsage,
     modelapi,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
@@ -26,9 +25,9 @@ from constraintrot import chat
 from constraintrot.defenses.rampart.errors import RampartError
 from constraintrot.defenses.rampart.framing import frames
 from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.models.offline import OfflineAPI, metered
 from constraintrot.models.refusal import plainly
 from constraintrot.tasks.probes._workshop import CHOOSE, PASS_ON, PROPOSE
-from constraintrot.tokens import count
 
 SCRIPTS = ("faithful", "terse")
 TERSE_WORDS = 6
@@ -42,7 +41,7 @@ def participant() -> type[ModelAPI]:
     return plainly(Participant)
 
 
-class Participant(ModelAPI):
+class Participant(OfflineAPI):
     """A player that follows a rule.
 
     Args:
@@ -80,20 +79,7 @@ class Participant(ModelAPI):
         """Answer by the rule."""
         texts = chat.texts(input)
         answer = reply(texts[-1], terse=self.model_name == "terse")
-        output = ModelOutput.from_content(self.model_name, answer)
-        sent, written = sum(map(count, texts)), count(answer) + 1
-        output.usage = ModelUsage(
-            input_tokens=sent, output_tokens=written, total_tokens=sent + written
-        )
-        return output
-
-    async def count_text_tokens(self, text: str) -> int:
-        """Tokens of a text, counted offline."""
-        return count(text)
-
-    def max_connections(self) -> int:
-        """As many as Inspect likes: nothing is waited for."""
-        return 100
+        return metered(ModelOutput.from_content(self.model_name, answer), texts)
 
 
 def reply(prompt: str, *, terse: bool) -> str:
