@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from inspect_ai.model import ChatMessage, ContentText
 
@@ -11,7 +10,6 @@ from constraintrot.wrapped import merged, summarised
 
 # In a message's metadata: this was put in by us. No text can claim it.
 PINNED = "pinned"
-_OPENING = re.compile(r"(~{3,}) [^\n]+\n")
 
 
 def holds(message: ChatMessage, block: str) -> bool:
@@ -56,43 +54,3 @@ def _rest(message: ChatMessage, cut: Callable[[str], str]) -> ChatMessage:
     ]
     kept = [part for part in parts if not isinstance(part, ContentText) or part.text]
     return message.model_copy(update={"content": kept, "metadata": metadata})
-
-
-def cut_frames(text: str, heading: str) -> str:
-    """A text less each heading with the frames after it, whatever they hold."""
-    begins = f"{heading}\n"
-    at = 0
-    while (start := text.find(begins, at)) >= 0:
-        end = _after_frames(text, start + len(begins))
-        if end == start + len(begins) or (start and text[start - 1] != "\n"):
-            at = start + 1
-            continue
-        # The line break is the one that merging put between the two.
-        text = _closed(text, start, end)
-        at = start
-    return text
-
-
-def cut_text(text: str, blocks: Iterable[str]) -> str:
-    """A text less some blocks, byte for byte."""
-    for block in blocks:
-        while block and (start := text.find(block)) >= 0:
-            text = _closed(text, start, start + len(block))
-    return text
-
-
-def _closed(text: str, start: int, end: int) -> str:
-    """A text less a stretch, and less the line break that merging put beside it."""
-    rest = text[end:].removeprefix("\n")
-    return text[:start] + rest if rest else text[:start].removesuffix("\n")
-
-
-def _after_frames(text: str, at: int) -> int:
-    """Where the frames that begin at ``at`` end."""
-    while opening := _OPENING.match(text, at):
-        closing = f"\n{opening[1]}\n"
-        end = text.find(closing, opening.end() - 1)
-        if end < 0:
-            break
-        at = end + len(closing)
-    return at

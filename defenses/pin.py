@@ -21,7 +21,8 @@ class Pinning(Defense):
     """
 
     def __init__(self, registry: Registry, heading: str | None = None) -> None:
-        from constraintrot.defenses.pinning import HEADING, Pins
+        from constraintrot.defenses.board import HEADING
+        from constraintrot.defenses.pinning import Pins
 
         self.registry = registry
         self.pins = Pins(registry, heading=heading or HEADING)
@@ -53,6 +54,6 @@ def pin(deployment: Deployment) -> Defense:
 @defense("pin_provenance", hooks=("wrap", "assemble"), declared=True)
 def pin_provenance(deployment: Deployment) -> Defense:
     """The same, with a heading that says whose they are and what cannot change them."""
-    from constraintrot.defenses.pinning import PROVENANCE
+    from constraintrot.defenses.board import PROVENANCE
 
     return Pinning(declared(deployment), PROVENANCE)

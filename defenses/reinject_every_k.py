@@ -12,7 +12,7 @@ from constraintrot.defenses.pin import declared
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
-    from constraintrot.defenses.pinning import State
+    from constraintrot.defenses.board import State
     from constraintrot.defenses.rampart import Registry
 
 EVERY = 4
@@ -55,9 +55,9 @@ class ReinjectEveryK(Defense):
                 block = self.pins.message()
                 kept.append(block.model_copy(update={"id": f"{block.id}-{number}"}))
             kept.append(message)
-        at, missing = self.pins.find(kept), self.pins.missing(kept)
+        at, missing = self.pins.find(kept), self.pins.unsaid(kept)
         state: State = "injected" if at is not None else "absent" if missing else "verified"
-        await self.pins.receipt("call", state, kept, at, missing)
+        await self.pins.step("call", state, kept, at, missing)
         return kept
 
     async def _number(self, messages: Sequence[ChatMessage]) -> None:

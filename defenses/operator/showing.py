@@ -16,7 +16,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.defenses._pinned_text import PINNED, cut_text, without_pins
+from constraintrot.defenses._frames import cut_text
+from constraintrot.defenses._pinned_text import PINNED, without_pins
 from constraintrot.defenses.operator.channel import Channel
 from constraintrot.defenses.operator.marking import current, marked
 from constraintrot.defenses.operator.state import Exemption, State
@@ -75,11 +76,11 @@ class Shown(Pins):
         Claims of authority are marked, and what is not in force is not shown.
         """
         standing = self.find(messages) is not None or not self.text
-        missing = () if standing else self.missing(messages)
+        missing = () if standing else self.unsaid(messages)
         state = self.channel.state
         bare = self.bare(messages)
         kept = self.inject([marked(current(message, state)) for message in bare])
-        await self.receipt(
+        await self.step(
             "call", "repaired" if missing else "verified", kept, self.find(kept), missing
         )
         return kept

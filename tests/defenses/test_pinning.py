@@ -38,11 +38,11 @@ from inspect_ai.model import (
 from inspect_ai.tool import Tool, ToolCall, ToolChoice, ToolInfo, tool
 from openai import AsyncOpenAI
 
+from constraintrot.defenses.board import Receipt
 from constraintrot.defenses.pinning import (
     PinnedCompaction,
     PinnedModel,
     Pins,
-    Receipt,
     entailment,
     pin_filter,
 )
