@@ -12,9 +12,11 @@ from .condition import DEFAULT, Condition, conditions
 from .defenses import DEFENSES, check_supported
 from .distractors import MAX_DISTRACTORS
 from .errors import ParameterError, UnknownNameError
-from .harnesses import HARNESSES
+from .harnesses import read as read_harness
 from .scenario import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
 
+# What only a harness that leaves compaction to the task takes, and its default.
+_COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
 T = TypeVar("T", bound=str)
 
@@ -41,7 +43,8 @@ class TaskParameters(TypedDict, total=False):
         distractors: how many other rules the policy stands among, 0 to 50.
         attack: attack on ingested content, ``name`` or ``name:key=value,key=value``.
         defense: defense around the agent's context.
-        harness: agent framework that plays the episode.
+        harness: agent framework that plays the episode, ``name``, ``name:arm``
+            or ``name:live``.
     """
 
     conditions: str | Sequence[str]
@@ -119,16 +122,39 @@ def read(given: Mapping[str, object]) -> Parameters:
         distractors=_int(given, "distractors", 0, 0),
         attack=_attack(given.get("attack")),
         defense=_text(given, "defense", "none", DEFENSES.names()),
-        harness=_text(given, "harness", "replay", HARNESSES.names()),
+        harness=_harness(given.get("harness")),
     )
+    _check_harness(found, given)
     _check_together(found)
     return found
 
 
-def _check_together(found: Parameters) -> None:
-    hooks = HARNESSES.get(found.harness).hooks
+def _check_harness(found: Parameters, given: Mapping[str, object]) -> None:
+    """Refuse what a harness has no place for.
+
+    A framework compacts by itself, so how it does is an arm of its harness, and
+    nothing can be edited between its compaction and its next call.
+    """
+    chosen = read_harness(found.harness)
     for condition in found.conditions:
-        check_supported(condition.defense or found.defense, found.harness, hooks)
+        check_supported(condition.defense or found.defense, chosen.name, chosen.registered.hooks)
+    if not chosen.registered.own:
+        return
+    asked = [name for name in _COMPACTING if given.get(name) not in (None, _COMPACTING[name])]
+    if asked or found.rounds > 1:
+        raise ParameterError(
+            f"harness {chosen.name} compacts by itself, so {', '.join(asked or ['rounds'])} cannot"
+            f" be given; its arms are {', '.join(chosen.registered.arms)}, as"
+            f" harness={chosen.name}:{chosen.registered.arms[-1]}"
+        )
+    if any(condition.edit for condition in found.conditions):
+        raise ParameterError(
+            f"summary_removed and summary_restored edit what compaction left, and harness"
+            f" {chosen.name} compacts within a call; use harness=replay"
+        )
+
+
+def _check_together(found: Parameters) -> None:
     if found.distractors > MAX_DISTRACTORS:
         raise ParameterError(f"distractors must be 0 to {MAX_DISTRACTORS}, not {found.distractors}")
     at = found.compactor.compact_at
@@ -180,6 +206,16 @@ def _attack(value: object) -> str:
     except UnknownNameError as error:
         known = ", ".join(error.known)
         raise ParameterError(f"unknown attack {value!r}; known: {known}") from error
+
+
+def _harness(value: object) -> str:
+    if value is None:
+        return "replay"
+    try:
+        return str(read_harness(str(value)))
+    except UnknownNameError as error:
+        known = ", ".join(error.known)
+        raise ParameterError(f"unknown harness {value!r}; known: {known}") from error
 
 
 def _choice(given: Mapping[str, object], name: str, known: Sequence[T]) -> T:

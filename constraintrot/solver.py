@@ -13,7 +13,8 @@ from .compactors import COMPACTORS
 from .condition import Condition
 from .distractors import distractors
 from .episode import Episode, stage
-from .harnesses import HARNESSES, Played
+from .harnesses import Played
+from .harnesses import read as read_harness
 from .models import wording
 from .parameters import Parameters
 from .plan import Plan
@@ -30,6 +31,7 @@ def episode_solver(parameters: Parameters) -> Solver:
     Args:
         parameters: the task's parameters.
     """
+    harness = read_harness(parameters.harness)
     by_name = {condition.name: condition for condition in parameters.conditions}
     sharing = sum(name in _AFTER_COMPACTION for name in by_name) > 1
     if sharing:
@@ -51,7 +53,7 @@ def episode_solver(parameters: Parameters) -> Solver:
         if sharing and condition.name in _AFTER_COMPACTION:
             share_as = _share_key(state.metadata, (agent, summarizer))
         plan = Plan(condition, parameters.compactor, scaffold, state.metadata["defense"], share_as)
-        played = await HARNESSES.get(parameters.harness).factory()(episode, plan)
+        played = await harness.make()(episode, plan)
         _keep(state, episode, played)
         return state
 
@@ -107,7 +109,10 @@ def _instructions(scaffold: str, locale: str, agent: Model) -> str:
 def _summarizer_name(
     parameters: Parameters, condition: Condition, agent: Model, summarizer: Model
 ) -> str:
-    if not condition.compacts or not COMPACTORS.get(parameters.compactor.name).takes:
+    if not condition.compacts or read_harness(parameters.harness).registered.own:
+        # A framework's harness says itself whether a model wrote a summary.
+        return "none"
+    if not COMPACTORS.get(parameters.compactor.name).takes:
         return "none"
     # Inspect's auto has the agent's own model summarise, whatever the role says.
     return str(agent if parameters.compactor.name == "inspect_auto" else summarizer)

@@ -22,7 +22,7 @@ from constraintrot.errors import ParameterError
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
-Hook: TypeAlias = Literal["wrap", "assemble", "approve"]
+Hook: TypeAlias = Literal["wrap", "assemble", "approve", "drop_in"]
 # Where contexts are assembled only to be measured, no step of an agent takes place.
 MEASURING: ContextVar[bool] = ContextVar("measuring", default=False)
 HOOKS: frozenset[Hook] = frozenset({"wrap", "assemble", "approve"})
@@ -91,11 +91,20 @@ class Registered:
         factory: makes a fresh one for one conversation.
         hooks: which hooks it acts through; a harness must support them all.
         declared: whether an operator hands it the policies.
+        drop_in: whether ``constraintrot.defenses.frameworks`` has it for the
+            frameworks that compact by themselves, where nothing can be wrapped.
     """
 
     factory: Factory
     hooks: frozenset[Hook]
     declared: bool
+    drop_in: bool = False
+
+    def missing(self, supported: frozenset[Hook]) -> frozenset[Hook]:
+        """The hooks that it needs and a harness does not have."""
+        if self.drop_in and "drop_in" in supported:
+            return frozenset()
+        return self.hooks - supported
 
 
 DEFENSES: Door[Registered] = Door(
@@ -121,7 +130,7 @@ DEFENSES: Door[Registered] = Door(
 
 
 def defense(
-    name: str, *, hooks: Iterable[Hook] = (), declared: bool = False
+    name: str, *, hooks: Iterable[Hook] = (), declared: bool = False, drop_in: bool = False
 ) -> Callable[[Factory], Factory]:
     """Register a defense's factory under a name.
 
@@ -130,10 +139,11 @@ def defense(
         hooks: which hooks it acts through.
         declared: whether an operator hands it the policies; one that does not
             ask for them is never given them.
+        drop_in: whether there is a hook for each framework.
     """
 
     def register(factory: Factory) -> Factory:
-        DEFENSES(name)(Registered(factory, frozenset(hooks), declared))
+        DEFENSES(name)(Registered(factory, frozenset(hooks), declared, drop_in))
         return factory
 
     return register
@@ -163,9 +173,9 @@ def check_supported(name: str, harness: str, supported: frozenset[Hook]) -> None
         ParameterError: it does; the message names the defenses that would do.
         UnknownNameError: no such defense.
     """
-    missing = DEFENSES.get(name).hooks - supported
+    missing = DEFENSES.get(name).missing(supported)
     if missing:
-        able = [known for known in DEFENSES.names() if DEFENSES.get(known).hooks <= supported]
+        able = [one for one in DEFENSES.names() if not DEFENSES.get(one).missing(supported)]
         raise ParameterError(
             f"defense {name} needs {', '.join(sorted(missing))}, which harness {harness} does not"
             f" have; supported there: {', '.join(able)}"

@@ -45,13 +45,13 @@ def declared(deployment: Deployment) -> Registry:
     return registry
 
 
-@defense("pin", hooks=("wrap", "assemble"), declared=True)
+@defense("pin", hooks=("wrap", "assemble"), declared=True, drop_in=True)
 def pin(deployment: Deployment) -> Defense:
     """Declared policies, pinned (Governance Decay, section 7)."""
     return Pinning(declared(deployment))
 
 
-@defense("pin_provenance", hooks=("wrap", "assemble"), declared=True)
+@defense("pin_provenance", hooks=("wrap", "assemble"), declared=True, drop_in=True)
 def pin_provenance(deployment: Deployment) -> Defense:
     """The same, with a heading that says whose they are and what cannot change them."""
     from constraintrot.defenses.board import PROVENANCE

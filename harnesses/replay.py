@@ -42,7 +42,7 @@ DEFENSE_ROLES = ("verifier", "extractor")
 
 
 @harness("replay")
-def replay() -> Harness:
+def replay(arm: str, live: bool) -> Harness:
     """Replay the scripted history and ask for the terminal call."""
     return play
 
@@ -71,11 +71,11 @@ async def play(episode: Episode, plan: Plan) -> Played:
     check_trigger(episode, messages)
     tools = offered(episode, plan.scaffold)
     output = await model.generate(
-        messages, tools=tools, tool_choice="auto", config=_config(model, plan.scaffold)
+        messages, tools=tools, tool_choice="auto", config=config_for(model, plan.scaffold)
     )
     calls, recalled, fault = read_output(output, tools, plan.scaffold)
     clock.lap("seconds_agent")
-    calls, blocked = await _approved(defense, calls)
+    calls, blocked = await approved(defense, calls)
     clock.lap("seconds_defense")
     return Played(
         calls=calls,
@@ -211,7 +211,8 @@ def read_output(
     return (), None, None
 
 
-def _config(model: Model, scaffold: str) -> GenerateConfig:
+def config_for(model: Model, scaffold: str) -> GenerateConfig:
+    """How the agent's model is to sample under a scaffold."""
     # Only the in-process provider samples to the scaffold's schema; hosted ones
     # answer with native calls, which their structured output would suppress.
     if scaffold == "direct" or not str(model).startswith("local/"):
@@ -245,7 +246,7 @@ async def _compacted(
     return compacted, made
 
 
-async def _approved(defense: Defense, calls: tuple[Any, ...]) -> tuple[tuple[Any, ...], str | None]:
+async def approved(defense: Defense, calls: tuple[Any, ...]) -> tuple[tuple[Any, ...], str | None]:
     """The calls to grade, and why they were blocked.
 
     What a defense lets through is graded as made, so a blocked call beside it

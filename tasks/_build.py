@@ -14,6 +14,7 @@ from constraintrot import parameters as params
 from constraintrot.compactors import Settings
 from constraintrot.condition import Condition
 from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.harnesses import read as read_harness
 from constraintrot.parameters import Parameters
 from constraintrot.scenario import Scenario, catalogue, load
 from constraintrot.solver import episode_solver
@@ -136,8 +137,9 @@ def _sample(
 def _metadata(
     scenario: Scenario, seed: int, condition: Condition, checked: Parameters, allowed: bool
 ) -> dict[str, Any]:
-    unused = Settings("none")
-    compactor = checked.compactor if condition.compacts else unused
+    compactor = checked.compactor if condition.compacts else Settings("none")
+    if condition.compacts and read_harness(checked.harness).registered.own:
+        compactor = Settings("own")
     return {
         "family": scenario.family,
         "kind": scenario.kind,

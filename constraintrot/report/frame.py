@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+# Inspect packs its logs with it, and passes on its error as it is.
+from zstandard import ZstdError
 
 from constraintrot.errors import ConstraintRotError
 
@@ -39,6 +44,11 @@ FACTS = (
     "degenerate",
     "seconds_defense",
 )
+UNREADABLE = (
+    OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, ZstdError,
+)  # fmt: skip
+"""What reading a log raises that was cut off or is none."""
+
 _USAGE = {
     "input_tokens": "input_tokens",
     "input_tokens_cache_read": "cached_tokens",
@@ -91,23 +101,31 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
     try:
         header = read_eval_log(str(path), header_only=True)
-        if not _ours(header):
+        if not is_ours(header):
             return
         for sample in read_eval_log_samples(str(path), all_samples_required=False):
             if sample.error is None and "violation" in (sample.scores or {}):
-                yield _row(header, sample, path)
-    except (OSError, ValueError) as error:
+                yield sample_row(header, sample, path.name)
+    except UNREADABLE as error:
         raise ConstraintRotError(
             f"{path} is no readable Inspect log ({error}); if it was cut off, try"
             " `inspect log recover`, else move it away"
         ) from error
 
 
-def _ours(header: EvalLog) -> bool:
+def is_ours(header: EvalLog) -> bool:
+    """Whether a log is of a task of ours."""
     return (header.eval.task_registry_name or header.eval.task).startswith("constraintrot/")
 
 
-def _row(header: EvalLog, sample: EvalSample, path: Path) -> dict[str, Any]:
+def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
+    """A scored sample as a row of the frame, with its id as ``uuid``.
+
+    Args:
+        header: of its log.
+        sample: with a ``violation``.
+        log: the file's name.
+    """
     scores = sample.scores or {}
     numbers = {
         name: scores[name].as_float()
@@ -115,11 +133,11 @@ def _row(header: EvalLog, sample: EvalSample, path: Path) -> dict[str, Any]:
         if name in scores
     }
     usage = (sample.model_usage or {}).values()
-    return {"uuid": sample.uuid or f"{path}/{sample.id}/{sample.epoch}"} | row_of(
+    return {"uuid": sample.uuid or f"{log}/{sample.id}/{sample.epoch}"} | row_of(
         sample.metadata,
         numbers | (scores["survival"].as_dict() if "survival" in scores else {}),
         [use.model_dump(include=set(_USAGE)) for use in usage],
-        log=path.name,
+        log=log,
         task=header.eval.task,
         outcome=(scores["violation"].metadata or {})["outcome"],
         reason=scores["violation"].explanation,

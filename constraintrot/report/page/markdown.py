@@ -40,7 +40,7 @@ def _lines(page: Page) -> Iterator[str]:
             yield from _block(block)
     yield from ("## How it was run", "")
     for run in page.source.runs:
-        command = untrusted.visible(run.command).replace("\n", " ").replace("```", "'''")
+        command = untrusted.visible(run.command).replace("```", "'''")
         said = f"{run.log}: {run.finished} of {run.planned} episodes, SHA-256 {run.sha256}"
         yield from (f"{escaped(said)}", "", "```", command, "```", "")
     for name, digest in page.source.inputs:

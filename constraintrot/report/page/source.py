@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
-
-# frame.py keeps its row for itself; one reading of a sample is enough for both.
-from constraintrot.report.frame import _ours, _row  # pyright: ignore[reportPrivateUsage]
+from constraintrot.report.frame import UNREADABLE, is_ours, sample_row
 from constraintrot.report.stats.frames import KEYS
 
 from . import files, frames, runs, untrusted
@@ -21,7 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from inspect_ai.log import EvalLog, EvalSample
 
-UNREADABLE = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
 RUNS_FILE = "runs.json"
 # What parts the episodes that are shown in full: some of each.
 _KIND = ("agent", "condition", "attack", "defense", "compactor", "channel", "locale", "family")
@@ -37,6 +32,7 @@ class Source:
         details: of some episodes, by the frame's ``episode``.
         notices: what a reader must know: logs left out, episodes run twice.
         inputs: (name, SHA-256) of the frames that were read.
+        where: all episodes stand, beside the page.
     """
 
     frame: pd.DataFrame
@@ -44,6 +40,7 @@ class Source:
     details: Details
     notices: list[str]
     inputs: list[tuple[str, str]]
+    where: str = frames.NAMES[0]
 
 
 @dataclass
@@ -142,7 +139,7 @@ def _take_log(path: str, reading: _Reading) -> None:
     finished = failed = 0
     try:
         header = read_eval_log(path, header_only=True)
-        if not _ours(header):
+        if not is_ours(header):
             reading.others += 1
             return
         for sample in read_eval_log_samples(path, all_samples_required=False):
@@ -161,9 +158,7 @@ def _take_log(path: str, reading: _Reading) -> None:
 
 
 def _take_sample(header: EvalLog, sample: EvalSample, path: str, reading: _Reading) -> None:
-    from pathlib import Path
-
-    row = _row(header, sample, Path(files.name(path)))
+    row = sample_row(header, sample, files.name(path))
     episode = str(row.pop("uuid"))
     fresh = episode not in reading.rows
     reading.rows[episode] = row | {

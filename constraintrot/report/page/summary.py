@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .view import Answer, Cell, Compared
 
@@ -30,7 +30,16 @@ def summary(page: Page) -> str:
         "runs": [run.model_dump() for run in page.source.runs],
         "frames": [{"name": name, "sha256": digest} for name, digest in page.source.inputs],
     }
-    return json.dumps(found, indent=1, allow_nan=False) + "\n"
+    return json.dumps(rounded(found), indent=1, allow_nan=False) + "\n"
+
+
+def rounded(value: Any) -> Any:
+    """The same with 12 digits a number: the rest differs from processor to processor."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in cast("list[Any]", value)]
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def _answer(answer: Answer) -> dict[str, str]:

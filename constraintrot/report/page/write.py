@@ -35,21 +35,34 @@ def report(given: Sequence[str], folder: Path) -> Page:
         ConstraintRotError: the extra ``report`` is not installed, or there is
             nothing to report on.
     """
+    needed()
+    found = page(source.read(given, leave_out=str(folder)))
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = runs.RUNS.dump_json(found.source.runs, indent=1).decode()
+    for name, text in {**texts(found), source.RUNS_FILE: listed}.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    frames.write(found.source.frame, folder)
+    return found
+
+
+def needed() -> None:
+    """See whether all that a report needs is there.
+
+    Raises:
+        ConstraintRotError: the extra ``report`` is not installed.
+    """
     missing = [name for name in _EXTRA if find_spec(name) is None]
     if missing:
         raise ConstraintRotError(
             f"a report needs {', '.join(missing)}; install them with:"
             " pip install 'constraintrot[report]'"
         )
-    found = page(source.read(given, leave_out=str(folder)))
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "report.html", html(found))
-    _write(folder / "report.md", markdown(found))
-    _write(folder / "summary.json", summary.summary(found))
-    _write(folder / source.RUNS_FILE, runs.RUNS.dump_json(found.source.runs, indent=1).decode())
-    frames.write(found.source.frame, folder)
-    return found
 
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+def texts(found: Page) -> dict[str, str]:
+    """The page in its three forms, by file name; the same bytes for the same episodes."""
+    return {
+        "report.html": html(found),
+        "report.md": markdown(found),
+        "summary.json": summary.summary(found),
+    }

@@ -1,0 +1,114 @@
+"""An episode's history as the exchanges that a framework plays: a request, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+)
+from inspect_ai.tool import ToolInfo, ToolParams
+from inspect_ai.util import JSONSchema
+
+from constraintrot import chat
+from constraintrot.episode import Episode
+from constraintrot.errors import EpisodeError
+
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request of the user's and what the agent did about it.
+
+    Attributes:
+        user: the request.
+        replies: the agent's messages in order; all but the last call a tool.
+        results: what the tools returned, in order.
+    """
+
+    user: ChatMessageUser
+    replies: tuple[ChatMessageAssistant, ...]
+    results: tuple[ChatMessageTool, ...]
+
+
+def system(episode: Episode) -> str:
+    """The system message's text."""
+    (message,) = (m for m in chat.opening(episode) if isinstance(m, ChatMessageSystem))
+    return message.text
+
+
+def history(episode: Episode) -> list[ChatMessage]:
+    """All messages before the trigger, the system message first."""
+    messages = [*chat.opening(episode), *chat.standing(episode)]
+    return messages + [m for segment in chat.segments(episode) for m in segment]
+
+
+def exchanges(messages: Sequence[ChatMessage]) -> list[Exchange]:
+    """The history, request by request, in a form that a framework's own loop can play.
+
+    A loop ends with a reply that calls no tool. So what an agent said before it
+    called one, without a request in between, is said with that call; and a call
+    that nobody replied to, as attacks add them, is made before the reply.
+
+    Raises:
+        EpisodeError: the history does not begin with a request.
+    """
+    found: list[Exchange] = []
+    group: list[ChatMessage] = []
+    for message in [m for m in messages if m.role != "system"]:
+        if message.role == "user" and group:
+            found.append(_exchange(group))
+            group = []
+        group.append(message)
+    return [*found, *([_exchange(group)] if group else [])]
+
+
+def _exchange(group: Sequence[ChatMessage]) -> Exchange:
+    user, *rest = group
+    if not isinstance(user, ChatMessageUser):
+        raise EpisodeError("a framework's conversation begins with a request of the user's")
+    said = [m for m in rest if isinstance(m, ChatMessageAssistant) and not m.tool_calls]
+    last = said[-1] if said else ChatMessageAssistant(content="Done.", id=f"{user.id}-done")
+    replies: list[ChatMessageAssistant] = []
+    pending: list[str] = []
+    for message in rest:
+        if not isinstance(message, ChatMessageAssistant) or message is last:
+            continue
+        if message.tool_calls:
+            text = "\n\n".join(filter(None, [*pending, message.text]))
+            replies.append(message.model_copy(update={"content": text}) if pending else message)
+            pending = []
+        else:
+            pending.append(message.text)
+    results = tuple(m for m in rest if isinstance(m, ChatMessageTool))
+    if pending:
+        last = last.model_copy(update={"content": "\n\n".join([*pending, last.text])})
+    return Exchange(user, (*replies, last), results)
+
+
+def tools(script: Iterable[Exchange], offered: Iterable[ToolInfo]) -> list[ToolInfo]:
+    """The tools that the history's calls need beyond those on offer, by what the calls look like."""
+    known = {tool.name for tool in offered}
+    made: dict[str, dict[str, JSONSchema]] = {}
+    calls = [call for e in script for reply in e.replies for call in reply.tool_calls or []]
+    for call in calls:
+        if call.function in known:
+            continue
+        properties = made.setdefault(call.function, {})
+        for name, value in call.arguments.items():
+            kind = _TYPES.get(type(value), "object")
+            properties.setdefault(name, JSONSchema.model_validate({"type": kind}))
+    return [
+        ToolInfo(
+            name=name,
+            description=f"{name.replace('_', ' ').capitalize()}.",
+            parameters=ToolParams(properties=properties),
+        )
+        for name, properties in made.items()
+    ]

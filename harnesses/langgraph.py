@@ -1,0 +1,102 @@
+"""LangGraph: a StateGraph built by hand, with a node that keeps a summary as its memory.
+
+The pattern of LangGraph's own guide on summarization memory: when the history
+is long, a node has the older part summarised, keeps the summary in the state
+beside the messages, and removes what it stands for. The summary reaches the
+model in the system message.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constraintrot.episode import Episode
+from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.plan import Plan
+
+# Messages that stay as they are behind a summary.
+KEEP = 4
+
+
+@harness(
+    "langgraph",
+    hooks=FRAMEWORK_HOOKS,
+    arms=("summary_node",),
+    needs=(Needs("langgraph", "1.2.22", "2"), Needs("langchain-core", "1.7.2", "2")),
+    extra="langgraph",
+)
+def langgraph(arm: str, live: bool) -> Harness:
+    """Play an episode in a StateGraph with a summarization-memory node."""
+
+    async def play(episode: Episode, plan: Plan) -> Played:
+        from constraintrot.harnesses.session import Session
+
+        session = Session(episode, plan, live=live, distribution="langgraph")
+        return await session.run(_conversation(session))
+
+    return play
+
+
+def _conversation(session: Any) -> Any:
+    from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage, SystemMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import START, MessagesState, StateGraph
+    from langgraph.prebuilt import ToolNode, tools_condition
+
+    from constraintrot.harnesses import _langchain
+
+    class State(MessagesState):
+        summary: str
+
+    tools = _langchain.tools(session)
+    model = _langchain.agent(session).bind_tools(tools)
+    writer = _langchain.summarizer(session)
+    limit = len(session.history) - 2
+
+    async def summarize(state: State) -> dict[str, Any]:
+        messages = state["messages"]
+        if not session.compacts or len(messages) <= limit:
+            return {}
+        # A tool's result never stands without its call.
+        at = len(messages) - KEEP
+        while at > 0 and messages[at].type != "human":
+            at -= 1
+        if at == 0:
+            return {}
+        before = state.get("summary", "")
+        ask = (
+            f"This is a summary of the conversation so far: {before}\n\nExtend it with the"
+            " messages above:"
+            if before
+            else "Write a summary of the conversation above:"
+        )
+        written = await writer.ainvoke([*messages[:at], HumanMessage(ask)])
+        gone = [RemoveMessage(id=message.id or "") for message in messages[:at]]
+        return {"summary": written.text, "messages": gone}
+
+    async def call_model(state: State) -> dict[str, Any]:
+        system = session.system
+        if state.get("summary"):
+            system += f"\n\nSummary of the conversation so far: {state['summary']}"
+        sent: list[AnyMessage] = [SystemMessage(system), *state["messages"]]
+        if session.pins is not None:
+            from constraintrot.defenses.frameworks.langgraph import pinned
+
+            sent = pinned(sent, session.pins)
+        return {"messages": [await model.ainvoke(sent)]}
+
+    graph = StateGraph(State)
+    graph.add_node("summarize", summarize)
+    graph.add_node("call_model", call_model)
+    graph.add_node("tools", ToolNode(tools))
+    graph.add_edge(START, "summarize")
+    graph.add_edge("summarize", "call_model")
+    graph.add_conditional_edges("call_model", tools_condition)
+    graph.add_edge("tools", "summarize")
+    compiled: Any = graph.compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "episode"}}
+
+    async def say(text: str) -> None:
+        await compiled.ainvoke({"messages": [HumanMessage(text)]}, config)
+
+    return say

@@ -1,0 +1,70 @@
+"""A log that was cut off or damaged anywhere is refused by name, never by a library's error."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report import frame
+from constraintrot.report.page import source
+from tests.conftest import Run
+
+
+@pytest.fixture
+def log(run: Run) -> Path:
+    return Path(run("soft_email", conditions="compaction", variants=1).location)
+
+
+def directory(data: bytes) -> int:
+    """Where the central directory begins."""
+    return int.from_bytes(data[-6:-2], "little")
+
+
+@pytest.mark.parametrize("into", [-1, 1, 50, 200])
+def test_a_log_cut_in_or_before_its_directory_is_refused(log: Path, into: int) -> None:
+    data = log.read_bytes()
+    log.write_bytes(data[: directory(data) + into])
+    with pytest.raises(ConstraintRotError, match=r"\.eval is no readable Inspect log"):
+        frame.episodes([log])
+    with pytest.raises(ConstraintRotError, match=r"\.eval is no readable Inspect log"):
+        source.read([str(log)])
+
+
+def test_a_damaged_directory_is_refused(log: Path) -> None:
+    data = bytearray(log.read_bytes())
+    data[directory(bytes(data))] ^= 0xFF
+    log.write_bytes(data)
+    with pytest.raises(ConstraintRotError, match="no readable Inspect log"):
+        frame.episodes([log])
+
+
+def test_damaged_samples_are_refused_or_read_but_never_crash(log: Path) -> None:
+    data = log.read_bytes()
+    refused = 0
+    for at in range(200, directory(data), directory(data) // 12):
+        log.write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
+        try:
+            frame.episodes([log])
+        except ConstraintRotError:
+            refused += 1
+    assert refused
+
+
+@pytest.mark.parametrize("error", frame.UNREADABLE)
+def test_whatever_reading_raises_becomes_words(
+    log: Path, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error("as a library says it")
+
+    monkeypatch.setattr("inspect_ai.log.read_eval_log_samples", broken)
+    with pytest.raises(ConstraintRotError, match="as a library says it"):
+        frame.episodes([log])
+
+
+def test_the_directory_of_the_test_is_where_zipfile_finds_it(log: Path) -> None:
+    with zipfile.ZipFile(log) as archive:
+        assert archive.start_dir == directory(log.read_bytes())
