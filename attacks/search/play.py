@@ -15,7 +15,8 @@ from constraintrot.attacks import Chosen
 from constraintrot.attacks.search.trial import Trial
 from constraintrot.episode import Episode
 from constraintrot.errors import ConstraintRotError, EpisodeError
-from constraintrot.harnesses import HARNESSES, Played
+from constraintrot.harnesses import Played
+from constraintrot.harnesses import read as read_harness
 from constraintrot.parameters import Parameters
 from constraintrot.plan import Plan
 from constraintrot.scenario import Variant, load
@@ -45,7 +46,7 @@ async def play(parameters: Parameters, attack: Chosen | None, family: str, seed:
         episode = attacks.deliver(attack, episode)
     plan = Plan(condition, parameters.compactor, scaffold, parameters.defense)
     try:
-        played = await HARNESSES.get(parameters.harness).factory()(episode, plan)
+        played = await read_harness(parameters.harness).make()(episode, plan)
     except EpisodeError as error:
         # A prompt may break the machinery, as by a summary that stays empty: no success.
         return Trial(family=family, seed=seed, outcome=None, reason=str(error))
