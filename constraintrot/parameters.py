@@ -172,11 +172,17 @@ def _check_together(found: Parameters) -> None:
         raise ParameterError(
             "compact_at compacts by size, so how often is not yours to say; leave rounds at 1"
         )
-    if at is not None and found.context_tokens <= at:
+    # Bulk that an attack adds may be what takes the history over the threshold.
+    plain = [c for c in found.conditions if c.compacts and not _attacked(c, found)]
+    if at is not None and plain and found.context_tokens <= at:
         raise ParameterError(
             f"context_tokens ({found.context_tokens}) must be above compact_at ({at}),"
             " or compaction never fires; raise the one or lower the other"
         )
+
+
+def _attacked(condition: Condition, found: Parameters) -> bool:
+    return (condition.attack or found.attack) != "none"
 
 
 def _conditions(value: object) -> tuple[Condition, ...]:

@@ -219,6 +219,11 @@ def test_the_default_history_counts_too() -> None:
     with pytest.raises(ParameterError, match=r"context_tokens \(800\) must be above"):
         read({"compact_at": 800})
     assert read({"compact_at": 799}).compactor.compact_at == 799
+    # What an attack adds may be what takes it over, but no attack does so in `compaction`.
+    bulk = {"compact_at": 1500, "conditions": "control,attack_volume"}
+    assert read(bulk).compactor.compact_at == 1500
+    with pytest.raises(ParameterError, match="must be above"):
+        read(bulk | {"conditions": "control,compaction,attack_volume"})
 
 
 @pytest.mark.parametrize("name", ["truncate", "head_tail"])

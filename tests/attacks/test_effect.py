@@ -141,3 +141,17 @@ def test_volume_in_a_run(run: Run, compactor: str, rate: int) -> None:
     (sample,) = samples(log)["attack_volume"]
     assert sample.metadata["tokens_before"] > 2 * COMPACT_AT
     assert by_condition(log) == {"attack_volume": rate}
+
+
+def test_bulk_alone_forces_a_compaction_that_would_not_have_come(run: Run) -> None:
+    """Under a threshold that the history keeps below, the bulk alone evicts the policy."""
+    log = run(
+        "soft_email",
+        variants=1,
+        context_tokens=400,
+        compact_at=2500,
+        compactor="truncate",
+        conditions="control,compaction",
+        attack="volume:size=3000",
+    )
+    assert by_condition(log) == {"control": 0, "compaction": 1}
