@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, NoReturn
 
@@ -57,6 +58,21 @@ DONE = "Done."
 _SPACE = re.compile(r"\s+")
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A call of the agent's model after the trigger.
+
+    Attributes:
+        left: what the framework would send.
+        sent: the same after a defense that is no hook of the framework's.
+        output: the answer.
+    """
+
+    left: list[ChatMessage]
+    sent: list[ChatMessage]
+    output: ModelOutput
+
+
 class Session:
     """An episode, as a framework plays it.
 
@@ -94,7 +110,7 @@ class Session:
         self._results: list[ChatMessageTool] = []
         self._final = False
         self._steps = 0
-        self._asked: list[tuple[list[ChatMessage], ModelOutput]] = []
+        self._asked: list[_Asked] = []
         self._seen: list[ChatMessage] = []
         self._fault: Exception | None = None
 
@@ -182,10 +198,10 @@ class Session:
     async def _ask(
         self, messages: Sequence[ChatMessage], tools: Sequence[ToolInfo]
     ) -> ChatMessageAssistant:
-        sent = self.tagged(messages)
+        left = sent = self.tagged(messages)
         if self.pins is None:
             # A drop-in hook has done it within the framework; a second time would hide its faults.
-            sent = await self.defense.assemble(sent)
+            sent = await self.defense.assemble(left)
         on_offer = self._as_offered(tools)
         self._clock.lap("seconds_staging")
         output = await self._agent.generate(
@@ -196,9 +212,9 @@ class Session:
         )
         self._clock.lap("seconds_agent")
         if self._final:
-            self._asked.append((sent, output))
+            self._asked.append(_Asked(left, sent, output))
         elif self.live:
-            self._seen += [*self._unmarked(sent), output.message]
+            self._seen += [*self._unmarked(left), output.message]
         return output.message if self.live else ChatMessageAssistant(content=DONE)
 
     def _as_offered(self, tools: Sequence[ToolInfo]) -> list[ToolInfo]:
@@ -274,11 +290,11 @@ class Session:
         return found
 
     async def _played(self) -> Played:
-        sent, output = self._asked[-1]
-        # What the last input was, is graded; what a live agent did before it, too.
-        read = [read_output(o, self._as_offered([]), self.plan.scaffold) for _, o in self._asked]
+        first, last = self._asked[0], self._asked[-1]
+        sent, offer = last.sent, self._as_offered([])
+        # All that a live agent did after the trigger is graded, not its last step alone.
+        read = [read_output(asked.output, offer, self.plan.scaffold) for asked in self._asked]
         calls = tuple(call for found in read for call in found[0])
-        first, _ = self._asked[0]
         check_trigger(self.episode, sent)
         self._check_pinned(sent)
         compacted = self._compacted(first)
@@ -287,7 +303,7 @@ class Session:
         return Played(
             calls=calls,
             last_input=tuple(sent),
-            output=output,
+            output=last.output,
             compacted=compacted,
             recalled=next((found[1] for found in read if found[1] is not None), None),
             fault=read[-1][2],
@@ -308,19 +324,20 @@ class Session:
         """What stands in an input and no summarizer or framework wrote."""
         return [m for m in sent if m.role != "system" and SUMMARY not in (m.metadata or {})]
 
-    def _compacted(self, sent: Sequence[ChatMessage]) -> Compacted | None:
+    def _compacted(self, asked: _Asked) -> Compacted | None:
+        dropped = self.dropped(asked.left)
         if not self.compacts:
-            if self.dropped(sent):
+            if dropped:
                 raise EpisodeError(
                     "the framework dropped history where nothing was to be compacted"
                 )
             return None
-        if not self.dropped(sent):
+        if not dropped:
             raise EpisodeError(
                 f"{self.distribution} compacted nothing before the trigger; give a larger"
                 " context_tokens"
             )
-        context = [m for m in sent if not self._is_trigger(m)]
+        context = [m for m in asked.sent if not self._is_trigger(m)]
         transcript().info(diff(self.episode, context), source="compaction diff")
         held = survival(chat.texts(context), self.episode.policy, self.episode.variant.slots).kept
         return Compacted(context=context, rounds=self._rounds(context), degenerate=not held)
@@ -354,7 +371,7 @@ class Session:
             "summary_voice": voices[-1] if voices else None,
             "roles": [m.role for m in sent],
             "roles_problem": problem(sent),
-            "dropped": self.dropped(sent),
+            "dropped": self.dropped(self._asked[0].left),
         }
         if self.summaries:
             facts["summarizer"] = str(self._summarizer)
