@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test check lint bench soak validate lock
+.PHONY: env demo test check lint bench soak validate report report-check lock harnesses
 .DEFAULT_GOAL := env
 
 env: $(STAMP)
@@ -43,7 +43,12 @@ lint: check
 bench: env
 	$(BIN)/python tests/bench_rampart.py
 	$(BIN)/python tests/bench_seeds.py
+	$(BIN)/python tests/bench_stats.py
 	$(BIN)/python tests/bench.py
+
+# Every agent framework with its own compaction, without pins and with them; offline, minutes.
+harnesses: env
+	$(BIN)/constraintrot harnesses
 
 soak: env
 	$(BIN)/python -m pytest -q -m soak
@@ -51,6 +56,13 @@ soak: env
 # Do the report's intervals hold what they promise; minutes, and the committed table.
 validate: env
 	$(BIN)/python -m constraintrot.report.stats.validate --csv results/coverage.csv
+
+# What results/ holds besides frames and the two lists written by hand; a test checks the same.
+report: env
+	$(BIN)/python -m constraintrot.report.results results
+
+report-check: env
+	$(BIN)/python -m constraintrot.report.results results --check
 
 # All extras but hf, and the development tools; hashes, and no index address.
 lock:

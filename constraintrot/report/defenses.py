@@ -127,7 +127,7 @@ def pairs(frame: pd.DataFrame, apart: Sequence[str] = ("defense",)) -> pd.Series
     """
     alike = [name for name in TWINS if name not in apart]
     facts = frame[alike].assign(condition=frame["condition"].map(bare)).astype(str)
-    first, *others = (facts[name] for name in facts)
+    first, others = facts[alike[0]], facts.drop(columns=alike[0])
     key = first.str.cat(others, sep="\x1f", na_rep="nan")
     return (
         key + "\x1f" + key.groupby([key, *(frame[name] for name in apart)]).cumcount().astype(str)

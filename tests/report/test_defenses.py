@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from constraintrot.cli import main
-from constraintrot.report.defenses import TWINS, bare, compare_defenses, text
+from constraintrot.report.defenses import TWINS, bare, compare_defenses, pairs, text
 from constraintrot.report.frame import episodes
 from constraintrot.report.stats.interval import Interval
 from constraintrot.report.stats.rate import wilson
@@ -227,3 +230,38 @@ def test_the_frame_holds_what_a_defense_cost(run: Run, tmp_path: Path) -> None:
     shared = frame[(frame["defense"] == "none") & ~frame["allowed"]]
     assert shared["seconds_compaction"].isna().sum() == 1
     assert (frame[frame["allowed"]]["over_refusal"] == 1.0).all()
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "family": st.sampled_from(["a", "b"]),
+                "seed": st.integers(0, 1),
+                "budget_words": st.sampled_from(["none", 60, 300]),
+                "condition": st.sampled_from(["compaction", "defense_pin", "control"]),
+                "defense": st.sampled_from(["none", "pin"]),
+            }
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_keys_of_twins_are_what_joining_row_by_row_gives(facts: list[dict[str, Any]]) -> None:
+    frame = pd.DataFrame([row("none", 0, **one) for one in facts])
+    seen = Counter[tuple[str, str]]()
+    wanted: list[str] = []
+    for one in facts:
+        whole = row("none", 0, **one)
+        key = "\x1f".join([*(str(whole[name]) for name in TWINS), bare(whole["condition"])])
+        wanted.append(f"{key}\x1f{seen[key, whole['defense']]}")
+        seen[key, whole["defense"]] += 1
+    assert list(pairs(frame)) == wanted
+
+
+def test_a_gap_is_a_value_of_its_own() -> None:
+    gaps = [row(name, 0, compact_at=at) for at in (None, "none") for name in ("none", "pin")]
+    first, second, third, fourth = pairs(pd.DataFrame(gaps))
+    assert (first, third) == (second, fourth)
+    assert first != third
+    assert one(gaps, "pin")["pairs"] == 2

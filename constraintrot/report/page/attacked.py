@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from constraintrot.report.stats.curves import at_k
+
 from . import design, paper
-from .view import Block, Cells, Content, Missing, Row, Section, Table
+from .view import Block, Cells, Content, Missing, Row, Section, Table, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,15 +19,20 @@ _COMMAND = (
 )
 
 
-def attacks(cells: Cells, main: pd.DataFrame) -> Section:
-    """Violation by attack, without a defense, attacks x models."""
-    asked = main[~main["allowed"] & (main["defense"] == "none")]
+def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
+    """Violation by attack, without a defense, attacks x models.
+
+    At the setting that most of a model's attacked episodes have, which need not
+    be its main one: where plain compaction loses all, no attack can be seen.
+    """
+    asked = frame[~frame["allowed"] & (frame["defense"] == "none")]
     compacted = asked[(asked["condition"] != "control") & (asked["compactor"] != "none")]
     attacked = compacted[compacted["attack"] != "none"]
     if attacked.empty:
         return Section(TITLE.lower(), TITLE, (Missing(TITLE, _COMMAND), paper.attacks()))
     agents = design.agents(attacked)
-    compacted = compacted[compacted["agent"].isin(agents)]
+    compacted, settings = design.main(compacted, attacked)
+    attacked = compacted[compacted["attack"] != "none"]
     rows = [
         _row(cells, compacted[compacted["arm"] == design.COMPACTION], "no attack", agents),
         *(
@@ -35,8 +42,32 @@ def attacks(cells: Cells, main: pd.DataFrame) -> Section:
     ]
     caption = "Violation after compaction, by attack; no defense"
     columns = (*agents, "policy kept, all models")
-    table: Block = Table(caption, ("attack",), columns, tuple(rows))
-    return Section(TITLE.lower(), TITLE, (table, paper.attacks()))
+    notes = tuple(f"Held fixed for {agent}: {said}." for agent, said in settings.items())
+    blocks: list[Block] = [Table(caption, ("attack",), columns, tuple(rows), notes)]
+    tried = _at_k(cells, attacked)
+    if tried:
+        blocks.append(tried)
+    return Section(TITLE.lower(), TITLE, (*blocks, paper.attacks()))
+
+
+def _at_k(cells: Cells, attacked: pd.DataFrame) -> Table | None:
+    """How often the best of an adversary's attempts succeeds, where variants were replicated."""
+    rows: list[Row] = []
+    for (agent, name), part in attacked.groupby(["agent", "attack"], sort=True):
+        scored = part[part["violation"].notna()]
+        variants = scored.groupby(["family", "seed"], sort=False)["violation"].agg(["sum", "count"])
+        k = int(variants["count"].min()) if len(variants) else 0
+        if k < 2:
+            continue
+        found = [at_k(variants["sum"].to_numpy(), variants["count"].to_numpy(), n) for n in (1, k)]
+        told = [
+            share(cells.keep(one, TITLE, f"{agent}, {name}", f"success at {n}"))
+            for one, n in zip(found, (1, k), strict=True)
+        ]
+        rows.append(Row((str(agent), str(name)), (told[0], str(k), told[1])))
+    columns = ("success at 1", "k", "success at k")
+    caption = "Share of variants in which at least one of k attempts succeeds"
+    return Table(caption, ("model", "attack"), columns, tuple(rows)) if rows else None
 
 
 def _row(cells: Cells, part: pd.DataFrame, name: str, agents: list[str]) -> Row:

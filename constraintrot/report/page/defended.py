@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.report.defenses import compare_defenses
@@ -32,17 +33,28 @@ _COSTS = (
 )
 
 
-def defenses(cells: Cells, main: pd.DataFrame) -> Section:
-    """A table a model: violation with and without attack, utility, over-refusal, costs; Pareto."""
+def defenses(cells: Cells, main: pd.DataFrame, frame: pd.DataFrame) -> Section:
+    """A table a model: violation with and without attack, utility, over-refusal, costs; Pareto.
+
+    Attacked and defended episodes that stand at another setting than the main
+    one have a table of their own.
+    """
     # The arm of a defense is the compaction it protects, attacked or not.
-    compacted = main[main["condition"] == design.COMPACTION]
-    if (compacted["defense"] == "none").all():
+    compacted, whole = (one[one["condition"] == design.COMPACTION] for one in (main, frame))
+    under = whole[(whole["attack"] != "none") & (whole["defense"] != "none")]
+    if (compacted["defense"] == "none").all() and under.empty:
         return Section(TITLE.lower(), TITLE, (Missing(TITLE, _COMMAND), _paper()))
     blocks: list[Block] = []
     for agent in design.agents(compacted):
         mine = compacted[compacted["agent"] == agent]
         if mine["defense"].nunique() > 1:
             blocks += _of_agent(cells, mine, agent)
+    apart = under[~under.index.isin(compacted.index)]
+    if len(apart):
+        elsewhere, settings = design.main(whole, apart)
+        for agent, said in settings.items():
+            name = f"{agent}, under attack at another setting ({said})"
+            blocks += _of_agent(cells, elsewhere[elsewhere["agent"] == agent], name)
     if not compacted["allowed"].any():
         blocks.append(Missing("utility and over-refusal", _UTILITY))
     return Section(TITLE.lower(), TITLE, (*blocks, _paper()))
@@ -77,11 +89,23 @@ def _of_agent(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
         "violation", "under attack", "allowed tasks done", "over-refusal",
         *(head for _, head, _ in _COSTS), f"{paper.NAME}, passive / injection",
     )  # fmt: skip
-    notes = ("Costs are medians of paired differences to no defense; model calls are means.",)
-    table = Table(f"{agent}: defenses", ("defense",), columns, tuple(rows), notes)
+    table = Table(f"{agent}: defenses", ("defense",), columns, tuple(rows), _notes(rows, frame))
     if len(drawn) > 1:
         return [pareto(drawn, f"{agent}: violation against allowed tasks done"), table]
     return [table]
+
+
+def _notes(rows: Sequence[Row], frame: pd.DataFrame) -> tuple[str, ...]:
+    notes = ["Costs are medians of paired differences to no defense; model calls are means."]
+    sizes = {row.cells[0].estimate.n for row in rows if isinstance(row.cells[0], Cell)}
+    if len(sizes) > 1:
+        notes.append(
+            "The rows do not hold the same episodes; paired differences stand in their own section."
+        )
+    pooled = sorted({str(name) for name in frame["attack"]} - {"none"})
+    if len(pooled) > 1:
+        notes.append(f"Under attack: {', '.join(pooled)} together, as far as each row has them.")
+    return tuple(notes)
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:

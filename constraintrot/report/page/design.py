@@ -124,17 +124,24 @@ def agents(frame: pd.DataFrame) -> list[str]:
     return sorted({str(name) for name in frame["agent"]})
 
 
-def main(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+def main(
+    frame: pd.DataFrame, of: pd.DataFrame | None = None
+) -> tuple[pd.DataFrame, dict[str, str]]:
     """The episodes at each agent's main setting, and that setting in words.
 
     It is the one that most of the agent's compacted episodes have. What does
     not apply (a control has no compactor) is ``none`` and fits any.
+
+    Args:
+        frame: prepared.
+        of: those that choose the setting, and whose agents are looked at.
     """
+    choosing = frame if of is None else of
     parts: list[pd.DataFrame] = []
     said: dict[str, str] = {}
-    for agent in agents(frame):
+    for agent in agents(choosing):
         mine = frame[frame["agent"] == agent]
-        chosen = _most(mine)
+        chosen = _most(choosing[choosing["agent"] == agent])
         parts.append(mine[_fits(mine, chosen)])
         said[agent] = words(chosen)
     import pandas as pd

@@ -14,7 +14,7 @@ from constraintrot.models import catalogue
 from . import untrusted
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
+    from inspect_ai.log import EvalConfig, EvalLog
 
 
 class Run(BaseModel):
@@ -95,7 +95,20 @@ def command(header: EvalLog) -> str:
         words += [f"--{name.replace('_', '-')}", _value(value)]
     epochs = of.config.epochs or 1
     words += ["--epochs", str(epochs)] if epochs > 1 else []
+    words += _some(of.config)
     return shlex.join(words)
+
+
+def _some(config: EvalConfig) -> Iterator[str]:
+    """Which samples, where not all were asked for."""
+    if config.sample_id is not None:
+        ids = config.sample_id if isinstance(config.sample_id, list) else [config.sample_id]
+        yield from ("--sample-id", ",".join(map(str, ids)))
+    if isinstance(config.limit, tuple):
+        # The command line counts from 1, the log from 0.
+        yield from ("--limit", f"{config.limit[0] + 1}-{config.limit[1]}")
+    elif config.limit is not None:
+        yield from ("--limit", str(config.limit))
 
 
 def _pairs(flag: str, given: Mapping[str, Any]) -> Iterator[str]:

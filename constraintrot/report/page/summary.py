@@ -36,9 +36,9 @@ def summary(page: Page) -> str:
 def rounded(value: Any) -> Any:
     """The same with 12 digits a number: the rest differs from processor to processor."""
     if isinstance(value, dict):
-        return {name: rounded(one) for name, one in cast("dict[str, Any]", value).items()}
+        return {name: rounded(one) for name, one in cast("dict[str, object]", value).items()}
     if isinstance(value, list):
-        return [rounded(one) for one in cast("list[Any]", value)]
+        return [rounded(one) for one in cast("list[object]", value)]
     return float(f"{value:.12g}") if isinstance(value, float) else value
 
 

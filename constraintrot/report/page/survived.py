@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.agreement import cohen_kappa
+from constraintrot.report.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.report.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.report.stats.frames import KEYS, frame_mediate, labels
 from constraintrot.report.stats.mediation import Mediation, by_survival
@@ -36,10 +36,8 @@ def survival(cells: Cells, frame: pd.DataFrame) -> Section:
         asked["violation"].to_numpy(float), asked["kept"].to_numpy(float), labels(asked)
     )
     rows = tuple(
-        Row(
-            (name,), (cells.rate(asked[asked["kept"] == value], "violation", (TITLE, name, "all")),)
-        )
-        for name, value in (("policy kept", 1.0), ("policy lost", 0.0))
+        Row((name,), (cells.rate(part, "violation", (TITLE, name, "all")),))
+        for name, part in _states(asked)
     )
     both = all(sum(row) for row in found.table)
     notes = (
@@ -54,6 +52,17 @@ def survival(cells: Cells, frame: pd.DataFrame) -> Section:
     return Section(
         "survival", TITLE, (figure, table, *_mediation(cells, frame), *_agreement(cells, asked))
     )
+
+
+def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Kept and lost; of the kept, word for word and in other words where there are both."""
+    kept, lost = (frame[frame["kept"] == value] for value in (1.0, 0.0))
+    parts = [
+        (f"kept {how}", kept[kept["verbatim"] == value])
+        for how, value in (("word for word", 1.0), ("in other words", 0.0))
+    ]
+    told = parts if all(len(part) for _, part in parts) else []
+    return [("policy kept", kept), *told, ("policy lost", lost)]
 
 
 def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
@@ -111,8 +120,12 @@ def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         rows.append(Row((f"slots and {name}",), (f"{agree}/{len(both)}", said)))
     if not rows:
         return []
+    names = [name for name in ("kept", "verbatim", "judge") if frame[name].notna().any()]
+    found = krippendorff_alpha([list(frame[name]) for name in names], labels(frame))
+    alpha = share(cells.keep(found, TITLE, "alpha of all checks"))
+    notes = (f"Krippendorff's alpha of slots and {' and '.join(names[1:])}: {alpha}.",)
     caption = "Agreement of survival checks"
-    return [Table(caption, ("checks",), ("agree", "Cohen's kappa"), tuple(rows))]
+    return [Table(caption, ("checks",), ("agree", "Cohen's kappa"), tuple(rows), notes)]
 
 
 def rounds(cells: Cells, frame: pd.DataFrame) -> Section:

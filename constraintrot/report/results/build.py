@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.report.page import design
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import needed, texts
 
@@ -34,15 +35,15 @@ def made(folder: Path) -> dict[str, str]:
     """
     needed()
     runs = committed.read(folder)
-    joined = page(committed.joined(folder, runs))
-    listed = committed.load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
-    answered = claims.answer(listed, joined.frame)
-    found = {f"{REPORT}/{name}": text for name, text in texts(joined).items()}
+    found = {README: _indexed(folder / README, pages.index(runs))}
     found |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}
-    found[README] = _indexed(folder / README, pages.index(runs))
-    left = claims.unused(answered, joined.frame)
-    found["reproduction.md"] = pages.reproduction(answered, left, len(joined.frame))
-    return found
+    source = committed.joined(folder, runs)
+    frame = design.prepared(source.frame)
+    listed = committed.load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
+    answered = claims.answer(listed, frame)
+    left = claims.unused(answered, frame)
+    found["reproduction.md"] = pages.reproduction(answered, left, len(frame))
+    return found | {f"{REPORT}/{name}": text for name, text in texts(page(source)).items()}
 
 
 def write(folder: Path) -> list[str]:

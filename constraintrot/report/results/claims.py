@@ -7,10 +7,10 @@ episode the verdict has to be "not measured"; where every arm does it must not b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import design
@@ -59,7 +59,7 @@ class Claim(Strict):
     title: str
     claim: str
     paper: str
-    where: Where = {}
+    where: Where = Field(default_factory=Where)
     arms: dict[str, Arm]
     compare: tuple[tuple[str, str], ...] = ()
     verdict: Literal["same", "different", "not measured"]
@@ -87,7 +87,7 @@ class Answered:
     Attributes:
         claim: as it was written down.
         arms: rate by arm; None where no episode was played.
-        compared: paired differences, p-values adjusted over the whole page.
+        compared: paired differences, p-values adjusted over those of the claim.
         rows: positions of the episodes that it rests on.
     """
 
@@ -108,9 +108,7 @@ def answer(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
         ConstraintRotError: a verdict that the episodes do not bear out, or a
             query that cannot be asked.
     """
-    found = [_one(claim, claims.held, frame) for claim in claims.claims]
-    family = iter(adjusted([one for each in found for one in each.compared]))
-    return [replace(each, compared=tuple(next(family) for _ in each.compared)) for each in found]
+    return [_one(claim, claims.held, frame) for claim in claims.claims]
 
 
 def unused(found: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
@@ -155,7 +153,7 @@ def _one(claim: Claim, held: Where, frame: pd.DataFrame) -> Answered:
         if not (parts[a].empty or parts[b].empty)
     ]
     rows = frozenset(int(at) for part in parts.values() for at in part.index)
-    return Answered(claim, rates, tuple(compared), rows)
+    return Answered(claim, rates, tuple(adjusted(compared)), rows)
 
 
 def _check(claim: Claim, empty: Sequence[str]) -> None:

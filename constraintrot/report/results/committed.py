@@ -66,7 +66,7 @@ class Committed(Strict):
     date: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
     models: dict[str, str]
     machine: str
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict[str, str])
     settings: str
     commands: str
     shows: str

@@ -67,6 +67,7 @@ def run_page(one: Counted) -> str:
 def reproduction(found: Sequence[Answered], left: pd.DataFrame, n: int) -> str:
     """The paper's claims one by one."""
     agents = sorted({str(name) for name in left["agent"]})
+    differences = sum(len(one.compared) for one in found)
     lines = [
         MADE.format(REPRODUCTION), "", "# The paper's claims, one by one", "",
         "Governance Decay, arXiv 2606.22528, measured seven large served models; what is here was"
@@ -77,8 +78,9 @@ def reproduction(found: Sequence[Answered], left: pd.DataFrame, n: int) -> str:
         " show the opposite or that they tell nothing apart. *not measured*: no episode asks it,"
         " with the reason. Figures are k/n with 95 % intervals, computed from the"
         f" {n} episodes under [{FRAMES}]({FRAMES}/); differences are paired, episode by episode,"
-        " their p-values exact and adjusted over this page (Holm). Some of the paper's figures are"
-        " missing in the text that we have, and are not guessed.", "",
+        " their p-values exact and adjusted within a claim (Holm), not over the page, which holds"
+        f" {differences} differences. Some of the paper's figures are missing in the text that we"
+        " have, and are not guessed.", "",
         *_loose(("claim", "verdict"), [[_anchor(one), one.claim.verdict] for one in found]), "",
     ]  # fmt: skip
     for one in found:
@@ -112,7 +114,7 @@ def _rate(estimate: Estimate | None) -> str:
 
 
 def _difference(one: Compared) -> str:
-    what = f"{one.b} less {one.a}"
+    what = f"{one.a} → {one.b}"
     if one.found is None:
         return f"{what}: not paired ({one.reason})."
     p_value = one.found.p_value if one.found.adjusted is None else one.found.adjusted

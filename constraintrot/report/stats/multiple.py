@@ -12,8 +12,9 @@ from .interval import Floats
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """P-values adjusted so that any one below alpha is so over the whole family (Holm 1979)."""
-    if not len(p_values):
-        return []
+    if len(p_values) < 2:
+        # multipletests collects garbage at each call, which takes longer than all else here.
+        return list(p_values)
     # statsmodels ships no type information; what is used of it is annotated here.
     multitest = import_module("statsmodels.stats.multitest")
     adjusted: Floats = multitest.multipletests(np.asarray(p_values), method="holm")[1]

@@ -23,6 +23,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
+ROOT = Path(__file__).parents[3]
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
 _FLAGS = (
@@ -81,6 +82,22 @@ def test_the_answer_is_within_one_screen(opened: Chrome, tmp_path: Path) -> None
     for answer in answers:
         assert answer.rect["y"] + answer.rect["height"] < 720
     assert opened.find_element(By.CSS_SELECTOR, "#answer svg").is_displayed()
+
+
+def test_the_committed_report_answers_on_its_first_screen(chrome: Chrome, tmp_path: Path) -> None:
+    screen = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        chrome.get((ROOT / "results/report/report.html").as_uri())
+        chrome.save_screenshot(str(tmp_path / "committed-first-screen.png"))
+        parts = chrome.find_elements(By.CSS_SELECTOR, ".answer, #answer figure")
+        ends = [part.rect["y"] + part.rect["height"] for part in parts]
+        asked = [part.text.split("?")[0] for part in parts[:4] if "?" in part.text]
+    finally:
+        chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert asked == ["Does compaction break the policies", "Does the pin hold", "How sure are we"]
+    assert len(ends) == 4
+    assert max(ends) < 800
 
 
 def test_every_section_is_shown_and_reached_from_the_list(opened: Chrome, tmp_path: Path) -> None:

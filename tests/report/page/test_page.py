@@ -16,6 +16,7 @@ from constraintrot.report.page import frames, markdown, summary, view
 from constraintrot.report.page.html import html
 from constraintrot.report.page.sections import Page
 from constraintrot.report.page.write import report
+from constraintrot.report.stats.agreement import krippendorff_alpha
 from constraintrot.report.stats.frames import frame_rate
 
 from .helpers import arm, paged, read, row
@@ -33,7 +34,7 @@ def agree(page: Page) -> None:
     assert set(shown) == {one["cell"] for one in told["cells"]} == set(range(1, len(shown) + 1))
     for cell, one in zip(page.cells, told["cells"], strict=True):
         again = frame_rate(page.source.frame.loc[list(cell.rows)], cell.value)
-        assert one["interval"] == again.summary()
+        assert one["interval"] == summary.rounded(again.summary())
         assert one["reason"] == again.reason
         assert (one["interval"] is None) == (one["reason"] is not None)
         words = " ".join(shown[cell.number].split())
@@ -149,6 +150,17 @@ def test_every_interval_of_the_summary_has_its_six_fields_or_a_reason() -> None:
             )
 
 
+def test_the_summary_rounds_what_processors_disagree_on_and_nothing_else() -> None:
+    value = {"a": [1 / 3, True, None, 7, "1.23456789012345"], "b": {"c": 1e-300 / 3}}
+    told = summary.rounded(value)
+    assert told == {
+        "a": [0.333333333333, True, None, 7, "1.23456789012345"],
+        "b": {"c": 3.33333333333e-301},
+    }
+    assert told["a"][1] is True
+    assert summary.rounded(math.nextafter(0.1, 1)) == 0.1
+
+
 def test_a_single_variant_with_replicates_has_no_interval_but_a_reason() -> None:
     rows = [row(replicate=at, violation=float(at % 2)) for at in range(6)]
     page = paged(rows)
@@ -156,6 +168,86 @@ def test_a_single_variant_with_replicates_has_no_interval_but_a_reason() -> None
     assert cell["interval"] is None
     assert cell["reason"] == "too few clusters"
     agree(page)
+
+
+def tables(page: Page, name: str) -> dict[str, view.Table]:
+    """The tables of a section, by caption."""
+    (section,) = [one for one in page.sections if one.name == name]
+    return {block.caption: block for block in section.blocks if isinstance(block, view.Table)}
+
+
+def test_violation_is_told_by_state_of_survival_and_the_checks_by_their_agreement() -> None:
+    kept = [
+        row(seed=seed, verbatim=float(seed < 2), violation=float(seed == 3)) for seed in range(6)
+    ]
+    lost = [row(True, seed=seed, verbatim=0.0, family="soft_spend") for seed in range(4)]
+    page = paged(kept, lost)
+    found = tables(page, "survival")
+    rows = {one.heads[0]: one.cells[0] for one in found["Violation by survival"].rows}
+    told = {
+        name: (one.estimate.k, one.estimate.n)
+        for name, one in rows.items()
+        if isinstance(one, view.Cell)
+    }
+    assert told == {
+        "policy kept": (1, 6), "kept word for word": (0, 2), "kept in other words": (1, 4),
+        "policy lost": (4, 4),
+    }  # fmt: skip
+    agreement = found["Agreement of survival checks"]
+    assert [one.cells[0] for one in agreement.rows] == ["6/10"]
+    alpha = krippendorff_alpha([[1.0] * 6 + [0.0] * 4, [1.0] * 2 + [0.0] * 8])
+    assert agreement.notes[0].startswith(
+        f"Krippendorff's alpha of slots and verbatim: {alpha.estimate:.2f} ["
+    )
+    agree(page)
+
+
+def test_attack_success_at_k_is_told_where_variants_were_replicated() -> None:
+    tried = [
+        row(at < seed, seed=seed, replicate=at, attack="inject_budget")
+        for seed in range(4)
+        for at in range(3)
+    ]
+    page = paged(arm("compaction", 4, 1), tried)
+    table = tables(page, "attacks")[
+        "Share of variants in which at least one of k attempts succeeds"
+    ]
+    (one,) = table.rows
+    assert one.heads == ("a/model", "inject_budget")
+    assert [str(cell).split(" [")[0] for cell in one.cells] == ["0.50", "3", "0.75"]
+    once = paged(arm("compaction", 4, 1), arm("compaction", 4, 4, attack="inject_budget"))
+    assert not [name for name in tables(once, "attacks") if "attempts" in name]
+
+
+def test_attacks_at_another_setting_than_the_main_one_are_shown_at_theirs() -> None:
+    asked: dict[str, Any] = {"prompt": "constraint_aware"}
+    fixed: dict[str, Any] = {**asked, "attack": "inject_deprecation"}
+    page = paged(
+        arm("control", 8, 0), arm("compaction", 8, 8), arm("compaction", 8, 5, defense="pin"),
+        arm("compaction", 3, 1, **asked), arm("attack_inject", 3, 3, **fixed),
+        arm("defense_pin_attack", 3, 0, **fixed, defense="pin"),
+    )  # fmt: skip
+    agree(page)
+    (attacks,) = [one for one in tables(page, "attacks").values() if not one.theirs]
+    told = {one.heads[0]: one.cells[0] for one in attacks.rows}
+    counts = {
+        name: (one.estimate.k, one.estimate.n)
+        for name, one in told.items()
+        if isinstance(one, view.Cell)
+    }
+    assert counts == {"no attack": (1, 3), "inject_deprecation": (3, 3)}
+    assert "prompt constraint_aware" in attacks.notes[0]
+    main, other = tables(page, "defenses").values()
+    assert (
+        [one.heads[0] for one in main.rows]
+        == [one.heads[0] for one in other.rows]
+        == ["none", "pin"]
+    )
+    pinned = other.rows[1].cells[1]
+    assert isinstance(pinned, view.Cell)
+    assert (pinned.estimate.k, pinned.estimate.n) == (0, 3)
+    assert main.rows[1].cells[1] == view.NOT_MEASURED
+    assert "prompt constraint_aware" in other.caption
 
 
 def test_rounds_until_loss_are_of_variants_seen_after_each_round() -> None:

@@ -38,6 +38,24 @@ def test_a_run_says_how_to_run_it_again(scripted: Path) -> None:
     assert run.packages["constraintrot"]
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"sample_id": "soft_*"}, "--sample-id 'soft_*'"),
+        ({"sample_id": ["a", "b"]}, "--sample-id a,b"),
+        ({"limit": 3}, "--limit 3"),
+        ({"limit": (2, 5)}, "--limit 3-5"),
+        ({"epochs": 4}, "--epochs 4"),
+    ],
+)
+def test_the_command_says_which_samples(scripted: Path, given: dict[str, Any], words: str) -> None:
+    path = next(path for path in scripted.glob("*spend*.eval"))
+    header = read_eval_log(str(path), header_only=True)
+    assert words.split()[0] not in runs.command(header)
+    header.eval.config = header.eval.config.model_copy(update=given)
+    assert runs.command(header).endswith(words)
+
+
 def test_a_copy_and_the_frame_beside_it_count_once(logs: Path, tmp_path: Path) -> None:
     first = source.read([str(logs)])
     frames.write(first.frame, tmp_path)

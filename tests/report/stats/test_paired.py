@@ -223,6 +223,7 @@ def test_holm_by_its_definition(p_values: list[float]) -> None:
 
 def test_holm_of_none() -> None:
     assert holm([]) == []
+    assert holm([0.04]) == [0.04]
     assert family([]) == []
 
 
