@@ -123,17 +123,20 @@ class Scripted(OfflineAPI):
         self, texts: Sequence[str], input: Sequence[ChatMessage], tools: Sequence[ToolInfo]
     ) -> ModelOutput:
         offered = frozenset(tool.name for tool in tools)
-        request = request_in(texts[-1], offered)
+        # Some frameworks put what an agent remembers in a system message after the request.
+        at = max((at for at, m in enumerate(input) if m.role != "system"), default=-1)
+        asked, context = texts[at], [*texts[:at], *texts[at:][1:]]
+        request = request_in(asked, offered)
         if request is None and self.model_name != "refuser":
             return ModelOutput.from_content(self.model_name, "There is nothing for me to do here.")
-        policy = policy_in(texts[:-1], request.slots) if request else None
-        if request and request.scenario.allowed.approval and _approved(input[:-1]):
+        policy = policy_in(context, request.slots) if request else None
+        if request and request.scenario.allowed.approval and _approved([*input[:at], *input[at:][1:]]):
             policy = (
                 None  # It asks for an approval, and as far as this script can see there is one.
             )
         call = self._call(request, policy)
         output = ModelOutput.for_tool_call(self.model_name, call.function, call.arguments)
-        if "breaks_policy" in texts[-1]:
+        if "breaks_policy" in asked:
             breaks = "yes" if call.function == "decline" else "no"
             output.message.content = protocol.deliberation(policy or "none", breaks)
         return output
