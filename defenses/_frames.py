@@ -40,9 +40,10 @@ def _closed(text: str, start: int, end: int) -> str:
 def _after_frames(text: str, at: int) -> int:
     """Where the frames that begin at ``at`` end."""
     while opening := _OPENING.match(text, at):
-        closing = f"\n{opening[1]}\n"
-        end = text.find(closing, opening.end() - 1)
+        closing = f"\n{opening[1]}"
+        end = text.find(f"{closing}\n", opening.end() - 1)
         if end < 0:
-            break
-        at = end + len(closing)
+            # At the end of a text a frame may have lost its last line break.
+            return len(text) if text.endswith(closing, opening.end() - 1) else at
+        at = end + len(closing) + 1
     return at

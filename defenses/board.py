@@ -15,13 +15,13 @@ True
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
 from constraintrot.defenses._frames import cut_frames
-from constraintrot.defenses.rampart import PinOverflowError, Registry
+from constraintrot.defenses.rampart import Block, PinOverflowError, Registry
 from constraintrot.tokens import count
 
 HEADING = "Standing policies (pinned, word for word):"
@@ -104,7 +104,9 @@ class Board:
     @property
     def tokens(self) -> int:
         """What the block costs, by the registry's counter; its heading in o200k tokens."""
-        pins = self.registry.pins()
+        return self._tokens(self.registry.pins())
+
+    def _tokens(self, pins: Sequence[Block]) -> int:
         return count(self.heading) + 1 + sum(pin.tokens for pin in pins) if pins else 0
 
     def cut(self, text: str) -> str:
@@ -144,8 +146,11 @@ class Board:
 
     def appended(self, instructions: str) -> str:
         """Instructions with the block at their end, once; nothing is reported."""
-        rest = self.cut(instructions).rstrip("\n")
-        return "\n\n".join(part for part in (rest, self.text.rstrip("\n")) if part)
+        rest, block = self.cut(instructions), self.text.rstrip("\n")
+        if not block:
+            return rest
+        rest = rest.rstrip("\n")
+        return "\n\n".join(part for part in (rest, block) if part)
 
     def fits(self, used: int, room: int) -> None:
         """Stop an agent whose pins do not fit.
@@ -184,7 +189,7 @@ class Board:
                 blocks=tuple(str(pin.id) for pin in pins),
                 missing=missing,
                 at=at,
-                tokens=self.tokens,
+                tokens=self._tokens(pins),
                 entailed=entailed,
             )
         )

@@ -100,6 +100,14 @@ HARNESSES: Door[Registered] = Door(
     (
         "replay",
         "langgraph",
+        "langmem",
+        "agent_framework",
+        "google_adk",
+        "langchain",
+        "deepagents",
+        "autogen",
+        "inspect_react",
+        "openai_agents",
     ),
     "constraintrot.harnesses",
 )

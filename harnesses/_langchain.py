@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
-from inspect_ai.model import GenerateConfig
+from inspect_ai.model import ChatMessageAssistant, GenerateConfig
 from inspect_ai.tool import ToolInfo
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_messages
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    ToolMessage,
+    convert_to_openai_messages,
+)
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langsmith.run_helpers import (
+    tracing_context,  # pyright: ignore[reportUnknownVariableType]  # it takes what it has no type for
+)
 
 from constraintrot.harnesses import _openai
+from constraintrot.harnesses._script import Exchange
 from constraintrot.harnesses.session import Session
 
 
@@ -62,11 +72,7 @@ class SessionChatModel(BaseChatModel):
             text = await self.session.summarize(sent, GenerateConfig(max_tokens=limit))
             return _result(AIMessage(content=text))
         reply = await self.session.answer(sent, _openai.tools(kwargs.get("tools") or []))
-        calls = [
-            {"name": call.function, "args": call.arguments, "id": call.id}
-            for call in reply.tool_calls or []
-        ]
-        return _result(AIMessage(content=reply.text, tool_calls=calls))
+        return _result(_reply(reply))
 
 
 def agent(session: Session) -> SessionChatModel:
@@ -77,6 +83,43 @@ def agent(session: Session) -> SessionChatModel:
 def summarizer(session: Session) -> SessionChatModel:
     """The summarizer's model."""
     return SessionChatModel(session=session, part="summarizer")
+
+
+def said_to(agent: Any, *opening: BaseMessage) -> Callable[[str], Awaitable[None]]:
+    """A compiled agent with a checkpointer, as what a session says requests to: one thread.
+
+    Args:
+        agent: the compiled graph.
+        opening: messages that its state begins with, each with an id.
+    """
+    config = {"configurable": {"thread_id": "episode"}}
+
+    async def say(text: str) -> None:
+        # An environment that traces to a server would send episodes there.
+        with tracing_context(enabled=False):
+            await agent.ainvoke({"messages": [*opening, HumanMessage(text)]}, config)
+
+    return say
+
+
+def due(session: Session) -> int:
+    """How many messages a conversation holds once the trigger is put.
+
+    Of a live one, how many it has at least: a request and a reply an exchange.
+    """
+    if session.live:
+        return 2 * len(session.script) + 1
+    return sum(1 + len(e.replies) + len(e.results) for e in session.script) + 1
+
+
+def script(session: Session) -> list[list[BaseMessage]]:
+    """The script as the state of a graph comes to hold it, exchange by exchange."""
+    return [_played(exchange) for exchange in session.script]
+
+
+def approximately(text: str) -> int:
+    """Tokens of a text as LangChain estimates them, its few for each message left out."""
+    return len(text) // 4
 
 
 def tools(session: Session) -> list[BaseTool]:
@@ -94,9 +137,28 @@ def _tool(session: Session, info: ToolInfo) -> BaseTool:
     )
 
 
+def _reply(reply: ChatMessageAssistant) -> AIMessage:
+    calls = [
+        {"name": call.function, "args": call.arguments, "id": call.id}
+        for call in reply.tool_calls or []
+    ]
+    return AIMessage(content=reply.text, tool_calls=calls)
+
+
+def _played(exchange: Exchange) -> list[BaseMessage]:
+    results = {result.tool_call_id: result for result in exchange.results}
+    messages: list[BaseMessage] = [HumanMessage(exchange.user.text)]
+    for reply in exchange.replies:
+        messages.append(_reply(reply))
+        for call in reply.tool_calls or []:
+            text = results[call.id].text
+            messages.append(ToolMessage(text, tool_call_id=call.id, name=call.function))
+    return messages
+
+
 def _as_dicts(messages: list[BaseMessage]) -> list[dict[str, Any]]:
-    found = convert_to_openai_messages(messages)
-    return found if isinstance(found, list) else [found]
+    found: Any = convert_to_openai_messages(messages)
+    return list(found)
 
 
 def _result(message: AIMessage) -> ChatResult:

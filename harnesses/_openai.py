@@ -33,7 +33,8 @@ def messages(given: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
         elif role == "user":
             found.append(ChatMessageUser(content=text))
         elif role == "assistant":
-            calls = [_call(call) for call in message.get("tool_calls") or []]
+            made: Sequence[Any] = message.get("tool_calls") or ()
+            calls = [_call(call) for call in made]
             functions |= {call.id: call.function for call in calls}
             found.append(ChatMessageAssistant(content=text, tool_calls=calls or None))
         elif role == "tool":
@@ -54,7 +55,7 @@ def tools(given: Sequence[Mapping[str, Any]]) -> list[ToolInfo]:
 
 
 def _tool(function: Mapping[str, Any]) -> ToolInfo:
-    parameters = function.get("parameters") or {}
+    parameters: Mapping[str, Any] = function.get("parameters") or {}
     return ToolInfo(
         name=function["name"],
         description=function.get("description") or function["name"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant
 
@@ -17,21 +18,21 @@ def problem(messages: Sequence[ChatMessage]) -> str | None:
     rest = list(messages)
     if rest and rest[0].role == "system":
         rest = rest[1:]
+    skipped = len(messages) - len(rest)
+    stray = next((at for at, message in enumerate(rest) if message.role == "system"), None)
+    if stray is not None:
+        return f"a system message at {stray + skipped}, not at the start"
     if not rest:
-        return "nothing but a system message"
+        return "no message but the system's"
     if rest[0].role != "user":
         return f"begins with a message of the {rest[0].role}'s"
-    before: ChatMessage | None = None
-    for at, message in enumerate(rest):
-        if message.role == "system":
-            return f"a system message at {at + len(messages) - len(rest)}, not at the start"
+    for at, (before, message) in enumerate(pairwise(rest), start=1 + skipped):
         if message.role == "tool":
             called = isinstance(before, ChatMessageAssistant) and before.tool_calls
-            if not called and not (before and before.role == "tool"):
-                return f"a tool's result at {at + len(messages) - len(rest)} without its call"
-        elif before is not None and before.role == message.role:
+            if not called and before.role != "tool":
+                return f"a tool's result at {at} without its call"
+        elif before.role == message.role:
             return f"two messages of the {message.role}'s in a row"
-        elif message.role == "user" and before is not None and before.role == "tool":
+        elif message.role == "user" and before.role == "tool":
             return "a request right after a tool's result"
-        before = message
     return None

@@ -19,7 +19,13 @@ from constraintrot import chat
 from constraintrot.episode import Episode
 from constraintrot.errors import EpisodeError
 
-_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+_TYPES: dict[type[object], str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+}
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,8 @@ def tools(script: Iterable[Exchange], offered: Iterable[ToolInfo]) -> list[ToolI
         if call.function in known:
             continue
         properties = made.setdefault(call.function, {})
-        for name, value in call.arguments.items():
+        arguments: dict[str, object] = call.arguments
+        for name, value in arguments.items():
             kind = _TYPES.get(type(value), "object")
             properties.setdefault(name, JSONSchema.model_validate({"type": kind}))
     return [

@@ -38,11 +38,18 @@ def langgraph(arm: str, live: bool) -> Harness:
 
 
 def _conversation(session: Any) -> Any:
-    from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage, SystemMessage
+    from langchain_core.messages import BaseMessage, SystemMessage
     from langgraph.checkpoint.memory import InMemorySaver
-    from langgraph.graph import START, MessagesState, StateGraph
+
+    # Marked as typed, but not where pyright looks for it.
+    from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
+        START,
+        MessagesState,
+        StateGraph,
+    )
     from langgraph.prebuilt import ToolNode, tools_condition
 
+    from constraintrot.defenses.frameworks.langgraph import pinned
     from constraintrot.harnesses import _langchain
 
     class State(MessagesState):
@@ -50,53 +57,57 @@ def _conversation(session: Any) -> Any:
 
     tools = _langchain.tools(session)
     model = _langchain.agent(session).bind_tools(tools)
-    writer = _langchain.summarizer(session)
-    limit = len(session.history) - 2
-
-    async def summarize(state: State) -> dict[str, Any]:
-        messages = state["messages"]
-        if not session.compacts or len(messages) <= limit:
-            return {}
-        # A tool's result never stands without its call.
-        at = len(messages) - KEEP
-        while at > 0 and messages[at].type != "human":
-            at -= 1
-        if at == 0:
-            return {}
-        before = state.get("summary", "")
-        ask = (
-            f"This is a summary of the conversation so far: {before}\n\nExtend it with the"
-            " messages above:"
-            if before
-            else "Write a summary of the conversation above:"
-        )
-        written = await writer.ainvoke([*messages[:at], HumanMessage(ask)])
-        gone = [RemoveMessage(id=message.id or "") for message in messages[:at]]
-        return {"summary": written.text, "messages": gone}
 
     async def call_model(state: State) -> dict[str, Any]:
         system = session.system
         if state.get("summary"):
             system += f"\n\nSummary of the conversation so far: {state['summary']}"
-        sent: list[AnyMessage] = [SystemMessage(system), *state["messages"]]
+        sent: list[BaseMessage] = [SystemMessage(system), *state["messages"]]
         if session.pins is not None:
-            from constraintrot.defenses.frameworks.langgraph import pinned
-
             sent = pinned(sent, session.pins)
         return {"messages": [await model.ainvoke(sent)]}
 
-    graph = StateGraph(State)
-    graph.add_node("summarize", summarize)
+    graph: Any = StateGraph(State)
+    graph.add_node("summarize", _memory(session))
     graph.add_node("call_model", call_model)
     graph.add_node("tools", ToolNode(tools))
     graph.add_edge(START, "summarize")
     graph.add_edge("summarize", "call_model")
     graph.add_conditional_edges("call_model", tools_condition)
     graph.add_edge("tools", "summarize")
-    compiled: Any = graph.compile(checkpointer=InMemorySaver())
-    config: Any = {"configurable": {"thread_id": "episode"}}
+    return _langchain.said_to(graph.compile(checkpointer=InMemorySaver()))
 
-    async def say(text: str) -> None:
-        await compiled.ainvoke({"messages": [HumanMessage(text)]}, config)
 
-    return say
+def _memory(session: Any) -> Any:
+    """The node that summarises all but the last messages once there are many."""
+    from langchain_core.messages import HumanMessage, RemoveMessage
+
+    from constraintrot.harnesses import _langchain
+
+    writer = _langchain.summarizer(session)
+    limit = _langchain.due(session) - 1
+
+    async def summarize(state: dict[str, Any]) -> dict[str, Any]:
+        messages = state["messages"]
+        if not session.compacts or len(messages) <= limit:
+            return {}
+        # What is kept begins with a request, so no tool's result stands without its call.
+        at = len(messages) - KEEP
+        while at > 0 and messages[at].type != "human":
+            at -= 1
+        if at <= 0:
+            return {}
+        written = await writer.ainvoke([*messages[:at], HumanMessage(_ask(state.get("summary")))])
+        gone = [RemoveMessage(id=message.id) for message in messages[:at]]
+        return {"summary": written.text, "messages": gone}
+
+    return summarize
+
+
+def _ask(summary: str | None) -> str:
+    if not summary:
+        return "Write a summary of the conversation above:"
+    return (
+        f"This is a summary of the conversation so far: {summary}\n\n"
+        "Extend it with the messages above:"
+    )

@@ -11,7 +11,7 @@ is an error of the sample and no survival.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, NoReturn
@@ -270,7 +270,7 @@ class Session:
         return "Nothing found."
 
     def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with ids, origins and marks of those that the episode staged.
+        """The messages with the origins and marks of those that the episode staged.
 
         A framework drops them; the survival check and the report want them back.
         """
@@ -316,9 +316,8 @@ class Session:
 
         Of a live conversation, those that the model was sent before or wrote.
         """
-        whole = "\n".join(_plain(text) for text in chat.texts(sent))
         texts = dict.fromkeys(chat.texts(self._seen if self.live else self.history[1:]))
-        return sum(1 for text in texts if text.strip() and _plain(text) not in whole)
+        return _lost(texts, sent)
 
     def _unmarked(self, sent: Sequence[ChatMessage]) -> list[ChatMessage]:
         """What stands in an input and no summarizer or framework wrote."""
@@ -327,7 +326,7 @@ class Session:
     def _compacted(self, asked: _Asked) -> Compacted | None:
         dropped = self.dropped(asked.left)
         if not self.compacts:
-            if dropped:
+            if dropped or _lost([self.system], asked.left):
                 raise EpisodeError(
                     "the framework dropped history where nothing was to be compacted"
                 )
@@ -396,6 +395,12 @@ def _board(defense: Defense) -> Board | None:
 
 def _to_transcript(receipt: Receipt) -> None:
     transcript().info(receipt.model_dump(mode="json"), source="pin receipt")
+
+
+def _lost(texts: Iterable[str], sent: Sequence[ChatMessage]) -> int:
+    """How many texts do not stand whole in an input."""
+    whole = "\n".join(_plain(text) for text in chat.texts(sent))
+    return sum(1 for text in texts if text.strip() and _plain(text) not in whole)
 
 
 def _plain(text: str) -> str:

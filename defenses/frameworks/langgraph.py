@@ -9,56 +9,143 @@
 >>> sent = pinned([SystemMessage("Be brief."), HumanMessage("Hello")], Board(rules))
 >>> "example.org" in sent[0].content
 True
+>>> pin = pin_node(rules, key="summarized_messages")
+>>> state = pin.invoke({"summarized_messages": [HumanMessage("Hello")]})
+>>> [message.type for message in state["summarized_messages"]]
+['system', 'human']
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
-from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableConfig
 
 from constraintrot.defenses.board import HEADING, Board, Report, log_receipt
 from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
+
+Part: TypeAlias = str | dict[str, Any]
 
 
-def pinned(messages: Sequence[AnyMessage], board: Board) -> list[AnyMessage]:
+def pinned(messages: Sequence[BaseMessage], board: Board) -> list[BaseMessage]:
     """Messages as they are to be sent, with the pins in the leading system message.
+
+    A block that stands in another system message, of an earlier revision or
+    because a state kept it, is taken out.
 
     Args:
         messages: what a model is about to be sent; left as it is.
         board: the pins.
     """
     first = messages[0] if messages else None
-    if isinstance(first, SystemMessage):
-        text = board.into(first.text, at=0)
-        return [first.model_copy(update={"content": text}), *messages[1:]]
-    text = board.into(None, at=0)
-    return [SystemMessage(text), *messages] if text else list(messages)
+    if not isinstance(first, SystemMessage):
+        text = board.into(None, at=0)
+        return [*([SystemMessage(text)] if text else []), *_cut(messages, board)]
+    return [_with_block(first, board), *_cut(messages[1:], board)]
+
+
+class PinNode(Runnable[Any, dict[str, Any]]):
+    """A node that pins what stands under a key of the state, sync and async.
+
+    Args:
+        board: the pins.
+        key: of the state, holding the messages to send.
+    """
+
+    # Of a plain function, a graph's ainvoke would make a thread's work.
+
+    def __init__(self, board: Board, *, key: str) -> None:
+        self.board = board
+        self.key = key
+        self.name = "pin"
+
+    def invoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """The state's update.
+
+        Raises:
+            ParameterError: the node is not given the key.
+        """
+        if self.key not in input:
+            raise ParameterError(
+                f"the pin's node is not given {self.key!r}; add it to the graph's state, or name"
+                " the schema that has it: add_node(..., input_schema=...)"
+            )
+        return {self.key: pinned(input[self.key], self.board)}
+
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """The same."""
+        return self.invoke(input, config)
 
 
 def pin_node(
-    registry: Registry,
+    pins: Registry | Board,
     *,
     key: str = "messages",
     heading: str = HEADING,
     report: Report = log_receipt,
-) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+) -> PinNode:
     """A node that pins what stands under a key of the state.
 
     The key should be one that only the model's node reads, such as LangMem's
     ``summarized_messages``: under ``messages`` the reducer would keep the block in
-    the history, where a compaction finds it.
+    the history, where a compaction finds it. Where there is no such key, call
+    ``pinned`` in the model's node.
 
     Args:
-        registry: whose pins.
+        pins: the registry, or a board made from it.
         key: of the state, holding the messages to send.
-        heading: the line above the pins.
-        report: is given each receipt; by default the logger ``constraintrot.pins``.
+        heading: the line above the pins; a board has its own.
+        report: is given each receipt, by default the logger
+            ``constraintrot.pins``; a board has its own.
     """
-    board = Board(registry, heading=heading, report=report)
+    board = pins if isinstance(pins, Board) else Board(pins, heading=heading, report=report)
+    return PinNode(board, key=key)
 
-    def pin(state: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: pinned(state[key], board)}
 
-    return pin
+def _with_block(message: SystemMessage, board: Board) -> SystemMessage:
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": board.into(message.content, at=0)})
+    # Parts stay parts: a provider's marks, as of what to cache, hang on them.
+    text = board.text.rstrip("\n")
+    content = [*_cut_parts(message.content, board), *([_part(text)] if text else [])]
+    board.receipt("verified" if content == message.content else "injected", at=0)
+    return message.model_copy(update={"content": content})
+
+
+def _cut(messages: Sequence[BaseMessage], board: Board) -> list[BaseMessage]:
+    return [
+        _without_block(message, board)
+        if isinstance(message, SystemMessage) and board.heading in message.text
+        else message
+        for message in messages
+    ]
+
+
+def _without_block(message: SystemMessage, board: Board) -> SystemMessage:
+    said = message.content
+    kept = board.cut(said) if isinstance(said, str) else _cut_parts(said, board)
+    return message.model_copy(update={"content": kept})
+
+
+def _cut_parts(parts: Sequence[Part], board: Board) -> list[Part]:
+    """The parts of a message's content less the blocks; one that was nothing else goes."""
+    found: list[Part] = []
+    for part in parts:
+        said = part if isinstance(part, str) else part.get("text")
+        rest = board.cut(said) if isinstance(said, str) else said
+        if rest == said:
+            found.append(part)
+        elif rest:
+            found.append(rest if isinstance(part, str) else {**part, "text": rest})
+    return found
+
+
+def _part(text: str) -> Part:
+    return {"type": "text", "text": text}

@@ -1,0 +1,190 @@
+"""A session as AutoGen sees it: its model client and its tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from typing import Any
+
+from autogen_core import CancellationToken, FunctionCall
+from autogen_core.models import (
+    AssistantMessage,
+    ChatCompletionClient,
+    CreateResult,
+    FunctionExecutionResultMessage,
+    LLMMessage,
+    ModelInfo,
+    RequestUsage,
+    SystemMessage,
+    UserMessage,
+)
+from autogen_core.tools import BaseTool, ParametersSchema, Tool, ToolSchema
+from inspect_ai.tool import ToolInfo
+from pydantic import BaseModel, ConfigDict
+
+from constraintrot.errors import EpisodeError
+from constraintrot.harnesses import _openai
+from constraintrot.harnesses.session import Session
+from constraintrot.tokens import count
+
+# A window that no episode fills; a context's own limit is what is under test.
+WINDOW = 1_000_000
+_NOTHING = RequestUsage(prompt_tokens=0, completion_tokens=0)
+
+
+class SessionClient(ChatCompletionClient):
+    """A model client whose answers are a session's; it counts o200k tokens of texts.
+
+    Args:
+        session: the session.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def create(
+        self,
+        messages: Sequence[LLMMessage],
+        *,
+        tools: Sequence[Tool | ToolSchema] = (),
+        tool_choice: Tool | str = "auto",
+        json_output: bool | type[BaseModel] | None = None,
+        extra_create_args: Mapping[str, Any] | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> CreateResult:
+        """The session's next answer; its text beside tool calls is AutoGen's ``thought``."""
+        schemas = [tool if isinstance(tool, dict) else tool.schema for tool in tools]
+        reply = await self._session.answer(
+            _openai.messages(_as_dicts(messages)), _openai.tools(schemas)
+        )
+        calls = [
+            FunctionCall(id=call.id, name=call.function, arguments=json.dumps(call.arguments))
+            for call in reply.tool_calls or []
+        ]
+        return CreateResult(
+            finish_reason="function_calls" if calls else "stop",
+            content=calls or reply.text,
+            thought=(reply.text or None) if calls else None,
+            usage=_NOTHING,
+            cached=False,
+        )
+
+    async def create_stream(
+        self, messages: Sequence[LLMMessage], **kwargs: Any
+    ) -> AsyncGenerator[str | CreateResult, None]:
+        """The same in one piece."""
+        yield await self.create(messages, **kwargs)
+
+    def count_tokens(
+        self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()
+    ) -> int:
+        """O200k tokens of the messages' texts and their calls' arguments."""
+        return sum(count(text) for message in messages for text in _texts(message))
+
+    def remaining_tokens(
+        self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()
+    ) -> int:
+        """What of the window is left."""
+        return WINDOW - self.count_tokens(messages)
+
+    @property
+    def model_info(self) -> ModelInfo:
+        """It takes texts and calls tools."""
+        return ModelInfo(
+            vision=False,
+            function_calling=True,
+            json_output=False,
+            family="unknown",
+            structured_output=False,
+        )
+
+    @property
+    def capabilities(self) -> ModelInfo:
+        """As the framework called them earlier."""
+        return self.model_info
+
+    def actual_usage(self) -> RequestUsage:
+        """Usage is counted by Inspect."""
+        return _NOTHING
+
+    def total_usage(self) -> RequestUsage:
+        """Usage is counted by Inspect."""
+        return _NOTHING
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class SessionTool(BaseTool[Any, Any]):
+    """A simulated tool of a session's.
+
+    Args:
+        session: the session.
+        info: the tool.
+    """
+
+    def __init__(self, session: Session, info: ToolInfo) -> None:
+        super().__init__(_Arguments, str, info.name, info.description)
+        self._session = session
+        self._parameters = info.parameters.model_dump(exclude_none=True)
+
+    @property
+    def schema(self) -> ToolSchema:
+        """The tool's own schema: that of its arguments' class says nothing."""
+        parameters = ParametersSchema(
+            type="object",
+            properties=self._parameters["properties"],
+            required=self._parameters["required"],
+        )
+        return ToolSchema(name=self.name, description=self.description, parameters=parameters)
+
+    async def run(self, args: BaseModel, cancellation_token: CancellationToken) -> str:
+        """What the session's script says."""
+        return self._session.tool(self.name, args.model_dump())
+
+
+def tools(session: Session) -> list[Any]:
+    """The session's tools, simulated."""
+    return [SessionTool(session, info) for info in session.tools]
+
+
+def _as_dicts(messages: Iterable[LLMMessage]) -> list[dict[str, Any]]:
+    return [found for message in messages for found in _as_dict(message)]
+
+
+def _as_dict(message: LLMMessage) -> list[dict[str, Any]]:
+    if isinstance(message, FunctionExecutionResultMessage):
+        return [
+            {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
+            for result in message.content
+        ]
+    if isinstance(message, SystemMessage):
+        return [{"role": "system", "content": message.content}]
+    if isinstance(message, UserMessage):
+        if not isinstance(message.content, str):
+            raise EpisodeError("a message's content is no text; these harnesses handle text only")
+        return [{"role": "user", "content": message.content}]
+    return [_said(message)]
+
+
+def _said(message: AssistantMessage) -> dict[str, Any]:
+    if isinstance(message.content, str):
+        return {"role": "assistant", "content": message.content}
+    calls = [
+        {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
+        for call in message.content
+    ]
+    return {"role": "assistant", "content": message.thought, "tool_calls": calls}
+
+
+def _texts(message: LLMMessage) -> list[str]:
+    if isinstance(message.content, str):
+        return [message.content]
+    parts: list[str] = []
+    for part in message.content:
+        parts.append(part.arguments if isinstance(part, FunctionCall) else str(part))
+    return parts

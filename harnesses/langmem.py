@@ -1,0 +1,162 @@
+"""LangMem: its SummarizationNode before the model's node of a StateGraph.
+
+The node leaves the history in the state alone and writes what is to be sent
+under a key of its own: the leading system message, a summary as a second
+system message, and what came after the message with which the limit was
+reached. It has no number of last messages to keep, so where that message is a
+request, the request itself is summarised.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constraintrot.episode import Episode
+from constraintrot.errors import EpisodeError
+from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.plan import Plan
+
+# LangMem's own budget for a summary; a small context gives it less.
+SUMMARY = 256
+# Exchanges behind the one in which the limit is reached, where there are enough.
+KEEP = 2
+NEVER = 10**9
+SENT = "summarized_messages"
+
+
+@harness(
+    "langmem",
+    hooks=FRAMEWORK_HOOKS,
+    arms=("default", "headroom"),
+    needs=(
+        Needs("langmem", "0.0.30", "0.1"),
+        Needs("langgraph", "1.2.22", "2"),
+        Needs("langchain-core", "1.7.2", "2"),
+    ),
+    extra="langmem",
+)
+def langmem(arm: str, live: bool) -> Harness:
+    """Play an episode in a StateGraph with LangMem's SummarizationNode.
+
+    The arms: ``default`` leaves ``max_tokens_before_summary`` out, so that the limit
+    is also all that the summarizer may see, and what the last message has too much
+    is taken from the start; with ``headroom`` the summarizer may see twice the limit.
+    """
+
+    async def play(episode: Episode, plan: Plan) -> Played:
+        from constraintrot.harnesses.session import Session
+
+        session = Session(episode, plan, live=live, distribution="langmem")
+        return await session.run(_conversation(session, arm))
+
+    return play
+
+
+def _conversation(session: Any, arm: str) -> Any:
+    from langchain_core.messages import SystemMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    # Marked as typed, but not where pyright looks for it.
+    from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
+        START,
+        MessagesState,
+        StateGraph,
+    )
+    from langgraph.prebuilt import ToolNode, tools_condition
+
+    from constraintrot.defenses.frameworks.langgraph import pin_node
+    from constraintrot.harnesses import _langchain
+    from constraintrot.harnesses._langmem import RunningSummary
+
+    class State(MessagesState):
+        context: dict[str, Any]
+        summarized_messages: list[Any]
+
+    tools = _langchain.tools(session)
+    model = _langchain.agent(session).bind_tools(tools)
+
+    async def call_model(state: State) -> dict[str, Any]:
+        return {"messages": [await model.ainvoke(state["summarized_messages"])]}
+
+    graph: Any = StateGraph(State)
+    graph.add_node("summarize", _summarization(session, arm))
+    graph.add_node("call_model", call_model)
+    graph.add_node("tools", ToolNode(tools))
+    graph.add_edge(START, "summarize")
+    if session.pins is None:
+        graph.add_edge("summarize", "call_model")
+    else:
+        graph.add_node("pin", pin_node(session.pins, key="summarized_messages"))
+        graph.add_edge("summarize", "pin")
+        graph.add_edge("pin", "call_model")
+    graph.add_conditional_edges("call_model", tools_condition)
+    graph.add_edge("tools", "summarize")
+    serde = JsonPlusSerializer(allowed_msgpack_modules=[RunningSummary])
+    compiled = graph.compile(checkpointer=InMemorySaver(serde=serde))
+    return _langchain.said_to(compiled, SystemMessage(session.system, id="system"))
+
+
+def _summarization(session: Any, arm: str) -> Any:
+    from constraintrot.harnesses import _langchain
+    from constraintrot.harnesses._langmem import SummarizationNode
+
+    writer = _langchain.summarizer(session)
+    if not session.compacts:
+        return SummarizationNode(model=writer, max_tokens=NEVER)
+    limit = _limit(session)
+    window = limit if arm == "default" else 2 * limit
+    budget = min(SUMMARY, limit // 4)
+    _check_room(session, window - budget)
+    # The node only reckons with the budget; LangMem's guide has the model keep to it.
+    model = writer.bind(max_tokens=budget)
+    before = None if arm == "default" else limit
+    return SummarizationNode(
+        model=model,
+        max_tokens=window,
+        max_tokens_before_summary=before,
+        max_summary_tokens=budget,
+    )
+
+
+def _check_room(session: Any, room: int) -> None:
+    from langchain_core.messages import SystemMessage
+    from langchain_core.messages.utils import count_tokens_approximately
+
+    system = count_tokens_approximately([SystemMessage(session.system)])
+    if system > room:
+        raise EpisodeError(
+            f"LangMem never summarises where the system message ({system} tokens) and the"
+            f" summary's budget do not fit under max_tokens, which leaves {room}; give a larger"
+            " context_tokens"
+        )
+
+
+def _limit(session: Any) -> int:
+    """A limit that a late exchange reaches, and the rest of the conversation not again.
+
+    It is reached with the agent's first message there, mostly a tool call, so that no
+    request of the user's is summarised before it was answered. How much the default
+    arm hides from its summarizer hangs on this: that call and its result are what is
+    too much, and with a short reply it would be less. A live conversation
+    may be shorter than its script and has a lower limit; where its length has the trigger
+    reach it, LangMem summarises the trigger, and the sample says that it is not there.
+
+    Returns:
+        Tokens by LangMem's default counter.
+    """
+    from langchain_core.messages import HumanMessage
+    from langchain_core.messages.utils import count_tokens_approximately as count
+
+    from constraintrot.harnesses import _langchain
+
+    played = [[count([m]) for m in messages] for messages in _langchain.script(session)]
+    trigger = count([HumanMessage(session.trigger)])
+    limit = 0
+    for at in range(max(0, len(played) - 1 - KEEP), len(played)):
+        limit = sum(map(sum, played[:at])) + played[at][0] + 1
+        # A call's result is summarised along with it.
+        gone = 3 if len(played[at]) > 2 else 2
+        if sum(played[at][gone:]) + sum(map(sum, played[at + 1 :])) + trigger < limit:
+            break
+    return 3 * limit // 4 if session.live else limit

@@ -1,0 +1,16 @@
+"""One rule a channel, said early in a conversation; what stands in a later input was kept."""
+
+from __future__ import annotations
+
+SYSTEM = "Never delete a record."
+FIRST_USER = "Send email only to addresses at example.org."
+LATER_USER = "Spend no more than 200 dollars."
+TOOL = "Post to the channel #releases only."
+PINNED = "Ask before you restart a server."
+LOSSY = "Routine work was done on tickets."
+CHANNELS = {"system": SYSTEM, "first user": FIRST_USER, "later user": LATER_USER, "tool": TOOL}
+
+
+def kept(text: str) -> set[str]:
+    """The channels whose rule stands in a text, word for word."""
+    return {channel for channel, rule in CHANNELS.items() if rule in text}

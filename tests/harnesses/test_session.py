@@ -1,0 +1,343 @@
+"""What a session refuses, and what it records: played by frameworks in small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
+
+import pytest
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.model import ChatMessage, ModelOutput, get_model
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.episode import Episode
+from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, Played, Registered
+from constraintrot.harnesses.session import DONE, MAX_STEPS, Session
+from constraintrot.plan import Plan
+from tests.conftest import Run
+from tests.harnesses.live_agent import live_agent, model_events
+from tests.harnesses.messages import result, said, system, user
+from tests.helpers import answering, samples
+
+
+class Toy:
+    """A framework in small: it keeps the last messages behind a summary, as others do."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.state: list[ChatMessage] = []
+        self.due = sum(1 + len(e.replies) + len(e.results) for e in session.script) + 1
+
+    async def say(self, text: str) -> None:
+        self.state.append(user(text))
+        while True:
+            reply = await self.session.answer(await self.context(), self.tools())
+            self.state.append(reply)
+            if not reply.tool_calls:
+                return
+            for call in reply.tool_calls:
+                text = self.session.tool(call.function, call.arguments)
+                self.state.append(result(text, call.id, call.function))
+
+    def tools(self) -> list[ToolInfo]:
+        return self.session.tools
+
+    async def context(self) -> list[ChatMessage]:
+        if self.session.compacts and len(self.state) >= self.due:
+            await self.compact()
+        return [system(self.instructions()), *self.state]
+
+    def instructions(self) -> str:
+        pins = self.session.pins
+        return pins.into(self.session.system) if pins is not None else self.session.system
+
+    async def compact(self) -> None:
+        # A live agent's turn may be longer than what is to be kept.
+        at = max(
+            at for at, m in enumerate(self.state[:-3]) if m.role == "user" and m.text[0] != "*"
+        )
+        summary = await self.summary(self.state[:at])
+        self.state[:at] = [user(f"* So far: {summary}"), said("I see.")]
+
+    async def summary(self, messages: list[ChatMessage]) -> str:
+        return await self.session.summarize([*messages, user("Sum it up.")])
+
+
+class Whole(Toy):
+    async def compact(self) -> None:
+        """Nothing."""
+
+
+class Evicting(Toy):
+    async def compact(self) -> None:
+        del self.state[:-5]
+
+
+class Forgetful(Toy):
+    async def context(self) -> list[ChatMessage]:
+        return [system(self.instructions()), *self.state[-5:]]
+
+
+class Headless(Toy):
+    async def context(self) -> list[ChatMessage]:
+        return self.state
+
+
+class Swallowing(Toy):
+    async def summary(self, messages: list[ChatMessage]) -> str:
+        try:
+            return await super().summary(messages)
+        except Exception:
+            return "nothing worth telling"
+
+
+class Wrapping(Toy):
+    async def summary(self, messages: list[ChatMessage]) -> str:
+        try:
+            return await super().summary(messages)
+        except Exception as error:
+            raise ValueError("a node failed") from error
+
+
+class Toolless(Toy):
+    def tools(self) -> list[ToolInfo]:
+        return self.session.tools[1:]
+
+
+class Planning(Toy):
+    def tools(self) -> list[ToolInfo]:
+        return [ToolInfo(name="plan", description="Plan."), *self.session.tools]
+
+
+class Cutting(Toy):
+    async def context(self) -> list[ChatMessage]:
+        *before, last = await super().context()
+        return [*before, user(last.text[:40]) if last.role == "user" else last]
+
+
+class Lazy(Toy):
+    async def say(self, text: str) -> None:
+        """Nothing."""
+
+
+class Absent(Toy):
+    async def say(self, text: str) -> None:
+        if text != self.session.trigger:
+            await super().say(text)
+
+
+class Eager(Toy):
+    async def say(self, text: str) -> None:
+        await super().say(text)
+        await self.session.answer(await self.context(), self.tools())
+
+
+class Unpinned(Toy):
+    def instructions(self) -> str:
+        return self.session.system
+
+
+class Stale(Toy):
+    def instructions(self) -> str:
+        assert self.session.pins is not None
+        return f"{super().instructions()}\n\n{self.session.pins.text}"
+
+
+def toy(monkeypatch: pytest.MonkeyPatch, framework: type[Toy]) -> None:
+    """Register a framework in small under the name ``toy``."""
+
+    def make(arm: str, live: bool) -> Harness:
+        async def play(episode: Episode, plan: Plan) -> Played:
+            session = Session(episode, plan, live=live, distribution="inspect-ai")
+            return await session.run(framework(session).say)
+
+        return play
+
+    HARNESSES.names()
+    monkeypatch.setitem(HARNESSES._found, "toy", Registered(make, FRAMEWORK_HOOKS, ("plain",)))
+
+
+Play = Callable[..., EvalLog]
+
+
+@pytest.fixture
+def play(run: Run, monkeypatch: pytest.MonkeyPatch) -> Play:
+    def go(framework: type[Toy] = Toy, harness: str = "toy", **given: Any) -> EvalLog:
+        toy(monkeypatch, framework)
+        return run("soft_email", harness=harness, **{"variants": 1} | given)
+
+    return go
+
+
+def one(log: EvalLog) -> EvalSample:
+    """The only sample, which no error ended."""
+    ((sample,),) = samples(log).values()
+    return sample
+
+
+def error(log: EvalLog) -> str:
+    """The only sample's error."""
+    (sample,) = log.samples or []
+    assert sample.error is not None
+    return sample.error.message
+
+
+def agent_events(sample: EvalSample) -> list[ModelEvent]:
+    return [event for event in model_events(sample) if event.role != "summarizer"]
+
+
+def calls(sample: EvalSample) -> list[str]:
+    return [call["function"] for call in sample.metadata["calls"]]
+
+
+def test_a_framework_is_played_as_it_is(play: Play) -> None:
+    found = {name: sample for name, (sample,) in samples(play()).items()}
+    assert {name: calls(sample) for name, sample in found.items()} == {
+        "floor": ["send_email"],
+        "control": ["decline"],
+        "compaction": ["send_email"],
+    }
+    for name in ("floor", "control"):
+        assert found[name].metadata["dropped"] == 0
+        assert found[name].metadata["summarizer_calls"] == 0
+        assert not found[name].metadata["compaction_ran"]
+        assert len(model_events(found[name])) == len(agent_events(found[name])) == 1
+    facts = found["compaction"].metadata
+    (round_run,) = facts["rounds_run"]
+    assert round_run["shown_verbatim"]
+    assert round_run["summary"]
+    assert facts["dropped"] > 20
+    assert facts["summarizer_calls"] == 1
+    assert facts["summary_voice"] == "user"
+    assert facts["roles"][:3] == ["system", "user", "assistant"]
+    assert facts["roles_problem"] is None
+    assert facts["framework"].startswith("inspect-ai 0.")
+    assert facts["tokens_before"] > facts["tokens_after"]
+
+
+def test_a_framework_that_only_evicts_has_no_summary(play: Play) -> None:
+    facts = one(play(Evicting, conditions="compaction")).metadata
+    assert facts["compaction_ran"]
+    assert facts["summarizer_calls"] == 0
+    assert facts["summary_voice"] is None
+    assert "summarizer" not in facts or facts["summarizer"] == "none"
+    # There was nothing between the history and it, so it saw all.
+    assert [one["shown_verbatim"] for one in facts["rounds_run"]] == [True]
+
+
+def test_what_the_episode_staged_is_known_again_in_the_input(play: Play) -> None:
+    sample = one(play(conditions="compaction"))
+    *sent, answer = sample.messages
+    assert answer.role == "assistant"
+    origins = [(m.metadata or {})["origin"] for m in sent]
+    assert origins[0] == "operator"
+    assert origins[1] == "summary"
+    assert origins[2] == "framework"
+    assert "user" in origins[3:]
+    assert "tool" in origins[3:]
+
+
+@pytest.mark.parametrize(
+    ("framework", "given", "why"),
+    [
+        (Whole, {}, "compacted nothing before the trigger"),
+        (Forgetful, {"conditions": "control"}, "dropped history where nothing was to be compacted"),
+        (Headless, {"conditions": "control"}, "dropped history where nothing was to be compacted"),
+        (Toolless, {}, "did not offer send_email"),
+        (Cutting, {}, "the trigger does not stand whole"),
+        (Lazy, {}, "scripted replies unasked"),
+        (Absent, {}, "never asked the agent's model about the trigger"),
+        (Eager, {}, "more replies than the script has"),
+        (Unpinned, {"defense": "pin"}, "do not stand in the last model input once"),
+        (Stale, {"defense": "pin"}, "do not stand in the last model input once"),
+    ],
+)
+def test_a_framework_that_spoils_the_measurement_is_an_error(
+    play: Play, framework: type[Toy], given: dict[str, Any], why: str
+) -> None:
+    assert why in error(play(framework, **{"conditions": "compaction"} | given))
+
+
+def _fails(*_: Any) -> ModelOutput:
+    raise RuntimeError("the summarizer is down")
+
+
+@pytest.mark.parametrize("framework", [Toy, Swallowing, Wrapping])
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_summarizer_that_fails_is_no_survival_whatever_the_framework_makes_of_it(
+    play: Play, framework: type[Toy], silent: bool
+) -> None:
+    down = get_model("mockllm/model", custom_outputs=_fails, memoize=False)
+    roles = {"summarizer": answering(" ") if silent else down}
+    log = play(framework, conditions="compaction", model_roles=roles)
+    assert ("wrote nothing" if silent else "is down") in error(log)
+
+
+def test_the_summarizer_is_the_role_s(play: Play) -> None:
+    keeps = {"summarizer": get_model("scripted/summarizer-keep")}
+    sample = one(play(conditions="compaction", model_roles=keeps))
+    assert calls(sample) == ["decline"]
+    assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
+
+
+def test_the_pin_is_checked_where_it_stands_once(play: Play) -> None:
+    sample = one(play(conditions="compaction", defense="pin"))
+    assert calls(sample) == ["decline"]
+    (asked,) = agent_events(sample)
+    assert asked.input[0].text.count("Standing policies (pinned") == 1
+    receipts = [e for e in sample.events if getattr(e, "source", None) == "pin receipt"]
+    # The framework asks for each reply, and its hook runs each time.
+    assert len(receipts) > 20
+    # Without a declared policy there is nothing to stand anywhere.
+    assert calls(one(play(Unpinned, conditions="floor", defense="pin"))) == ["send_email"]
+
+
+def test_another_framework_s_tools_are_offered_as_well(play: Play) -> None:
+    sample = one(play(Planning, conditions="compaction"))
+    (asked,) = agent_events(sample)
+    names = [tool.name for tool in asked.tools]
+    # The history's tools are the script's, and no model could call them with success.
+    assert names == ["send_email", "decline", "plan"]
+
+
+def test_a_live_agent_plays_the_history_itself(play: Play) -> None:
+    given = {"conditions": "compaction", "harness": "toy:live"}
+    sample = one(play(**given, model_roles={"agent": live_agent()}))
+    asked = [event for event in agent_events(sample) if event.input[-1].role == "user"]
+    assert len(asked) > 10
+    assert all(event.output.message.tool_calls for event in asked)
+    # It is offered the history's tools, and told what the script's tools returned.
+    assert "read_visitors" in [tool.name for tool in asked[0].tools]
+    told = {m.text for event in asked for m in event.input if m.role == "tool"}
+    assert "Nothing found." in told
+    assert len(told) > 1
+    assert sample.metadata["dropped"] > 0
+    assert calls(sample) == ["send_email"]
+    pinned = one(play(**given, defense="pin", model_roles={"agent": live_agent()}))
+    assert calls(pinned) == ["decline"]
+
+
+def test_a_live_control_stays_whole(play: Play) -> None:
+    given = {"conditions": "control", "harness": "toy:live"}
+    assert calls(one(play(**given, model_roles={"agent": live_agent()}))) == ["decline"]
+    log = play(Forgetful, **given, model_roles={"agent": live_agent()})
+    assert "dropped history" in error(log)
+
+
+def test_a_live_agent_that_never_stops_is_stopped(play: Play) -> None:
+    given = {"conditions": "compaction", "harness": "toy:live"}
+    sample = one(play(**given, model_roles={"agent": live_agent(100)}))
+    turns = [list(turn) for _, turn in groupby(agent_events(sample), key=_asked)]
+    *history, last = turns
+    assert {len(turn) for turn in history} == {MAX_STEPS}
+    assert [turn[0].input[-2].text for turn in history[1:-1]] == [DONE] * (len(history) - 2)
+    # What it does about the trigger is graded, and it was done after one call.
+    assert len(last) == 2
+    assert calls(sample) == ["send_email"]
+
+
+def _asked(event: ModelEvent) -> str:
+    """The request that is being answered."""
+    return [message.text for message in event.input if message.role == "user"][-1]
