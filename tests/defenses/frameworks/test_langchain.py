@@ -1,0 +1,226 @@
+"""PinMiddleware in create_agent and create_deep_agent, with models of LangChain's own kind."""
+
+from __future__ import annotations
+
+import asyncio
+import doctest
+import json
+import logging
+from importlib import import_module
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, SummarizationMiddleware
+from langchain_core.messages import HumanMessage, SystemMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from constraintrot.defenses.board import HEADING, Board, Receipt
+from constraintrot.defenses.frameworks.deepagents import pinned_subagents
+from constraintrot.defenses.frameworks.langchain import PinMiddleware
+from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
+from constraintrot.errors import ParameterError
+from tests.docs_code import run_page
+from tests.harnesses.langchain_fakes import Recorder, calling, say
+from tests.harnesses.rules import LOSSY
+
+POLICY = "Send email only to addresses at example.org."
+OPERATOR = Principal("operator")
+ASK: Any = {"messages": [HumanMessage("Write to a@example.org.")]}
+
+
+def rules(*policies: str) -> Registry:
+    registry = Registry(OPERATOR)
+    for policy in policies or (POLICY,):
+        registry.pin(policy, by=OPERATOR)
+    return registry
+
+
+def system_of(pin: PinMiddleware, message: SystemMessage | None) -> SystemMessage | None:
+    """The system message of a request that had another."""
+    request: Any = ModelRequest(model=Recorder(), messages=ASK["messages"], system_message=message)
+    sent = pin.pinned(request)
+    assert sent.messages == ASK["messages"]
+    assert request.system_message == message
+    return sent.system_message
+
+
+def test_sync_async_and_streaming_calls_are_pinned() -> None:
+    model = Recorder()
+    agent: Any = create_agent(model, system_prompt="Be brief.", middleware=[PinMiddleware(rules())])
+    agent.invoke(ASK)
+    asyncio.run(agent.ainvoke(ASK))
+    assert list(agent.stream(ASK, stream_mode="messages"))
+
+    async def astream() -> list[Any]:
+        return [chunk async for chunk in agent.astream(ASK, stream_mode="messages")]
+
+    assert asyncio.run(astream())
+    assert len(model.calls) == 4
+    for sent in model.calls:
+        assert [message.type for message in sent] == ["system", "human"]
+        assert sent[0].text.startswith("Be brief.\n\n")
+        assert sent[0].text.count(POLICY) == 1
+    # The same bytes each time, so that a prefix cache keeps hitting.
+    assert len({sent[0].text for sent in model.calls}) == 1
+
+
+def test_a_changed_registry_shows_at_the_next_call_and_nothing_is_stored() -> None:
+    registry, model = rules(), Recorder()
+    agent: Any = create_agent(
+        model,
+        system_prompt="Be brief.",
+        middleware=[PinMiddleware(registry)],
+        checkpointer=InMemorySaver(),
+    )
+    say(agent, model, "One.")
+    (block,) = registry.pins()
+    registry.amend(block.id, "Send no email at all.", by=OPERATOR)
+    say(agent, model, "Two.")
+    registry.evict(block.id, by=OPERATOR, force=True)
+    say(agent, model, "Three.")
+    first, second, third = (sent[0].text for sent in model.calls)
+    assert first.count(POLICY) == 1
+    assert POLICY not in second
+    assert second.count("Send no email at all.") == 1
+    assert third == "Be brief."
+    state = agent.get_state({"configurable": {"thread_id": "1"}}).values
+    assert "email" not in str(state["messages"])
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_it_stands_wherever_in_the_list_and_the_summarizer_never_sees_it(first: bool) -> None:
+    model, writer = Recorder(), Recorder(reply=LOSSY)
+    summarizing = SummarizationMiddleware(writer, trigger=("messages", 6), keep=("messages", 2))
+    pin = PinMiddleware(rules())
+    agent: Any = create_agent(
+        model,
+        middleware=[pin, summarizing] if first else [summarizing, pin],
+        checkpointer=InMemorySaver(),
+    )
+    for number in range(6):
+        say(agent, model, f"Look at ticket {number}.")
+    assert writer.calls
+    assert POLICY not in writer.ever()
+    assert all(model.said(at).count(POLICY) == 1 for at in range(len(model.calls)))
+    assert LOSSY in model.said()
+
+
+def test_an_empty_registry_changes_nothing() -> None:
+    pin = PinMiddleware(Registry(OPERATOR))
+    assert system_of(pin, None) is None
+    for said in (SystemMessage("Be brief."), SystemMessage([{"type": "text", "text": "Hi"}])):
+        assert system_of(pin, said) == said
+
+
+def test_blocks_of_a_system_message_stay_apart() -> None:
+    marked = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
+    registry = rules()
+    pin = PinMiddleware(registry)
+    once = system_of(pin, SystemMessage([marked]))
+    assert once is not None
+    assert once.content[0] == marked
+    registry.amend(registry.pins()[0].id, "Send no email at all.", by=OPERATOR)
+    twice = system_of(pin, once)
+    assert twice is not None
+    assert twice.text.count(HEADING) == 1
+    assert POLICY not in twice.text
+    assert len(twice.content) == 2
+
+
+@given(st.text(), st.lists(st.text(min_size=1).filter(str.strip), max_size=3, unique=True))
+def test_pinning_twice_is_pinning_once(instructions: str, policies: list[str]) -> None:
+    registry = Registry(OPERATOR)
+    for policy in policies:
+        registry.pin(policy, by=OPERATOR)
+    board = Board(registry, report=lambda _: None)
+    pin = PinMiddleware(board)
+    once = system_of(pin, SystemMessage(instructions))
+    assert once is not None
+    assert system_of(pin, once) == once
+    if policies:
+        assert once.text.count(board.text.rstrip("\n")) == 1
+
+
+def test_receipts_go_to_the_log_or_to_whoever_asks(caplog: pytest.LogCaptureFixture) -> None:
+    model, receipts = Recorder(), list[Receipt]()
+    registry = rules()
+    with caplog.at_level(logging.INFO, "constraintrot.pins"):
+        create_agent(model, middleware=[PinMiddleware(registry)]).invoke(ASK)
+    (record,) = caplog.records
+    logged = json.loads(record.message)
+    assert logged["state"] == "injected"
+    assert logged["manifest"] == registry.manifest()
+    pin = PinMiddleware(registry, heading="House rules:", report=receipts.append)
+    create_agent(model, middleware=[pin]).invoke(ASK)
+    assert [receipt.blocks for receipt in receipts] == [(str(registry.pins()[0].id),)]
+    assert model.said().startswith("House rules:\n")
+
+
+def test_pins_that_do_not_fit_stop_the_agent() -> None:
+    model = Recorder(profile={"max_input_tokens": 60})
+    agent: Any = create_agent(model, middleware=[PinMiddleware(rules(POLICY * 10))])
+    with pytest.raises(PinOverflowError):
+        agent.invoke(ASK)
+    assert not model.calls
+    # What does not fit without the pins either is not theirs to judge.
+    long: Any = {"messages": [HumanMessage("word " * 200)]}
+    agent.invoke(long)
+    assert model.said().count(POLICY) == 10
+
+
+def delegated(middleware: list[Any], subagents: Any) -> list[str]:
+    """What each call of a deep agent was sent that hands its task to a subagent."""
+    from deepagents import create_deep_agent
+
+    to = {"description": "Write the mail.", "subagent_type": "general-purpose"}
+    model = Recorder(script=[calling("task", "1", **to)])
+    agent: Any = create_deep_agent(model, middleware=middleware, subagents=subagents)
+    agent.invoke(ASK)
+    assert [sent[-1].type for sent in model.calls] == ["human", "human", "tool"]
+    assert model.calls[1][-1].text == "Write the mail."
+    return [model.said(at) for at in range(3)]
+
+
+def test_a_subagent_is_pinned_when_it_is_given_and_only_then() -> None:
+    pin = PinMiddleware(rules())
+    # The built-in subagent inherits no middleware of yours.
+    assert [said.count(POLICY) for said in delegated([pin], None)] == [1, 0, 1]
+    assert [said.count(POLICY) for said in delegated([pin], pinned_subagents(pin))] == [1, 1, 1]
+
+
+class Other(AgentMiddleware[Any, Any, Any]):
+    """Any other middleware."""
+
+
+def test_subagents_of_your_own_are_pinned_too() -> None:
+    pin, other = PinMiddleware(rules()), Other()
+    mine: Any = {"name": "mailer", "description": "Writes mails.", "middleware": [other]}
+    general, mailer = pinned_subagents(pin, [mine], inherited=[other])
+    assert general["name"] == "general-purpose"
+    assert general.get("middleware") == [other, pin]
+    assert mailer == {**mine, "middleware": [other, pin]}
+    assert mine["middleware"] == [other]
+    replaced = pinned_subagents(pin, [{**mine, "name": "general-purpose"}])
+    assert [subagent["name"] for subagent in replaced] == ["general-purpose"]
+
+
+@pytest.mark.parametrize("kind", ["runnable", "graph_id"])
+def test_a_subagent_that_takes_no_middleware_is_refused(kind: str) -> None:
+    with pytest.raises(ParameterError, match="mailer is compiled or remote"):
+        pinned_subagents(PinMiddleware(rules()), [{"name": "mailer", kind: "x"}])
+
+
+@pytest.mark.parametrize("page", ["langchain", "deepagents"])
+def test_the_page_s_code_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run_page(f"frameworks/{page}.md")
+    assert "Standing policies (pinned, word for word):" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("module", ["langchain", "deepagents"])
+def test_the_module_s_example_holds(module: str) -> None:
+    found = doctest.testmod(import_module(f"constraintrot.defenses.frameworks.{module}"))
+    assert found.attempted
+    assert not found.failed
