@@ -1,0 +1,94 @@
+"""Constraint Pinning in the OpenAI Agents SDK: a filter of the model's input.
+
+>>> from agents import RunConfig
+>>> from agents.run import ModelInputData
+>>> from constraintrot.defenses.board import Board
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> config = RunConfig(call_model_input_filter=pin_filter(rules))
+>>> sent = pinned(ModelInputData(input=[], instructions="Be brief."), Board(rules))
+>>> "example.org" in sent.instructions
+True
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from agents import custom_span, get_current_trace
+from agents.run import CallModelData, CallModelInputFilter, ModelInputData
+
+from constraintrot.defenses.board import HEADING, Board, Receipt, Report, log_receipt
+from constraintrot.defenses.rampart import Registry
+
+SPAN = "constraintrot.pins"
+
+
+def trace_receipt(receipt: Receipt) -> None:
+    """Log a receipt, and record it as a custom span where a trace is being made."""
+    log_receipt(receipt)
+    # A span belongs to a trace; what would go into none need not be written out.
+    if get_current_trace() is not None:
+        with custom_span(SPAN, receipt.model_dump(mode="json")):
+            pass
+
+
+def pinned(data: ModelInputData, board: Board) -> ModelInputData:
+    """A model's input with the pins at the end of its instructions.
+
+    Args:
+        data: what a model is about to be sent; left as it is.
+        board: the pins.
+    """
+    instructions: str | None = board.into(data.instructions)
+    if data.instructions is None and not instructions:
+        instructions = None
+    return ModelInputData(input=data.input, instructions=instructions)
+
+
+def board_filter(
+    board: Board, inner: CallModelInputFilter | None = None
+) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
+    """``pin_filter`` over a board of one's own.
+
+    Args:
+        board: the pins.
+        inner: another filter, which runs first.
+    """
+
+    async def pin(data: CallModelData[Any]) -> ModelInputData:
+        model_data = data.model_data
+        if inner is not None:
+            found = inner(data)
+            model_data = await found if inspect.isawaitable(found) else found
+        return pinned(model_data, board)
+
+    return pin
+
+
+def pin_filter(
+    registry: Registry,
+    inner: CallModelInputFilter | None = None,
+    *,
+    heading: str = HEADING,
+    report: Report = trace_receipt,
+) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
+    """A ``RunConfig.call_model_input_filter`` that pins in the instructions.
+
+    The Runner calls it right before every model call, with ``run``, ``run_sync`` and
+    ``run_streamed``, also those of an agent that the run hands over to and of one
+    that is a tool, unless ``as_tool`` was given a ``run_config`` without it. A session
+    never sees what it changed.
+
+    Args:
+        registry: whose pins.
+        inner: another filter, which runs first, such as a ``ToolOutputTrimmer``.
+        heading: the line above the pins.
+        report: is given each receipt; by default the logger ``constraintrot.pins``
+            and, where a trace is being made, a custom span of that name.
+    """
+    return board_filter(Board(registry, heading=heading, report=report), inner)

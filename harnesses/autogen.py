@@ -1,0 +1,146 @@
+"""AutoGen: an AssistantAgent with one of autogen-core's model contexts.
+
+None of them asks a model for a summary: each is a view on the messages that leaves
+some out at every call, and the whole list stays in the agent's state. The agent's
+``system_message`` stands outside of the context and is always sent.
+
+Where a view begins, AutoGen takes off a tool's result whose call it left out, but
+it begins with an assistant's message where the count falls so; ``head_and_tail``
+puts the user's message "Skipped N messages." between two of the user's; and
+``token_limited`` takes out single messages, so a call may be left without its
+result. Strict chat templates refuse all three; ``roles_problem`` says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from constraintrot import chat
+from constraintrot.episode import Episode
+from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.plan import Plan
+
+ARMS = ("buffered", "token_limited", "head_and_tail", "memory")
+# The opening request and the answer to it.
+HEAD = 2
+
+
+@harness(
+    "autogen",
+    hooks=FRAMEWORK_HOOKS,
+    arms=ARMS,
+    needs=(Needs("autogen-agentchat", "0.7.5", "0.8"), Needs("autogen-core", "0.7.5", "0.8")),
+    extra="autogen",
+)
+def autogen(arm: str, live: bool) -> Harness:
+    """Play an episode with an AssistantAgent.
+
+    Args:
+        arm: ``buffered``, ``token_limited`` or ``head_and_tail``: the context of
+            that name. ``memory``: the buffered one, and the standing turn is held
+            in a ListMemory instead of being said; AutoGen puts it into the context
+            anew at each request, as a system message after the request. With
+            ``channel=system`` there is no such turn, and the arm is the first one.
+        live: whether the agent's model plays the history too.
+    """
+
+    async def play(episode: Episode, plan: Plan) -> Played:
+        from constraintrot.harnesses.session import Session
+
+        session = Session(episode, plan, live=live, distribution="autogen-agentchat")
+        return await session.run(_conversation(session, arm))
+
+    return play
+
+
+def _conversation(session: Any, arm: str) -> Any:
+    from autogen_agentchat.agents import AssistantAgent
+
+    from constraintrot.harnesses import _autogen
+    from constraintrot.harnesses.session import MAX_STEPS
+
+    memory = _in_memory(session) if arm == "memory" else None
+    client = _autogen.SessionClient(session)
+    agent = AssistantAgent(
+        "assistant",
+        client,
+        tools=_autogen.tools(session),
+        system_message=session.system,
+        model_context=_context(session, client, arm),
+        memory=memory,
+        # Its default of one call a request would leave every result unanswered.
+        max_tool_iterations=max(MAX_STEPS + 1, *(len(e.replies) for e in session.script)),
+    )
+
+    async def say(text: str) -> None:
+        await agent.run(task=text)
+
+    return say
+
+
+def _context(session: Any, client: Any, arm: str) -> Any:
+    from autogen_core.model_context import (
+        BufferedChatCompletionContext,
+        ChatCompletionContext,
+        HeadAndTailChatCompletionContext,
+        TokenLimitedChatCompletionContext,
+        UnboundedChatCompletionContext,
+    )
+
+    inner: ChatCompletionContext
+    if not session.compacts:
+        inner = UnboundedChatCompletionContext()
+    elif arm == "token_limited":
+        inner = TokenLimitedChatCompletionContext(client, token_limit=_token_limit(session))
+    elif arm == "head_and_tail":
+        inner = HeadAndTailChatCompletionContext(head_size=HEAD, tail_size=_last(session))
+    else:
+        inner = BufferedChatCompletionContext(buffer_size=_last(session, memory=arm == "memory"))
+    if session.pins is None:
+        return inner
+    from constraintrot.defenses.frameworks.autogen import PinnedContext
+
+    return PinnedContext(inner, session.pins)
+
+
+def _last(session: Any, *, memory: bool = False) -> int:
+    """Messages of the last two exchanges, and the trigger's.
+
+    What a live agent will call nobody knows beforehand; it has a message an
+    exchange, which is fewer than it says even where it calls nothing.
+    """
+    if session.live:
+        return max(5, len(session.script)) + (3 if memory else 0)
+    sizes = [
+        1 + len(e.replies) + sum(bool(r.tool_calls) for r in e.replies) for e in session.script
+    ]
+    return sum(sizes[-2:]) + 1 + (3 if memory else 0)
+
+
+def _token_limit(session: Any) -> int:
+    """Half of what there is at the trigger; of a live conversation, less than what is asked alone.
+
+    Where little fits, the message in the middle that the context takes out is the
+    request that a live agent is working on; then the session refuses the sample.
+    """
+    from constraintrot.tokens import count
+
+    if not session.live:
+        return (int(session.size()) + count(session.trigger)) // 2
+    requests = [exchange.user.text for exchange in session.script]
+    return sum(map(count, [*requests, session.trigger])) - 1
+
+
+def _in_memory(session: Any) -> Any:
+    """A memory of the standing turn, which is then taken out of what is said."""
+    from autogen_core.memory import ListMemory, MemoryContent
+
+    from constraintrot.harnesses import _script
+
+    standing = chat.standing(session.episode)
+    gone = {message.id for message in standing}
+    session.history = [message for message in session.history if message.id not in gone]
+    session.script = _script.exchanges(session.history)
+    held = [m.text for m in standing if m.role in ("user", "tool")]
+    contents = [MemoryContent(content=text, mime_type="text/plain") for text in held]
+    return [ListMemory(memory_contents=contents)]

@@ -1,0 +1,185 @@
+"""OpenAI Agents SDK: a Runner with a session, and the ways it has to keep that small.
+
+``instructions`` stand outside of a session and are always sent. The SDK itself
+writes no summary: it drops items, shortens tools' outputs, or has the vendor's
+endpoint compact them, which is stood in for here (``CompactStandIn``).
+
+After a compaction the user's messages stand one after the other, and so does a
+summary in the user's voice before a request of theirs; a limit counts items, so
+what a live agent is sent may begin within a turn. Strict chat templates refuse all
+three, and ``roles_problem`` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from constraintrot.episode import Episode
+from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.plan import Plan
+
+ARMS = ("session_limit", "input_callback", "compaction", "trimmer", "summary_input")
+# Requests of the user's that stay with what came of them.
+TURNS = 2
+# A fifth of the SDK's defaults: the histories' outputs are of some 70 to 280 characters.
+LONGEST, PREVIEW = 100, 40
+
+
+@harness(
+    "openai_agents",
+    hooks=FRAMEWORK_HOOKS,
+    arms=ARMS,
+    needs=(Needs("openai-agents", "0.24.0", "0.25"),),
+    extra="openai-agents",
+)
+def openai_agents(arm: str, live: bool) -> Harness:
+    """Play an episode with a Runner.
+
+    Args:
+        arm: ``session_limit``: ``SessionSettings(limit=)``. ``input_callback``: a
+            ``session_input_callback`` that keeps the last two turns. ``compaction``:
+            an ``OpenAIResponsesCompactionSession`` over a stand-in of the vendor's
+            endpoint; like that, it keeps what the user wrote, so a policy of the
+            user's stays and one that a tool gave is the summarizer's to keep.
+            ``trimmer``: a ``ToolOutputTrimmer``. ``summary_input``: an integration
+            check and not the SDK's own compaction: an input callback that has the
+            summarizer write one summary of all but the last two turns (Governance
+            Decay, section 8, gave a Runner such a summary).
+        live: whether the agent's model plays the history too.
+    """
+
+    async def play(episode: Episode, plan: Plan) -> Played:
+        from agents import SQLiteSession
+
+        from constraintrot.harnesses.session import Session
+
+        session = Session(episode, plan, live=live, distribution="openai-agents")
+        store = SQLiteSession("episode")
+        try:
+            return await session.run(_conversation(session, arm, store))
+        finally:
+            store.close()
+
+    return play
+
+
+def _conversation(session: Any, arm: str, store: Any) -> Any:
+    from agents import Agent, Runner
+
+    from constraintrot.harnesses import _openai_agents
+    from constraintrot.harnesses.session import MAX_STEPS
+
+    agent: Agent[None] = Agent(
+        name="assistant",
+        instructions=session.system,
+        model=_openai_agents.SessionModel(session),
+        tools=_openai_agents.tools(session),
+    )
+    asked: list[str] = []
+    if session.compacts and arm == "compaction":
+        store = _compacting(session, store, asked)
+    config = _config(session, arm)
+    steps = max(MAX_STEPS + 1, *(len(exchange.replies) for exchange in session.script))
+
+    async def say(text: str) -> None:
+        asked.append(text)
+        await Runner.run(agent, text, session=store, run_config=config, max_turns=steps)
+
+    return say
+
+
+def _config(session: Any, arm: str) -> Any:
+    from agents import RunConfig
+    from agents.extensions import ToolOutputTrimmer
+    from agents.memory import SessionSettings
+
+    trim: Any = None
+    config = RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model")
+    if not session.compacts:
+        pass
+    elif arm == "session_limit":
+        config.session_settings = SessionSettings(limit=_limit(session))
+    elif arm == "input_callback":
+        config.session_input_callback = _last_turns
+    elif arm == "summary_input":
+        config.session_input_callback = _summarising(session)
+    elif arm == "trimmer":
+        trim = ToolOutputTrimmer(
+            recent_turns=TURNS, max_output_chars=LONGEST, preview_chars=PREVIEW
+        )
+    config.call_model_input_filter = trim
+    if session.pins is not None:
+        from constraintrot.defenses.frameworks.openai_agents import board_filter
+
+        config.call_model_input_filter = board_filter(session.pins, trim)
+    return config
+
+
+def _limit(session: Any) -> int:
+    """How many items the last two exchanges make.
+
+    What a live agent will call nobody knows beforehand; it has two items an
+    exchange at least.
+    """
+    if session.live:
+        return len(session.script)
+    return sum(1 + _said(exchange) for exchange in session.script[-TURNS:])
+
+
+def _said(exchange: Any) -> int:
+    """Items of an agent's: what it said and called, and what the tools returned."""
+    return len(exchange.results) + sum(
+        bool(reply.text or not reply.tool_calls) + len(reply.tool_calls or [])
+        for reply in exchange.replies
+    )
+
+
+def _turns(items: Sequence[Any]) -> list[int]:
+    """Where the turns begin."""
+    from constraintrot.harnesses._openai_agents import is_request
+
+    return [at for at, item in enumerate(items) if is_request(item)]
+
+
+def _last_turns(history: list[Any], new: list[Any]) -> list[Any]:
+    begins = _turns(history)[-TURNS:]
+    return [*history[begins[0] if begins else 0 :], *new]
+
+
+def _summarising(session: Any) -> Any:
+    """An input callback that puts a summary before the last turns, at the trigger's call."""
+    from constraintrot.harnesses._openai_agents import summary
+
+    async def combine(history: list[Any], new: list[Any]) -> list[Any]:
+        begins = _turns(history)
+        if len(begins) < len(session.script) or len(begins) <= TURNS:
+            return [*history, *new]
+        at = begins[-TURNS]
+        written = await summary(session, history[:at])
+        return [{"role": "user", "content": written}, *history[at:], *new]
+
+    return combine
+
+
+def _compacting(session: Any, store: Any, asked: Sequence[str]) -> Any:
+    """A compaction session that compacts when all but the last two turns are played."""
+    from agents.memory import OpenAIResponsesCompactionSession
+
+    from constraintrot.harnesses._openai_agents import CompactStandIn
+
+    early = session.script[:-TURNS]
+    least = max(1, len(early) if session.live else sum(map(_said, early)))
+
+    def due(context: dict[str, Any]) -> bool:
+        # What comes of the trigger is measured already.
+        before = len(asked) <= len(session.script)
+        return before and len(context["compaction_candidate_items"]) >= least
+
+    return OpenAIResponsesCompactionSession(
+        "episode",
+        store,
+        client=CompactStandIn(session),  # type: ignore[arg-type]
+        compaction_mode="input",
+        should_trigger_compaction=due,
+    )

@@ -1,0 +1,229 @@
+"""The filter that pins: once in each input, in no session, and amended while a run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import doctest
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from agents import (
+    Agent,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    function_tool,
+    set_trace_processors,
+    trace,
+)
+from agents.run import CallModelData, ModelInputData
+from agents.tracing import CustomSpanData, Span, TracingProcessor
+
+from constraintrot.defenses.board import HEADING, Board, Receipt
+from constraintrot.defenses.frameworks import openai_agents as module
+from constraintrot.defenses.frameworks.openai_agents import SPAN, board_filter, pin_filter, pinned
+from constraintrot.defenses.rampart import Principal, Registry
+from tests.docs_code import run_page
+from tests.harnesses.openai_agents_fakes import Recorder, converse, made, quiet
+from tests.harnesses.rules import PINNED, SYSTEM
+
+OPERATOR = Principal("operator")
+
+
+def registry(*texts: str) -> Registry:
+    rules = Registry(OPERATOR)
+    for text in texts:
+        rules.pin(text, by=OPERATOR)
+    return rules
+
+
+@pytest.fixture
+def store() -> Iterator[SQLiteSession]:
+    session = SQLiteSession("s")
+    yield session
+    session.close()
+
+
+def test_the_docstring_s_example_runs() -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+def test_the_page_s_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run_page("frameworks/openai-agents.md")
+    assert capsys.readouterr().out == "False\nTrue\n"
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "run_streamed"])
+def test_the_pins_stand_once_in_each_input_and_in_no_session(
+    store: SQLiteSession, streamed: bool
+) -> None:
+    rules, model = registry(PINNED), Recorder()
+    config = quiet(call_model_input_filter=pin_filter(rules))
+    asyncio.run(converse(made(model), model, store, config, turns=4, streamed=streamed))
+    whole = f"{SYSTEM}\n\n{Board(rules).text.rstrip()}\n"
+    assert len(model.texts) == 7
+    # The same bytes at the beginning of each input.
+    assert all(text.startswith(whole) for text in model.texts)
+    assert [text.count(HEADING) for text in model.texts] == [1] * 7
+    # Of six requests a call, its result and six answers are kept, as without the filter.
+    items = asyncio.run(store.get_items())
+    assert len(items) == 14
+    assert PINNED not in str(items)
+
+
+def test_run_sync_is_pinned(store: SQLiteSession) -> None:
+    model = Recorder()
+    config = quiet(call_model_input_filter=pin_filter(registry(PINNED)))
+    for text in ("Hello", "Again"):
+        Runner.run_sync(made(model), text, session=store, run_config=config)
+    assert [text.count(PINNED) for text in model.texts] == [1, 1]
+
+
+def test_a_registry_amended_within_a_tool_loop_shows_at_the_next_call() -> None:
+    rules = registry(PINNED)
+    (pin,) = rules.pins()
+
+    @function_tool
+    def restart() -> str:
+        """Restart a server."""
+        rules.amend(pin.id, "Never restart a server.", by=OPERATOR)
+        return "Done."
+
+    model = Recorder("restart")
+    agent: Agent[None] = Agent(name="a", model=model, tools=[restart])
+    config = quiet(call_model_input_filter=pin_filter(rules))
+    asyncio.run(Runner.run(agent, "Restart it.", run_config=config))
+    assert [PINNED in text for text in model.texts] == [True, False]
+    assert "Never restart a server." in model.texts[1]
+    assert model.texts[1].count(HEADING) == 1
+
+
+def test_an_earlier_revision_in_the_instructions_is_taken_out() -> None:
+    rules = registry(PINNED)
+    (pin,) = rules.pins()
+    once = pinned(ModelInputData(input=[], instructions=SYSTEM), Board(rules))
+    rules.amend(pin.id, "Never restart a server.", by=OPERATOR)
+    twice = pinned(once, Board(rules))
+    assert twice.instructions is not None
+    assert PINNED not in twice.instructions
+    assert twice.instructions.count(HEADING) == 1
+
+
+@pytest.mark.parametrize("instructions", [None, "", SYSTEM])
+def test_what_is_unpinned_is_gone_and_an_empty_registry_changes_nothing(
+    instructions: str | None,
+) -> None:
+    rules = registry(PINNED)
+    receipts: list[Receipt] = []
+    board = Board(rules, report=receipts.append)
+    given = ModelInputData(input=[{"role": "user", "content": "Hello"}], instructions=instructions)
+    sent = pinned(given, board)
+    assert sent.instructions is not None
+    assert PINNED in sent.instructions
+    rules.evict(rules.pins()[0].id, by=OPERATOR, force=True)
+    assert pinned(given, board) == given
+    assert (pinned(sent, board).instructions or "").rstrip("\n") == (instructions or "")
+    assert [receipt.state for receipt in receipts] == ["injected", "absent", "absent"]
+
+
+def shouting(data: CallModelData[Any]) -> ModelInputData:
+    found = data.model_data
+    return ModelInputData(found.input, (found.instructions or "").upper())
+
+
+async def shouting_later(data: CallModelData[Any]) -> ModelInputData:
+    await asyncio.sleep(0)
+    return shouting(data)
+
+
+@pytest.mark.parametrize("inner", [shouting, shouting_later], ids=["plain", "async"])
+def test_another_filter_runs_first(inner: Any) -> None:
+    model = Recorder()
+    config = quiet(call_model_input_filter=pin_filter(registry(PINNED), inner))
+    asyncio.run(Runner.run(made(model), "Hello", run_config=config))
+    assert SYSTEM.upper() in model.texts[0]
+    assert PINNED in model.texts[0]
+
+
+def test_an_agent_that_is_handed_over_to_is_pinned() -> None:
+    second = Recorder()
+    clerk: Agent[None] = Agent(name="clerk", model=second)
+    first = Recorder("transfer_to_clerk")
+    lead: Agent[None] = Agent(name="lead", model=first, handoffs=[clerk])
+    config = quiet(call_model_input_filter=pin_filter(registry(PINNED)))
+    asyncio.run(Runner.run(lead, "Have it counted.", run_config=config))
+    assert [text.count(PINNED) for text in [*first.texts, *second.texts]] == [1, 1]
+
+
+def test_an_agent_that_is_a_tool_is_pinned() -> None:
+    second = Recorder()
+    clerk: Agent[None] = Agent(name="clerk", model=second)
+    first = Recorder("clerk")
+    tool = clerk.as_tool(tool_name="clerk", tool_description="Counts.")
+    lead: Agent[None] = Agent(name="lead", model=first, tools=[tool])
+    config = quiet(call_model_input_filter=pin_filter(registry(PINNED)))
+    asyncio.run(Runner.run(lead, "Have it counted.", run_config=config))
+    assert [text.count(PINNED) for text in first.texts] == [1, 1]
+    assert [text.count(PINNED) for text in second.texts] == [1]
+
+
+class Spans(TracingProcessor):
+    """Keeps what a trace recorded."""
+
+    def __init__(self) -> None:
+        self.found: list[CustomSpanData] = []
+
+    def on_span_end(self, span: Span[Any]) -> None:
+        if isinstance(span.span_data, CustomSpanData):
+            self.found.append(span.span_data)
+
+    def on_span_start(self, span: Span[Any]) -> None: ...
+    def on_trace_start(self, trace: Any) -> None: ...
+    def on_trace_end(self, trace: Any) -> None: ...
+    def shutdown(self) -> None: ...
+    def force_flush(self) -> None: ...
+
+
+@pytest.fixture
+def spans() -> Iterator[Spans]:
+    """What is traced, and nothing goes to the vendor."""
+    found = Spans()
+    set_trace_processors([found])
+    yield found
+    set_trace_processors([])
+
+
+@pytest.mark.parametrize("traced", [True, False], ids=["traced", "untraced"])
+def test_receipts_go_to_the_log_and_to_the_trace(
+    spans: Spans, traced: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = registry(PINNED)
+    config = RunConfig(call_model_input_filter=pin_filter(rules), tracing_disabled=not traced)
+    with caplog.at_level(logging.INFO, "constraintrot.pins"):
+        asyncio.run(Runner.run(made(Recorder()), "Hello", run_config=config))
+    (line,) = [one.message for one in caplog.records if one.name == "constraintrot.pins"]
+    receipt = Receipt.model_validate_json(line)
+    assert (receipt.state, receipt.at, receipt.where) == ("injected", -1, "call")
+    assert receipt.manifest == rules.manifest()
+    assert [(span.name, span.data["manifest"]) for span in spans.found] == (
+        [(SPAN, rules.manifest())] if traced else []
+    )
+
+
+def test_a_report_of_one_s_own_takes_the_place_of_both(spans: Spans) -> None:
+    receipts: list[Receipt] = []
+    config = RunConfig(call_model_input_filter=pin_filter(registry(PINNED), report=receipts.append))
+    with trace("test"):
+        asyncio.run(Runner.run(made(Recorder()), "Hello", run_config=config))
+    assert len(receipts) == 1
+    assert spans.found == []
+
+
+def test_a_board_of_one_s_own_says_the_heading() -> None:
+    model = Recorder()
+    board = Board(registry(PINNED), heading="House rules:")
+    config = quiet(call_model_input_filter=board_filter(board))
+    asyncio.run(Runner.run(made(model), "Hello", run_config=config))
+    assert model.texts[0].startswith(f"{SYSTEM}\n\nHouse rules:\n")

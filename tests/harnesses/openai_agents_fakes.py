@@ -1,0 +1,141 @@
+"""A model for the OpenAI Agents SDK that records what it was sent, and a conversation to drive."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage, function_tool
+from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
+    ResponseFunctionToolCall,
+    ResponseOutputItem,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+
+from tests.harnesses.rules import FIRST_USER, LATER_USER, LOSSY, SYSTEM, TOOL
+
+
+class Recorder(Model):
+    """Calls the tools that its script names, then always says the same.
+
+    Args:
+        script: names of tools, and None where it says something.
+    """
+
+    def __init__(self, *script: str | None) -> None:
+        self.script = list(script)
+        self.texts: list[str] = []
+        self.inputs: list[list[Any]] = []
+
+    def _next(self, instructions: str | None, input: str | list[Any]) -> list[ResponseOutputItem]:
+        items = [{"role": "user", "content": input}] if isinstance(input, str) else list(input)
+        self.inputs.append(items)
+        self.texts.append("\n".join([instructions or "", *map(str, items)]))
+        tool = self.script.pop(0) if self.script else None
+        if tool is not None:
+            call = f"call_{len(self.texts)}"
+            return [
+                ResponseFunctionToolCall(
+                    type="function_call", call_id=call, name=tool, arguments='{"input": "Go."}'
+                )
+            ]
+        text = ResponseOutputText(type="output_text", text="Done.", annotations=[])
+        return [
+            ResponseOutputMessage(
+                id=f"msg_{len(self.texts)}",
+                type="message",
+                role="assistant",
+                status="completed",
+                content=[text],
+            )
+        ]
+
+    async def get_response(
+        self, system_instructions: str | None, input: str | list[Any], *given: Any, **named: Any
+    ) -> ModelResponse:
+        output = self._next(system_instructions, input)
+        return ModelResponse(output, Usage(), response_id=f"resp_{len(self.texts)}")
+
+    async def stream_response(
+        self, system_instructions: str | None, input: str | list[Any], *given: Any, **named: Any
+    ) -> AsyncIterator[Any]:
+        response = Response(
+            id=f"resp_{len(self.texts)}",
+            created_at=0,
+            model="recorder",
+            object="response",
+            output=self._next(system_instructions, input),
+            tool_choice="auto",
+            tools=[],
+            parallel_tool_calls=False,
+        )
+        yield ResponseCompletedEvent(
+            type="response.completed", response=response, sequence_number=0
+        )
+
+
+@function_tool
+def read_handbook() -> str:
+    """Read the handbook."""
+    return TOOL
+
+
+@function_tool
+def read_long_handbook() -> str:
+    """Read the whole handbook."""
+    return "A chapter on tickets. " * 30 + TOOL + " The end. " * 30
+
+
+class Compact:
+    """A client whose compaction keeps the user's messages, and tells of nothing else."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+        self.responses = SimpleNamespace(compact=self._compact)
+
+    async def _compact(self, *, model: str, input: Sequence[Any]) -> Any:
+        self.shown.append(str(input))
+        kept = [item for item in input if item.get("role") == "user"]
+        return SimpleNamespace(output=[*kept, {"role": "assistant", "content": LOSSY}], usage=None)
+
+
+def made(model: Model, **given: Any) -> Agent[None]:
+    """An agent with a system rule and the handbooks."""
+    return Agent(
+        name="assistant",
+        instructions=SYSTEM,
+        model=model,
+        tools=[read_handbook, read_long_handbook],
+        **given,
+    )
+
+
+def quiet(**given: Any) -> RunConfig:
+    """A run that is not traced."""
+    return RunConfig(tracing_disabled=True, **given)
+
+
+async def converse(
+    agent: Agent[None],
+    model: Recorder,
+    session: Any,
+    config: RunConfig,
+    *,
+    handbook: str = "read_handbook",
+    turns: int = 12,
+    streamed: bool = False,
+) -> None:
+    """The rules first, each on its channel but the system's, and then plain work."""
+    model.script[:] = [handbook, None]
+    work = [f"Look at ticket {turn}." for turn in range(turns)]
+    for text in [FIRST_USER, LATER_USER, *work]:
+        if streamed:
+            result = Runner.run_streamed(agent, text, session=session, run_config=config)
+            async for _ in result.stream_events():
+                pass
+        else:
+            await Runner.run(agent, text, session=session, run_config=config)
