@@ -123,12 +123,12 @@ def _interval(requests: int) -> int:
 
 def _least_size(session: Session) -> int:
     """The size of the last prompt before the trigger's at the least, in o200k tokens."""
+    # With the pins it is met where it is without them.
+    around = count(session.system) + (session.pins.tokens if session.pins is not None else 0)
     if session.live:
         # Nobody knows what a live agent says; what it is asked is known.
-        said = [exchange.user.text for exchange in session.script]
-        return sum(map(count, [session.system, *said]))
-    last = session.script[-1].replies[-1].text
-    return session.size() + count(session.system) - count(last)
+        return around + sum(count(exchange.user.text) for exchange in session.script)
+    return around + session.size() - count(session.script[-1].replies[-1].text)
 
 
 def _as_dicts(request: LlmRequest) -> list[dict[str, Any]]:

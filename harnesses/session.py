@@ -11,7 +11,7 @@ is an error of the sample and no survival.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, NoReturn
@@ -316,8 +316,7 @@ class Session:
 
         Of a live conversation, those that the model was sent before or wrote.
         """
-        texts = dict.fromkeys(chat.texts(self._seen if self.live else self.history[1:]))
-        return _lost(texts, sent)
+        return _lost(self._seen if self.live else self.history[1:], sent)
 
     def _unmarked(self, sent: Sequence[ChatMessage]) -> list[ChatMessage]:
         """What stands in an input and no summarizer or framework wrote."""
@@ -326,7 +325,7 @@ class Session:
     def _compacted(self, asked: _Asked) -> Compacted | None:
         dropped = self.dropped(asked.left)
         if not self.compacts:
-            if dropped or _lost([self.system], asked.left):
+            if dropped or _lost(self.history[:1], asked.left):
                 raise EpisodeError(
                     "the framework dropped history where nothing was to be compacted"
                 )
@@ -397,10 +396,22 @@ def _to_transcript(receipt: Receipt) -> None:
     transcript().info(receipt.model_dump(mode="json"), source="pin receipt")
 
 
-def _lost(texts: Iterable[str], sent: Sequence[ChatMessage]) -> int:
-    """How many texts do not stand whole in an input."""
-    whole = "\n".join(_plain(text) for text in chat.texts(sent))
-    return sum(1 for text in texts if text.strip() and _plain(text) not in whole)
+def _lost(known: Sequence[ChatMessage], sent: Sequence[ChatMessage]) -> int:
+    """How many messages do not stand whole, in their own voice, in an input.
+
+    A framework that folds a tool's result into what the agent said has changed it.
+    """
+    whole: dict[str, str] = {}
+    for role, text in _said(sent):
+        whole[role] = f"{whole.get(role, '')}\n{text}"
+    return sum(
+        1 for role, text in dict.fromkeys(_said(known)) if text and text not in whole.get(role, "")
+    )
+
+
+def _said(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
+    texts = map(_plain, chat.texts(messages))
+    return [(message.role, text) for message, text in zip(messages, texts, strict=True)]
 
 
 def _plain(text: str) -> str:

@@ -9,12 +9,18 @@ from typing import Any
 import pytest
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import ChatMessage, ModelOutput, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ModelOutput,
+    get_model,
+)
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode import Episode
 from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, Played, Registered
-from constraintrot.harnesses.session import DONE, MAX_STEPS, Session
+from constraintrot.harnesses.session import DONE, MAX_STEPS, Session, _lost
 from constraintrot.plan import Plan
 from tests.conftest import Run
 from tests.harnesses.live_agent import live_agent, model_events
@@ -341,3 +347,10 @@ def test_a_live_agent_that_never_stops_is_stopped(play: Play) -> None:
 def _asked(event: ModelEvent) -> str:
     """The request that is being answered."""
     return [message.text for message in event.input if message.role == "user"][-1]
+
+
+def test_a_result_in_the_agents_voice_is_no_longer_the_tools() -> None:
+    kept = ChatMessageTool(content="42 boxes.", tool_call_id="c1", function="count_stock")
+    assert _lost([kept], [kept]) == 0
+    assert _lost([kept], [ChatMessageAssistant(content="[Tool results: 42 boxes.]")]) == 1
+    assert _lost([kept, kept], []) == 1

@@ -1,0 +1,182 @@
+"""The plugin that pins: once in each request, in no event, and in all agents of an app."""
+
+from __future__ import annotations
+
+import asyncio
+import doctest
+import logging
+
+import pytest
+from google.adk.agents import LlmAgent
+from google.adk.apps.app import EventsCompactionConfig
+from google.adk.models.llm_request import LlmRequest
+from google.adk.tools.agent_tool import AgentTool
+from google.genai import types
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from constraintrot.defenses.board import HEADING, Board, Receipt
+from constraintrot.defenses.frameworks import google_adk as module
+from constraintrot.defenses.frameworks.google_adk import PinPlugin
+from constraintrot.defenses.rampart import Principal, Registry
+from tests.harnesses.google_adk_fakes import Chat, Recorder, calling, compaction
+from tests.harnesses.rules import LOSSY, PINNED, SYSTEM
+
+OPERATOR = Principal("operator")
+
+
+def registry(*texts: str) -> Registry:
+    rules = Registry(OPERATOR)
+    for text in texts:
+        rules.pin(text, by=OPERATOR)
+    return rules
+
+
+def config(arm: str, writer: Recorder) -> EventsCompactionConfig | None:
+    if arm == "none":
+        return None
+    if arm == "sliding_window":
+        return compaction(writer, compaction_interval=3, overlap_size=1)
+    return compaction(writer, token_threshold=150, event_retention_size=6)
+
+
+def test_the_docstring_s_example_runs() -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("arm", ["none", "sliding_window", "token_threshold"])
+def test_the_pins_stand_once_in_each_request_and_in_no_event(arm: str, stream: bool) -> None:
+    async def go() -> None:
+        rules, model, writer = registry(PINNED), Recorder(), Recorder(reply=LOSSY)
+        chat = Chat(model, config(arm, writer), [PinPlugin(rules)], stream=stream)
+        await chat.converse()
+        block = Board(rules).text.rstrip("\n")
+        assert len(model.texts) == 19
+        assert [text.count(block) for text in model.texts] == [1] * 19
+        assert bool(writer.texts) is (arm != "none")
+        assert PINNED not in writer.ever
+        assert not any(PINNED in event.model_dump_json() for event in await chat.stored())
+
+    asyncio.run(go())
+
+
+def test_the_same_pins_make_the_same_instruction() -> None:
+    """A provider's prefix cache begins with it."""
+
+    async def go() -> None:
+        model = Recorder()
+        chat = Chat(model, plugins=[PinPlugin(registry(PINNED))])
+        await chat.converse(2)
+        heads = {text[: text.index(PINNED) + len(PINNED)] for text in model.texts}
+        assert len(heads) == 1
+        assert heads.pop().startswith(SYSTEM)
+
+    asyncio.run(go())
+
+
+def test_a_registry_amended_and_emptied_within_a_tool_loop_shows_at_the_next_call() -> None:
+    rules = registry(PINNED)
+    (block,) = rules.pins()
+
+    def soften() -> str:
+        """Soften the rule."""
+        rules.amend(block.id, "Never restart a server.", by=OPERATOR)
+        return "Softened."
+
+    def drop() -> str:
+        """Drop the rule."""
+        rules.evict(block.id, by=OPERATOR, force=True)
+        return "Dropped."
+
+    async def go() -> None:
+        model = Recorder()
+        chat = Chat(model, plugins=[PinPlugin(rules)], tools=[soften, drop])
+        await chat.say("Go on.", calling("soften"), calling("drop"))
+        first, second, third = model.texts
+        assert first.count(PINNED) == 1
+        assert second.count("Never restart a server.") == second.count(HEADING) == 1
+        assert PINNED not in second
+        assert HEADING not in third
+
+    asyncio.run(go())
+
+
+def test_an_empty_registry_changes_nothing() -> None:
+    receipts: list[Receipt] = []
+    plugin = PinPlugin(registry(), report=receipts.append)
+    for given in (None, "Be brief.\n", ["Be brief.", "Be kind."]):
+        request = LlmRequest()
+        request.config.system_instruction = given  # type: ignore[assignment]
+        plugin.pin(request)
+        assert request.config.system_instruction == given
+    assert {receipt.state for receipt in receipts} == {"absent"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["Be brief.", types.Part(text="Be kind.")],
+        types.Content(parts=[types.Part(text="Be brief."), types.Part(text="Be kind.")]),
+        types.Part(text="Be brief."),
+    ],
+    ids=["list", "content", "part"],
+)
+def test_an_instruction_of_parts_keeps_them(given: types.ContentUnion) -> None:
+    rules = registry(PINNED)
+    request = LlmRequest()
+    request.config.system_instruction = given
+    PinPlugin(rules).pin(request)
+    found = request.config.system_instruction
+    assert isinstance(found, list)
+    assert "Be brief." in str(found[0])
+    assert found[-1] == Board(rules).text.rstrip("\n")
+
+
+def test_an_earlier_revision_is_replaced() -> None:
+    rules = registry(PINNED)
+    (block,) = rules.pins()
+    plugin, request = PinPlugin(rules), LlmRequest()
+    plugin.pin(request)
+    rules.amend(block.id, "Never restart a server.", by=OPERATOR)
+    plugin.pin(request)
+    assert request.config.system_instruction == Board(rules).text.rstrip("\n")
+
+
+# ADK's own tool for agents gives its runner plugins in a way that ADK deprecates.
+@pytest.mark.filterwarnings("ignore:The `plugins` argument is deprecated:DeprecationWarning")
+def test_subagents_are_pinned_too() -> None:
+    async def go() -> None:
+        model, clerk_model, guard_model = Recorder(), Recorder(), Recorder()
+        clerk = LlmAgent(name="clerk", model=clerk_model, instruction="You count.")
+        guard = LlmAgent(name="guard", model=guard_model, description="Guards.")
+        chat = Chat(
+            model,
+            plugins=[PinPlugin(registry(PINNED))],
+            tools=[AgentTool(clerk)],  # type: ignore[list-item]
+            sub_agents=[guard],
+        )
+        await chat.say("Have it counted.", calling("clerk", request="Count."))
+        await chat.say("Have it guarded.", calling("transfer_to_agent", agent_name="guard"))
+        for recorder in (model, clerk_model, guard_model):
+            assert recorder.texts
+            assert all(text.count(PINNED) == 1 for text in recorder.texts)
+
+    asyncio.run(go())
+
+
+def test_receipts_go_to_the_log_and_to_the_open_span(caplog: pytest.LogCaptureFixture) -> None:
+    rules, spans = registry(PINNED), InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    with (
+        caplog.at_level(logging.INFO, "constraintrot.pins"),
+        provider.get_tracer("test").start_as_current_span("call_llm"),
+    ):
+        PinPlugin(rules).pin(LlmRequest())
+    (line,) = caplog.messages
+    receipt = Receipt.model_validate_json(line)
+    assert (receipt.state, receipt.at, receipt.where) == ("injected", -1, "call")
+    (event,) = spans.get_finished_spans()[0].events
+    assert (event.attributes or {})["manifest"] == rules.manifest()
