@@ -1,6 +1,7 @@
 """Inspect's entry point: imports and ``__all__``, nothing else."""
 
 from .metrics import by_condition, outcomes_by_condition
+from .models.litellm_provider import litellm
 from .models.local import local
 from .models.scripted import scripted
 from .scorers import outcome, recalled, survival, violation
@@ -37,6 +38,7 @@ __all__ = [
     "hard_seccontrol",
     "hard_secret",
     "laundering",
+    "litellm",
     "local",
     "operator_channel",
     "outcome",

@@ -13,6 +13,7 @@ import click
 
 from .cli_attack import attack
 from .cli_compare import compare
+from .cli_harnesses import harnesses
 from .cli_operator import operator
 from .cli_report import report
 from .errors import ConstraintRotError
@@ -41,6 +42,7 @@ def main() -> None:
 
 main.add_command(attack)
 main.add_command(compare)
+main.add_command(harnesses)
 main.add_command(operator)
 main.add_command(report)
 

@@ -12,8 +12,10 @@ def cut_frames(text: str, heading: str) -> str:
     """A text less each heading with the frames after it, whatever they hold."""
     begins = f"{heading}\n"
     at = 0
+    # Else a text of nothing but openings would be searched to its end for each.
+    unclosed: set[str] = set()
     while (start := text.find(begins, at)) >= 0:
-        end = _after_frames(text, start + len(begins))
+        end = _after_frames(text, start + len(begins), unclosed)
         if end == start + len(begins) or (start and text[start - 1] != "\n"):
             at = start + 1
             continue
@@ -37,12 +39,20 @@ def _closed(text: str, start: int, end: int) -> str:
     return text[:start] + rest if rest else text[:start].removesuffix("\n")
 
 
-def _after_frames(text: str, at: int) -> int:
-    """Where the frames that begin at ``at`` end."""
+def _after_frames(text: str, at: int, unclosed: set[str]) -> int:
+    """Where the frames that begin at ``at`` end.
+
+    Args:
+        text: the text.
+        at: where.
+        unclosed: fences known to end nothing within the rest of the text.
+    """
     while opening := _OPENING.match(text, at):
         closing = f"\n{opening[1]}"
-        end = text.find(f"{closing}\n", opening.end() - 1)
+        known = closing in unclosed
+        end = -1 if known else text.find(f"{closing}\n", opening.end() - 1)
         if end < 0:
+            unclosed.add(closing)
             # At the end of a text a frame may have lost its last line break.
             return len(text) if text.endswith(closing, opening.end() - 1) else at
         at = end + len(closing) + 1

@@ -82,6 +82,7 @@ def agent(session: Session) -> SessionChatModel:
 
 def summarizer(session: Session) -> SessionChatModel:
     """The summarizer's model."""
+    session.summarizes = True
     return SessionChatModel(session=session, part="summarizer")
 
 

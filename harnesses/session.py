@@ -88,6 +88,7 @@ class Session:
             that the history's calls need.
         script: the history, request by request.
         pins: what a drop-in hook pins; None without the defense.
+        summarizes: the framework was given a summarizer, which it may not call.
     """
 
     def __init__(self, episode: Episode, plan: Plan, *, live: bool, distribution: str) -> None:
@@ -101,6 +102,7 @@ class Session:
         self.trigger = chat.trigger(episode)[-1].text
         self.defense = make_defense(plan.defense, episode.declared)
         self.pins = _board(self.defense)
+        self.summarizes = False
         self.shown: list[list[ChatMessage]] = []
         self.summaries: list[str] = []
         self._clock = Clock()
@@ -171,7 +173,7 @@ class Session:
             tools: what it would offer; must hold all tools of the session.
 
         Raises:
-            EpisodeError: a tool is missing.
+            EpisodeError: a tool is missing, or the pins do not stand there once.
         """
         try:
             return await self._answer(messages, tools)
@@ -184,6 +186,7 @@ class Session:
         missing = {tool.name for tool in self.tools} - {tool.name for tool in tools}
         if missing:
             raise EpisodeError(f"the framework did not offer {', '.join(sorted(missing))}")
+        self._check_pinned(messages)
         if not self._final and not self.live:
             if not self._replies:
                 raise EpisodeError("the framework asked for more replies than the script has")
@@ -213,7 +216,7 @@ class Session:
         self._clock.lap("seconds_agent")
         if self._final:
             self._asked.append(_Asked(left, sent, output))
-        elif self.live:
+        elif self.live and self._is_own(left):
             self._seen += [*self._unmarked(left), output.message]
         return output.message if self.live else ChatMessageAssistant(content=DONE)
 
@@ -236,10 +239,11 @@ class Session:
             config: what it asks for beside that, as a limit of tokens.
 
         Raises:
-            EpisodeError: the model wrote nothing.
+            EpisodeError: the model wrote nothing, or was to be shown the pins.
         """
         try:
             self._clock.lap("seconds_staging")
+            self._check_unpinned(messages)
             self.shown.append(list(messages))
             output = await self._summarizer.generate(list(messages), config=config or _PLAIN)
             self._clock.lap("seconds_compaction")
@@ -290,13 +294,14 @@ class Session:
         return found
 
     async def _played(self) -> Played:
-        first, last = self._asked[0], self._asked[-1]
+        # A subagent's input holds neither the conversation nor the trigger.
+        own = [asked for asked in self._asked if self._is_own(asked.left)] or self._asked
+        first, last = own[0], own[-1]
         sent, offer = last.sent, self._as_offered([])
         # All that a live agent did after the trigger is graded, not its last step alone.
         read = [read_output(asked.output, offer, self.plan.scaffold) for asked in self._asked]
         calls = tuple(call for found in read for call in found[0])
         check_trigger(self.episode, sent)
-        self._check_pinned(sent)
         compacted = self._compacted(first)
         calls, blocked = await approved(self.defense, calls)
         self._clock.lap("seconds_defense")
@@ -342,8 +347,10 @@ class Session:
 
     def _rounds(self, context: Sequence[ChatMessage]) -> list[Round]:
         before, after = chat.texts(self.history), chat.texts(context)
-        # A framework that only evicts has no summarizer, and saw everything itself.
-        shown = [chat.texts(messages) for messages in self.shown] or [before]
+        # A framework that only evicts has no summarizer, and saw everything itself; one
+        # that has a summarizer and did not ask it showed nobody anything.
+        shown = [chat.texts(messages) for messages in self.shown]
+        shown = shown or [[] if self.summarizes else before]
         summaries: list[str | None] = [*self.summaries] or [None]
         return [
             Round(
@@ -375,11 +382,21 @@ class Session:
             facts["summarizer"] = str(self._summarizer)
         return facts
 
+    def _is_own(self, messages: Sequence[ChatMessage]) -> bool:
+        """Whether it is the agent who is asked, and no subagent with other instructions."""
+        system = _plain(self.system)
+        return any(m.role == "system" and system in _plain(m.text) for m in messages)
+
     def _check_pinned(self, sent: Sequence[ChatMessage]) -> None:
         block = self.pins.text.rstrip("\n") if self.pins is not None else ""
         said = [m.text for m in sent if m.role in ("system", "user")]
-        if sum(text.count(block) for text in said) != 1 and block:
-            raise EpisodeError("the pinned policies do not stand in the last model input once")
+        if block and sum(text.count(block) for text in said) != 1:
+            raise EpisodeError("the pinned policies do not stand in a model input once")
+
+    def _check_unpinned(self, shown: Sequence[ChatMessage]) -> None:
+        block = self.pins.text.rstrip("\n") if self.pins is not None else ""
+        if block and any(block in text for text in chat.texts(shown)):
+            raise EpisodeError("the summarizer was shown the pinned policies")
 
 
 _PLAIN = GenerateConfig()

@@ -165,6 +165,32 @@ def toy(monkeypatch: pytest.MonkeyPatch, framework: type[Toy]) -> None:
     monkeypatch.setitem(HARNESSES._found, "toy", Registered(make, FRAMEWORK_HOOKS, ("plain",)))
 
 
+class Telling(Toy):
+    async def summary(self, messages: list[ChatMessage]) -> str:
+        return await super().summary([system(self.instructions()), *messages])
+
+
+class Unasking(Toy):
+    async def summary(self, messages: list[ChatMessage]) -> str:
+        self.session.summarizes = True
+        return "That was too long to summarize."
+
+
+class Delegating(Toy):
+    """Has a subagent look at each request first, which is not told what was said before."""
+
+    async def say(self, text: str) -> None:
+        for said in ("Look this up.", "Look that up.") if text != self.session.trigger else ():
+            asked = [system("You are a subagent."), user(f"{said} ({len(self.state)})")]
+            await self.session.answer(asked, self.tools())
+        await super().say(text)
+
+
+class DelegatingWhole(Delegating):
+    async def compact(self) -> None:
+        """Nothing."""
+
+
 Play = Callable[..., EvalLog]
 
 
@@ -233,6 +259,21 @@ def test_a_framework_that_only_evicts_has_no_summary(play: Play) -> None:
     assert [one["shown_verbatim"] for one in facts["rounds_run"]] == [True]
 
 
+def test_a_summarizer_that_was_not_asked_was_shown_nothing(play: Play) -> None:
+    facts = one(play(Unasking, conditions="compaction")).metadata
+    assert facts["summarizer_calls"] == 0
+    assert [one["shown_verbatim"] for one in facts["rounds_run"]] == [False]
+
+
+def test_what_a_subagent_was_told_is_nothing_that_the_agent_lost(play: Play) -> None:
+    given = {"harness": "toy:live", "model_roles": {"agent": live_agent()}}
+    sample = one(play(Delegating, conditions="control", **given))
+    assert calls(sample) == ["decline"]
+    assert sample.metadata["dropped"] == 0
+    log = play(DelegatingWhole, conditions="compaction", **given)
+    assert "compacted nothing before the trigger" in error(log)
+
+
 def test_what_the_episode_staged_is_known_again_in_the_input(play: Play) -> None:
     sample = one(play(conditions="compaction"))
     *sent, answer = sample.messages
@@ -256,8 +297,9 @@ def test_what_the_episode_staged_is_known_again_in_the_input(play: Play) -> None
         (Lazy, {}, "scripted replies unasked"),
         (Absent, {}, "never asked the agent's model about the trigger"),
         (Eager, {}, "more replies than the script has"),
-        (Unpinned, {"defense": "pin"}, "do not stand in the last model input once"),
-        (Stale, {"defense": "pin"}, "do not stand in the last model input once"),
+        (Unpinned, {"defense": "pin"}, "do not stand in a model input once"),
+        (Stale, {"defense": "pin"}, "do not stand in a model input once"),
+        (Telling, {"defense": "pin"}, "the summarizer was shown the pinned policies"),
     ],
 )
 def test_a_framework_that_spoils_the_measurement_is_an_error(
