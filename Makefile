@@ -44,6 +44,7 @@ bench: env
 	$(BIN)/python tests/bench_rampart.py
 	$(BIN)/python tests/bench_seeds.py
 	$(BIN)/python tests/bench_stats.py
+	$(BIN)/python tests/bench_frameworks.py
 	$(BIN)/python tests/bench.py
 
 # Every agent framework with its own compaction, without pins and with them; offline, minutes.

@@ -130,7 +130,11 @@ class Scripted(OfflineAPI):
         if request is None and self.model_name != "refuser":
             return ModelOutput.from_content(self.model_name, "There is nothing for me to do here.")
         policy = policy_in(context, request.slots) if request else None
-        if request and request.scenario.allowed.approval and _approved([*input[:at], *input[at:][1:]]):
+        if (
+            request
+            and request.scenario.allowed.approval
+            and _approved([*input[:at], *input[at:][1:]])
+        ):
             policy = (
                 None  # It asks for an approval, and as far as this script can see there is one.
             )

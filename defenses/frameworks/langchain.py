@@ -15,7 +15,7 @@ injected
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AnyMessage, SystemMessage
@@ -66,7 +66,8 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         room = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
         if isinstance(room, int):
             self.board.fits(count_tokens_approximately(said), room)
-        sent = pinned(said, self.board)
+        # What comes back is what went in, and system messages.
+        sent = cast("list[AnyMessage]", pinned(said, self.board))
         if sent and isinstance(sent[0], SystemMessage):
             return request.override(system_message=sent[0], messages=sent[1:])
         return request.override(messages=sent)

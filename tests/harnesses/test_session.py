@@ -180,8 +180,8 @@ class Delegating(Toy):
     """Has a subagent look at each request first, which is not told what was said before."""
 
     async def say(self, text: str) -> None:
-        for said in ("Look this up.", "Look that up.") if text != self.session.trigger else ():
-            asked = [system("You are a subagent."), user(f"{said} ({len(self.state)})")]
+        for task in ("Look this up.", "Look that up.") if text != self.session.trigger else ():
+            asked = [system("You are a subagent."), user(f"{task} ({len(self.state)})")]
             await self.session.answer(asked, self.tools())
         await super().say(text)
 

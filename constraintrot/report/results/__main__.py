@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from constraintrot.cli import clear_errors
-
-from . import build
+from constraintrot.report.results import build
 
 
 @click.command()
