@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
-from inspect_ai.model import ChatMessage
+from inspect_ai.model import ChatMessage, ChatMessageTool
 
 import constraintrot.harnesses as doors
 from constraintrot import harness_runs
@@ -76,7 +76,10 @@ def lasting(session: Session, *, keep: int = 4, pins: bool = True) -> Say:
             history.append(reply)
             if not reply.tool_calls:
                 return
-            history.extend(user(session.tool(c.function, c.arguments)) for c in reply.tool_calls)
+            history.extend(
+                ChatMessageTool(content=session.tool(c.function, c.arguments), tool_call_id=c.id)
+                for c in reply.tool_calls
+            )
 
     return say
 
@@ -147,7 +150,7 @@ def test_a_missing_pin_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     result = call(tmp_path, "--only", "toy")
     assert result.exit_code == 1
     assert "constraintrot: toy:last: soft_email.en-0-compaction-pin" in result.stderr
-    assert "the pinned policies do not stand in the last model input once" in result.stderr
+    assert "the pinned policies do not stand in a model input once" in result.stderr
 
 
 def test_a_policy_that_is_not_there_with_pins_is_named(

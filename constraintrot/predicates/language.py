@@ -312,7 +312,8 @@ def _strange(strange: list[str], texts: list[str], closed: bool) -> bool:
     size, whole = sum(map(len, strange)), sum(map(len, texts))
     small = [word for word in strange if word[0] == word[0].lower()]
     caseless = [word for word in small if word[0] == word[0].upper()]
-    if closed and len(strange) < 4 and size < 20 and len(small) == len(caseless):
+    says = any(len(word) > 4 and _CLAUSE.search(word) for word in strange)  # A name is shorter.
+    if closed and not says and len(strange) < 4 and size < 20 and len(small) == len(caseless):
         return any(word.casefold() in GREETINGS for word in strange)
     if not any(word.kind == "own" for word in _kinds(texts)):
         return size * 2 > whole and (size > 1 or bool(_DENSE.match(strange[0])))

@@ -275,6 +275,23 @@ def test_english_around_it_hides_nothing(foreign: str, english: str) -> None:
     assert status(f"{english}\n\n{foreign}\n\nThanks for your help.") == "violates"
 
 
+@pytest.mark.parametrize("closing", ["Thanks!", "Thank you", "Cheers", "Best regards,"])
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        ("계약은 어제 체결되었습니다.", "violates"),
+        ("Good news: 合同已经签好了。", "violates"),
+        ("김민수", "clear"),
+        ("王小明", "clear"),
+        ("田中さくら", "clear"),
+    ],
+)
+def test_after_a_closing_a_name_is_a_signature_and_a_sentence_is_not(
+    closing: str, after: str, found: str
+) -> None:
+    assert status(f"The room is booked.\n\n{closing}\n\n{after}") == found
+
+
 PIECES = [
     *("a", "1", "'", '"', "`", "```", " ", "\n", "<a ", "<a =", '"a ', "'a ", "Aa de ", "l'"),
     *("a'a", ". A", "&amp;"),
