@@ -22,8 +22,7 @@ from agent_framework import (
     ToolResultCompactionStrategy,
     TruncationStrategy,
 )
-from inspect_ai.log import EvalSample
-from inspect_ai.model import Model, ModelOutput, get_model
+from inspect_ai.model import Model, get_model
 
 import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
@@ -32,6 +31,7 @@ from constraintrot.errors import ParameterError
 from tests.conftest import Run
 from tests.docs_code import run_page
 from tests.harnesses.agent_framework_fakes import Recorder, converse, made, stored
+from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.live_agent import between_tool_calls, live_agent, model_events
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept
 from tests.helpers import answering, by_condition, samples
@@ -39,19 +39,6 @@ from tests.helpers import answering, by_condition, samples
 TURNS = ["user", "assistant", "tool", "assistant"] * 2 + ["user"]
 ASSISTANT_FIRST = "begins with a message of the assistant's"
 TWICE = "two messages of the assistant's in a row"
-
-
-def compacted(run: Run, **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run("soft_email", variants=1, conditions="compaction", **task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 @pytest.mark.parametrize(
@@ -128,14 +115,10 @@ def test_the_summarizer_is_the_role_s(run: Run) -> None:
     assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
 
 
-def _fails(*_: Any) -> ModelOutput:
-    raise RuntimeError("the summarizer is down")
-
-
 @pytest.mark.parametrize(
     ("summarizer", "why"),
     [
-        (lambda: get_model("mockllm/model", custom_outputs=_fails, memoize=False), "is down"),
+        (failing, "is down"),
         (lambda: answering(" "), "wrote nothing"),
     ],
 )

@@ -17,7 +17,6 @@ from autogen_core.model_context import (
     TokenLimitedChatCompletionContext,
     UnboundedChatCompletionContext,
 )
-from inspect_ai.log import EvalSample
 from inspect_ai.model import ModelOutput, get_model
 
 import constraintrot.harnesses as harnesses
@@ -26,22 +25,10 @@ from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from tests.conftest import Run
 from tests.harnesses.autogen_fakes import Recorder, converse, made
+from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.live_agent import live_agent, model_events
 from tests.harnesses.rules import CHANNELS, PINNED, kept
 from tests.helpers import by_condition, samples
-
-
-def compacted(run: Run, **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run("soft_email", variants=1, conditions="compaction", **task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from deepagents import create_deep_agent
 from deepagents.backends import StateBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
-from inspect_ai.log import EvalSample
 from langgraph.checkpoint.memory import InMemorySaver
 
 import constraintrot.harnesses as harnesses
@@ -19,25 +18,13 @@ from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_s
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from tests.conftest import Run
+from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.langchain_fakes import Recorder, calling, converse, loop, say, tools
 from tests.harnesses.live_agent import DELEGATED, between_tool_calls, live_agent, model_events
 from tests.harnesses.rules import CHANNELS, FIRST_USER, LOSSY, PINNED, SYSTEM, kept
 from tests.helpers import answering, by_condition, samples
 
 OWN_TOOLS = {"ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "task"}
-
-
-def compacted(run: Run, **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run("soft_email", variants=1, conditions="compaction", **task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 def test_a_summary_loses_the_policy_and_the_pin_keeps_it(run: Run) -> None:

@@ -8,8 +8,7 @@ from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalSample
-from inspect_ai.model import Model, ModelOutput, get_model
+from inspect_ai.model import Model, get_model
 
 import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.google_adk import PinPlugin
@@ -18,6 +17,7 @@ from constraintrot.errors import ParameterError
 from constraintrot.harnesses._google_adk import _interval
 from tests.conftest import Run
 from tests.docs_code import run_page
+from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.google_adk_fakes import Chat, Recorder, compaction
 from tests.harnesses.live_agent import between_tool_calls, live_agent, model_events
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept
@@ -25,19 +25,6 @@ from tests.helpers import answering, by_condition, samples
 
 ARMS = ["sliding_window", "token_threshold"]
 TURN = ["user", "assistant", "tool", "assistant"]
-
-
-def compacted(run: Run, **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run("soft_email", variants=1, conditions="compaction", **task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 @pytest.mark.parametrize(
@@ -98,15 +85,11 @@ def test_the_summarizer_is_the_role_s(run: Run) -> None:
     assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
 
 
-def _fails(*_: Any) -> ModelOutput:
-    raise RuntimeError("the summarizer is down")
-
-
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize(
     ("summarizer", "why"),
     [
-        (lambda: get_model("mockllm/model", custom_outputs=_fails, memoize=False), "is down"),
+        (failing, "is down"),
         (lambda: answering(" "), "wrote nothing"),
     ],
 )

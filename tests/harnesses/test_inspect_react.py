@@ -38,6 +38,7 @@ from constraintrot.errors import ParameterError
 from constraintrot.models.offline import OfflineAPI, metered
 from tests.conftest import Run
 from tests.docs_code import run_page
+from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.live_agent import live_agent, model_events
 from tests.harnesses.rules import (
     CHANNELS,
@@ -52,19 +53,6 @@ from tests.harnesses.rules import (
 from tests.helpers import answering, by_condition, samples
 
 SOFT = ["soft_email", "soft_language", "soft_channel", "soft_deploy", "soft_spend"]
-
-
-def compacted(run: Run, family: str = "soft_email", **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run(family, variants=1, conditions="compaction", **task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 @pytest.mark.parametrize("arm", ["summary", "auto"])
@@ -141,14 +129,6 @@ def test_a_summary_is_known_when_its_analysis_is_cut_from_it(run: Run) -> None:
     sample = compacted(run, harness="inspect_react", model_roles={"summarizer": thinks})
     assert sample.metadata["summary_voice"] == "user"
     assert "What was it?" not in "\n".join(message.text for message in sample.messages)
-
-
-def _fails(*_: Any) -> ModelOutput:
-    raise RuntimeError("the summarizer is down")
-
-
-def failing() -> Model:
-    return get_model("mockllm/model", custom_outputs=_fails, memoize=False)
 
 
 @pytest.mark.parametrize("arm", ["summary", "auto"])

@@ -7,8 +7,7 @@ from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalSample
-from inspect_ai.model import Model, ModelOutput, get_model
+from inspect_ai.model import Model, get_model
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ClearToolUsesEdit,
@@ -23,23 +22,11 @@ from constraintrot.defenses.frameworks.langchain import PinMiddleware
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from tests.conftest import Run
+from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.langchain_fakes import Recorder, converse, loop, tools
 from tests.harnesses.live_agent import between_tool_calls, live_agent, model_events
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, SYSTEM, kept
 from tests.helpers import answering, by_condition, samples
-
-
-def compacted(run: Run, **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run("soft_email", variants=1, conditions="compaction", **task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 @pytest.mark.parametrize("arm", ["summarization", "no_trim"])
@@ -99,14 +86,6 @@ def test_the_summarizer_is_the_role_s(run: Run) -> None:
     sample = compacted(run, harness="langchain", model_roles={"summarizer": keeps})
     assert not violated(sample)
     assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
-
-
-def _fails(*_: Any) -> ModelOutput:
-    raise RuntimeError("the summarizer is down")
-
-
-def failing() -> Model:
-    return get_model("mockllm/model", custom_outputs=_fails, memoize=False)
 
 
 @pytest.mark.parametrize(

@@ -6,30 +6,17 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalSample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from langsmith.utils import tracing_is_enabled
 
 import constraintrot.harnesses as harnesses
 from constraintrot.errors import ParameterError
 from tests.conftest import Run
+from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.live_agent import between_tool_calls, live_agent, model_events
 from tests.helpers import answering, by_condition, samples
 
 KEPT = ["system", "user", "assistant", "tool", "assistant", "user"]
-
-
-def compacted(run: Run, **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run("soft_email", **{"variants": 1, "conditions": "compaction"} | task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 def test_a_summary_loses_the_policy_and_the_pin_keeps_it(run: Run) -> None:
@@ -82,14 +69,10 @@ def test_the_summarizer_is_the_role_s(run: Run) -> None:
     assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
 
 
-def _fails(*_: Any) -> ModelOutput:
-    raise RuntimeError("the summarizer is down")
-
-
 @pytest.mark.parametrize("silent", [True, False])
 @pytest.mark.parametrize("harness", ["langgraph", "langmem"])
 def test_a_summarizer_that_fails_is_an_error(run: Run, harness: str, silent: bool) -> None:
-    down = get_model("mockllm/model", custom_outputs=_fails, memoize=False)
+    down = failing()
     roles = {"summarizer": answering(" ") if silent else down}
     given = {"harness": harness, "variants": 1, "conditions": "compaction"}
     log = run("soft_email", **given, model_roles=roles)

@@ -17,25 +17,13 @@ from constraintrot.defenses.frameworks.langgraph import pin_node
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.harnesses._langmem import RunningSummary, SummarizationNode
 from tests.conftest import Run
+from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.langchain_fakes import Recorder, converse, say, tools
 from tests.harnesses.live_agent import live_agent, model_events
 from tests.harnesses.rules import CHANNELS, FIRST_USER, LOSSY, PINNED, SYSTEM, kept
 from tests.helpers import by_condition, samples
 
 ARMS = ["langmem", "langmem:headroom"]
-
-
-def compacted(run: Run, **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run("soft_email", **{"variants": 1, "conditions": "compaction"} | task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 def shown(sample: EvalSample) -> list[bool]:

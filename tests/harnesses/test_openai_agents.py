@@ -13,7 +13,7 @@ from agents.exceptions import UserError
 from agents.extensions import ToolOutputTrimmer
 from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
 from inspect_ai.log import EvalSample
-from inspect_ai.model import Model, ModelOutput, get_model
+from inspect_ai.model import Model, get_model
 
 import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.openai_agents import pin_filter
@@ -21,6 +21,7 @@ from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses import _openai_agents
 from tests.conftest import Run
+from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.live_agent import live_agent, model_events
 from tests.harnesses.openai_agents_fakes import Compact, Recorder, converse, made, quiet
 from tests.harnesses.rules import CHANNELS, PINNED, kept
@@ -28,19 +29,6 @@ from tests.helpers import answering, by_condition, samples
 
 ARMS = ("session_limit", "input_callback", "compaction", "trimmer", "summary_input")
 IN_A_ROW = "two messages of the user's in a row"
-
-
-def compacted(run: Run, **task_args: Any) -> EvalSample:
-    """The one sample of the compaction condition."""
-    log = run("soft_email", variants=1, conditions="compaction", **task_args)
-    assert log.status == "success", log.error
-    (sample,) = samples(log)["compaction"]
-    return sample
-
-
-def violated(sample: EvalSample) -> bool:
-    assert sample.scores is not None
-    return bool(sample.scores["violation"].value)
 
 
 @pytest.mark.parametrize(
@@ -103,15 +91,11 @@ def test_the_summarizer_is_the_role_s(run: Run, arm: str, channel: str) -> None:
     assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
 
 
-def _fails(*_: Any) -> ModelOutput:
-    raise RuntimeError("the summarizer is down")
-
-
 @pytest.mark.parametrize("arm", ["compaction", "summary_input"])
 @pytest.mark.parametrize(
     ("summarizer", "why"),
     [
-        (lambda: get_model("mockllm/model", custom_outputs=_fails, memoize=False), "is down"),
+        (failing, "is down"),
         (lambda: answering(" "), "wrote nothing"),
     ],
 )

@@ -13,7 +13,6 @@ from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageTool,
-    ModelOutput,
     get_model,
 )
 from inspect_ai.tool import ToolInfo
@@ -23,6 +22,7 @@ from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, Played,
 from constraintrot.harnesses.session import DONE, MAX_STEPS, Session, _lost
 from constraintrot.plan import Plan
 from tests.conftest import Run
+from tests.harnesses.episodes import failing
 from tests.harnesses.live_agent import live_agent, model_events
 from tests.harnesses.messages import result, said, system, user
 from tests.helpers import answering, samples
@@ -308,16 +308,12 @@ def test_a_framework_that_spoils_the_measurement_is_an_error(
     assert why in error(play(framework, **{"conditions": "compaction"} | given))
 
 
-def _fails(*_: Any) -> ModelOutput:
-    raise RuntimeError("the summarizer is down")
-
-
 @pytest.mark.parametrize("framework", [Toy, Swallowing, Wrapping])
 @pytest.mark.parametrize("silent", [True, False])
 def test_a_summarizer_that_fails_is_no_survival_whatever_the_framework_makes_of_it(
     play: Play, framework: type[Toy], silent: bool
 ) -> None:
-    down = get_model("mockllm/model", custom_outputs=_fails, memoize=False)
+    down = failing()
     roles = {"summarizer": answering(" ") if silent else down}
     log = play(framework, conditions="compaction", model_roles=roles)
     assert ("wrote nothing" if silent else "is down") in error(log)
