@@ -56,14 +56,14 @@ soak: env
 
 # Do the report's intervals hold what they promise; minutes, and the committed table.
 validate: env
-	$(BIN)/python -m constraintrot.report.stats.validate --csv results/coverage.csv
+	$(BIN)/python -m results.tools.coverage --csv results/coverage.csv
 
 # What results/ holds besides frames and the two lists written by hand; a test checks the same.
 report: env
-	$(BIN)/python -m constraintrot.report.results results
+	$(BIN)/python -m results.tools results
 
 report-check: env
-	$(BIN)/python -m constraintrot.report.results results --check
+	$(BIN)/python -m results.tools results --check
 
 # All extras but hf, and the development tools; hashes, and no index address.
 lock:

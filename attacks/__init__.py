@@ -3,7 +3,7 @@
 >>> attacked = apply("volume:size=4000,position=early", episode)  # doctest: +SKIP
 
 An adversary controls ingested data only; the engine refuses an attack that
-touched anything else (``constraintrot.episode.check_attacked``). What an attack
+touched anything else (``constraintrot.episode.episode.check_attacked``). What an attack
 writes carries the origin ``attacker``, whoever its text claims to be. Nothing
 here runs anything: the tools of an episode are simulated.
 """
@@ -15,8 +15,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypeVar, get_args
 
-from constraintrot.door import Door
-from constraintrot.episode import Episode, check_attacked
+from constraintrot.components import ComponentRegistry
+from constraintrot.episode.attack_check import check_attacked
+from constraintrot.episode.episode import Episode
 from constraintrot.errors import ParameterError
 
 Surface: TypeAlias = Literal["tool_output", "document", "memory_entry"]
@@ -74,27 +75,7 @@ class Attack:
         return Settings(self.surface[0], self.positions[0], self.size)
 
 
-ATTACKS: Door[Attack] = Door(
-    "attack",
-    __name__,
-    (
-        "none",
-        "volume",
-        "inject_deprecation",
-        "inject_irrelevance",
-        "inject_budget",
-        "inject_note",
-        "inject_system",
-        "inject_authority",
-        "bulk_document",
-        "impersonate_rescind",
-        "impersonate_signed",
-        "rescind_notice",
-        "relink",
-        "launder",
-    ),
-    "constraintrot.attacks",
-)
+ATTACKS: ComponentRegistry[Attack] = ComponentRegistry("attack", __name__, "constraintrot.attacks")
 
 
 def attack(
@@ -172,7 +153,7 @@ def read(text: str) -> Chosen:
             attack: missing, cut short, of another version, or nothing was found.
     """
     if text.startswith(("@", "file:")):
-        from constraintrot.attacks.search import replay
+        from constraintrot.attack_search import replay
 
         return replay.chosen(text)
     name, colon, listed = text.partition(":")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hashlib import sha256
 
 from constraintrot.attacks import Settings, attack
-from constraintrot.attacks._place import place
-from constraintrot.attacks._texts import known, texts
-from constraintrot.episode import Episode
-from constraintrot.scenario import Variant
+from constraintrot.attacks.attack_texts import known, texts
+from constraintrot.attacks.placing import place
+from constraintrot.episode.episode import Episode
+from constraintrot.scenario.schema import Variant
 
 # 2026-01-01 to 2100-01-01: no clock finds it expired.
 _ISSUED, _EXPIRES = 1_767_225_600, 4_102_444_800

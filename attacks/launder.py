@@ -8,9 +8,9 @@ to a summarizer.
 from __future__ import annotations
 
 from constraintrot.attacks import Settings, attack
-from constraintrot.attacks._place import place
-from constraintrot.attacks._texts import texts
-from constraintrot.episode import Episode
+from constraintrot.attacks.attack_texts import texts
+from constraintrot.attacks.placing import place
+from constraintrot.episode.episode import Episode
 
 # The order of the texts in texts/launder.yaml.
 FORMS = ("approval", "order", "stale", "user", "system")

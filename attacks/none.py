@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from constraintrot.attacks import Settings, attack
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
 
 
 @attack("none", knowledge="black_box", surface=("tool_output",), positions=("early",))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from constraintrot.attacks import Settings, attack
-from constraintrot.attacks._place import place
-from constraintrot.attacks._texts import texts
-from constraintrot.episode import Episode
+from constraintrot.attacks.attack_texts import texts
+from constraintrot.attacks.placing import place
+from constraintrot.episode.episode import Episode
 
 
 @attack("rescind_notice", knowledge="defense_aware", positions=("early", "middle"))

@@ -4,8 +4,9 @@ The evaluations are Inspect tasks (``inspect eval constraintrot/soft_email``).
 What is exported here needs no Inspect: scenarios, grading and survival.
 """
 
-from .episode import Episode, stage
-from .errors import (
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.staging import stage
+from constraintrot.errors import (
     ConstraintRotError,
     DuplicateNameError,
     EpisodeError,
@@ -14,9 +15,10 @@ from .errors import (
     UnknownNameError,
     WeightsError,
 )
-from .scenario import Scenario, Variant, catalogue, load
-from .survival import Survival
-from .verdict import Verdict, grade
+from constraintrot.grading.survival import Survival
+from constraintrot.grading.verdict import Verdict, grade
+from constraintrot.scenario.files import catalogue, load
+from constraintrot.scenario.schema import Scenario, Variant
 
 __all__ = [
     "ConstraintRotError",

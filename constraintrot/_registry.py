@@ -1,13 +1,13 @@
 """Inspect's entry point: imports and ``__all__``, nothing else."""
 
-from .metrics import by_condition, outcomes_by_condition
-from .models.litellm_provider import litellm
-from .models.local import local
-from .models.scripted import scripted
-from .scorers import outcome, recalled, survival, violation
-from .scorers import utility as utility_scorer
-from .solver import episode_solver
-from .tasks.catalogue import (
+from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
+from constraintrot.evaluation.scorers import outcome, recalled, survival, violation
+from constraintrot.evaluation.scorers import utility as utility_scorer
+from constraintrot.evaluation.solver import episode_solver
+from constraintrot.models.in_process.local import local
+from constraintrot.models.litellm import litellm
+from constraintrot.models.scripted.agents import scripted
+from constraintrot.tasks.catalogue import (
     hard_pii,
     hard_proddb,
     hard_seccontrol,
@@ -20,15 +20,15 @@ from .tasks.catalogue import (
     suite,
     utility,
 )
-from .tasks.laundering import laundering
-from .tasks.operator_channel import operator_channel
-from .tasks.pin_stress import pin_stress
-from .tasks.probes.cluster import rampart_cluster
-from .tasks.probes.gate import rampart_gate
-from .tasks.probes.participant import participant
-from .tasks.probes.position import rampart_position
-from .tasks.probes.roundtable import rampart_roundtable
-from .tasks.probes.schema import rampart_schema
+from constraintrot.tasks.laundering import laundering
+from constraintrot.tasks.operator_channel import operator_channel
+from constraintrot.tasks.pin_stress import pin_stress
+from constraintrot.tasks.probes.cluster import rampart_cluster
+from constraintrot.tasks.probes.gate import rampart_gate
+from constraintrot.tasks.probes.participant import participant
+from constraintrot.tasks.probes.position import rampart_position
+from constraintrot.tasks.probes.roundtable import rampart_roundtable
+from constraintrot.tasks.probes.schema import rampart_schema
 
 __all__ = [
     "by_condition",

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from constraintrot.door import Door
+from constraintrot.components import ComponentRegistry
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -107,25 +107,8 @@ class Registered:
         return self.hooks - supported
 
 
-DEFENSES: Door[Registered] = Door(
-    "defense",
-    __name__,
-    (
-        "none",
-        "pin",
-        "pin_extract",
-        "system_channel",
-        "head_retain",
-        "dual_position",
-        "reinject_every_k",
-        "verify_and_repair",
-        "recompile",
-        "spotlight",
-        "sanitize_summarizer",
-        "tool_gate",
-        "operator_channel",
-    ),
-    "constraintrot.defenses",
+DEFENSES: ComponentRegistry[Registered] = ComponentRegistry(
+    "defense", __name__, "constraintrot.defenses"
 )
 
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.defenses import MEASURING, Defense, Deployment, defense
-from constraintrot.defenses.tool_gate import ask
-from constraintrot.defenses.verifier import Decision, Verifier
+from constraintrot.defenses.tool_gate.gate import ask
+from constraintrot.defenses.tool_gate.verifier import Decision, Verifier
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy

@@ -21,14 +21,14 @@ class Pinning(Defense):
     """
 
     def __init__(self, registry: Registry, heading: str | None = None) -> None:
-        from constraintrot.defenses.board import HEADING
-        from constraintrot.defenses.pinning import Pins
+        from constraintrot.defenses.pinning.inspect_agent import Pins
+        from constraintrot.defenses.pinning.pinned_block import HEADING
 
         self.registry = registry
         self.pins = Pins(registry, heading=heading or HEADING)
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.pinning import PinnedCompaction
+        from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction
 
         return PinnedCompaction(strategy, self.registry, pins=self.pins)
 
@@ -54,6 +54,6 @@ def pin(deployment: Deployment) -> Defense:
 @defense("pin_provenance", hooks=("wrap", "assemble"), declared=True, drop_in=True)
 def pin_provenance(deployment: Deployment) -> Defense:
     """The same, with a heading that says whose they are and what cannot change them."""
-    from constraintrot.defenses.board import PROVENANCE
+    from constraintrot.defenses.pinning.pinned_block import PROVENANCE
 
     return Pinning(declared(deployment), PROVENANCE)

@@ -34,7 +34,7 @@ class ExtractedPins(Pinning):
         self._seen: set[str | None] = set()
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses._strategies import Noticing
+        from constraintrot.defenses.strategies import Noticing
 
         # Noticing stands outside, so that what is found is pinned in the same compaction.
         return Noticing(super().wrap(strategy), self.notice, self.known)
@@ -74,8 +74,8 @@ def _made_up(message: ChatMessage) -> bool:
     A pinned block, a summary, or what Inspect merged of such with its neighbours,
     all of which was looked at when it came.
     """
-    from constraintrot.defenses._pinned_text import PINNED
-    from constraintrot.wrapped import merged, summarised
+    from constraintrot.compaction.strategy_wrapper import merged, summarised
+    from constraintrot.defenses.pinning.pinned_messages import PINNED
 
     return merged(message) or summarised(message) or PINNED in (message.metadata or {})
 

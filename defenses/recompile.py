@@ -40,7 +40,7 @@ class Recompile(Defense):
         self._pinned = sum(pin.tokens for pin in self.registry.pins())
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses._strategies import Replaced
+        from constraintrot.defenses.strategies import Replaced
 
         return Replaced(strategy, lambda messages: self._compiled(messages, len(messages)))
 
@@ -52,7 +52,7 @@ class Recompile(Defense):
         """Protected messages, the compiled block, and what comes from ``until`` on."""
         from inspect_ai.model import ChatMessageUser
 
-        from constraintrot.compactors._turns import partition
+        from constraintrot.compactors.turns import partition
 
         parts = partition([message for message in messages[:until] if not _ours(message)])
         for turn in parts.turns:

@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from constraintrot.defenses import Defense, Deployment, _cues, defense
-from constraintrot.survival import sentences
+from constraintrot.defenses import Defense, Deployment, defense
+from constraintrot.defenses.sanitize import cues
+from constraintrot.grading.survival import sentences
 
 if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
 
-_MARKERS = {kind: f"[removed from this tool result: {kind}]" for kind in _cues.KINDS}
+_MARKERS = {kind: f"[removed from this tool result: {kind}]" for kind in cues.KINDS}
 # A sentence longer than this is taken apart further: a file of one line is no sentence.
 _LONG = 400
 _FIELD = re.compile(r"(?<=[;|\t；])|(?<=\",)|(?<=[}\]],)")
@@ -29,7 +30,7 @@ class Sanitizer(Defense):
     """Sanitises what a compactor is shown."""
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.sanitizing import SanitizedCompaction
+        from constraintrot.defenses.sanitize.sanitizing import SanitizedCompaction
 
         return SanitizedCompaction(strategy)
 
@@ -52,7 +53,7 @@ def sanitize(text: str) -> tuple[str, list[str]]:
     parts = _parts(text)
     # A marker speaks of the summarizer too, but is nothing to neutralise.
     read = ("" if part.strip() in _MARKERS.values() else part for part in parts)
-    kinds = _cues.found(list(read))
+    kinds = cues.found(list(read))
     if not any(kinds):
         return text, []
     written = (

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from packaging.version import Version
 
+from constraintrot.components import ComponentRegistry
 from constraintrot.defenses import HOOKS, Hook
-from constraintrot.door import Door
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
 from constraintrot.errors import ParameterError
-from constraintrot.plan import Plan
+from constraintrot.evaluation.play_settings import Plan
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, ModelOutput
 
-    from constraintrot.compaction import Compacted
+    from constraintrot.compaction.rounds import Compacted
 
 
 @dataclass(frozen=True)
@@ -94,22 +94,8 @@ class Registered:
         return bool(self.arms)
 
 
-HARNESSES: Door[Registered] = Door(
-    "harness",
-    __name__,
-    (
-        "replay",
-        "langgraph",
-        "langmem",
-        "agent_framework",
-        "google_adk",
-        "langchain",
-        "deepagents",
-        "autogen",
-        "inspect_react",
-        "openai_agents",
-    ),
-    "constraintrot.harnesses",
+HARNESSES: ComponentRegistry[Registered] = ComponentRegistry(
+    "harness", __name__, "constraintrot.harnesses"
 )
 
 

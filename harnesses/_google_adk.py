@@ -19,7 +19,7 @@ from google.genai import types
 from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.tool import ToolInfo
 
-from constraintrot import chat
+from constraintrot.episode.messages import message_texts
 from constraintrot.errors import EpisodeError
 from constraintrot.harnesses import _openai
 from constraintrot.harnesses.session import Session
@@ -68,7 +68,7 @@ class SessionLlm(BaseLlm):
             for call in reply.tool_calls or []
         ]
         # Without it ADK estimates, and takes a history for twice as long after a turn as before.
-        yield _response(parts, prompt_tokens=sum(map(count, chat.texts(sent))))
+        yield _response(parts, prompt_tokens=sum(map(count, message_texts(sent))))
 
 
 class SessionTool(BaseTool):

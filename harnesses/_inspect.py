@@ -19,11 +19,11 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import Tool, ToolDef, ToolInfo, ToolSource
 
-from constraintrot import chat
-from constraintrot.compactors._turns import SUMMARY
+from constraintrot.compaction.strategy_wrapper import summarised
+from constraintrot.compactors.turns import SUMMARY
+from constraintrot.episode.messages import ORIGIN
 from constraintrot.harnesses.session import Session
 from constraintrot.tokens import count
-from constraintrot.wrapped import summarised
 
 
 class ReactSession(Session):
@@ -34,7 +34,7 @@ class ReactSession(Session):
     """
 
     def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        mark = {"metadata": {chat.ORIGIN: "summary", SUMMARY: True}}
+        mark = {"metadata": {ORIGIN: "summary", SUMMARY: True}}
         return [
             known.model_copy(update=mark) if summarised(message) else known
             for message, known in zip(messages, super().tagged(messages), strict=True)

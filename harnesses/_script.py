@@ -15,8 +15,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
-from constraintrot import chat
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import history_segments, opening_messages, standing_messages
 from constraintrot.errors import EpisodeError
 
 _TYPES: dict[type[object], str] = {
@@ -45,14 +45,14 @@ class Exchange:
 
 def system(episode: Episode) -> str:
     """The system message's text."""
-    (message,) = (m for m in chat.opening(episode) if isinstance(m, ChatMessageSystem))
+    (message,) = (m for m in opening_messages(episode) if isinstance(m, ChatMessageSystem))
     return message.text
 
 
 def history(episode: Episode) -> list[ChatMessage]:
     """All messages before the trigger, the system message first."""
-    messages = [*chat.opening(episode), *chat.standing(episode)]
-    return messages + [m for segment in chat.segments(episode) for m in segment]
+    messages = [*opening_messages(episode), *standing_messages(episode)]
+    return messages + [m for segment in history_segments(episode) for m in segment]
 
 
 def exchanges(messages: Sequence[ChatMessage]) -> list[Exchange]:

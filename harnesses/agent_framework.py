@@ -28,9 +28,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
+from constraintrot.evaluation.play_settings import Plan
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
-from constraintrot.plan import Plan
 
 
 @harness(

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from constraintrot import chat
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import standing_messages
+from constraintrot.evaluation.play_settings import Plan
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
-from constraintrot.plan import Plan
 
 ARMS = ("buffered", "token_limited", "head_and_tail", "memory")
 # The opening request and the answer to it.
@@ -137,7 +137,7 @@ def _in_memory(session: Any) -> Any:
 
     from constraintrot.harnesses import _script
 
-    standing = chat.standing(session.episode)
+    standing = standing_messages(session.episode)
     gone = {message.id for message in standing}
     session.history = [message for message in session.history if message.id not in gone]
     session.script = _script.exchanges(session.history)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError, ParameterError
+from constraintrot.evaluation.play_settings import Plan
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
-from constraintrot.plan import Plan
 from constraintrot.tokens import count
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ async def _played(
 def _pinned(
     session: Session, model: SessionModel, strategy: CompactionStrategy | None
 ) -> tuple[SessionModel, CompactionStrategy | None]:
-    from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
+    from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction, PinnedModel
 
     assert session.pins is not None
     registry = session.pins.registry

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
+from constraintrot.evaluation.play_settings import Plan
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
-from constraintrot.plan import Plan
 
 # Messages that stay as they are behind a summary: the last two turns, about.
 KEEP = 6

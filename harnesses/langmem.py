@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.play_settings import Plan
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
-from constraintrot.plan import Plan
 
 # LangMem's own budget for a summary; a small context gives it less.
 SUMMARY = 256

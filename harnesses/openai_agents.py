@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
+from constraintrot.evaluation.play_settings import Plan
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
-from constraintrot.plan import Plan
 
 ARMS = ("session_limit", "input_callback", "compaction", "trimmer", "summary_input")
 # Requests of the user's that stay with what came of them.

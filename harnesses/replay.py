@@ -25,16 +25,25 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
-from constraintrot import chat, shared
-from constraintrot.compaction import Compacted, compact, diff, edited
+from constraintrot.compaction import context_cache
+from constraintrot.compaction.counterfactual import edited
+from constraintrot.compaction.rounds import Compacted, compact, diff
 from constraintrot.compactors import make
 from constraintrot.defenses import MEASURING, Defense
 from constraintrot.defenses import make as make_defense
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import (
+    history_segments,
+    message_texts,
+    opening_messages,
+    standing_messages,
+    tool_infos,
+    trigger_messages,
+)
 from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.play_settings import Plan
 from constraintrot.harnesses import Harness, Played, harness
-from constraintrot.models import protocol
-from constraintrot.plan import Plan
+from constraintrot.scaffold import answer_format
 from constraintrot.tokens import count
 
 # Roles of models that only a defense asks.
@@ -60,13 +69,13 @@ async def play(episode: Episode, plan: Plan) -> Played:
     compacted, made = await _compacted(episode, plan, model, defense)
     clock.lap("seconds_compaction")
     if compacted is None:
-        context = [*chat.opening(episode), *chat.standing(episode)]
-        context += [message for segment in chat.segments(episode) for message in segment]
+        context = [*opening_messages(episode), *standing_messages(episode)]
+        context += [message for segment in history_segments(episode) for message in segment]
     else:
         context = compacted.context
         transcript().info(diff(episode, context), source="compaction diff")
     clock.lap("seconds_staging")
-    messages = await defense.assemble([*context, *chat.trigger(episode)])
+    messages = await defense.assemble([*context, *trigger_messages(episode)])
     clock.lap("seconds_defense")
     check_trigger(episode, messages)
     tools = offered(episode, plan.scaffold)
@@ -117,7 +126,7 @@ def costs(messages: Sequence[ChatMessage]) -> dict[str, Any]:
     ]
     spent = sum(event.output.usage.total_tokens for event in asked if event.output.usage)
     return {
-        "input_tokens": sum(map(count, chat.texts(messages))),
+        "input_tokens": sum(map(count, message_texts(messages))),
         "defense_calls": dict(Counter(event.role for event in asked)),
         "defense_tokens": spent,
     }
@@ -139,10 +148,10 @@ async def prefix(
     """
     token = MEASURING.set(True)
     try:
-        was = chat.texts(await defense.assemble(before))
+        was = message_texts(await defense.assemble(before))
     finally:
         MEASURING.reset(token)
-    kept = common_prefix(was, chat.texts(now))
+    kept = common_prefix(was, message_texts(now))
     return {"prefix_tokens": kept, "prefix_broken": kept < sum(map(count, was))}
 
 
@@ -178,7 +187,7 @@ def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
 
 def offered(episode: Episode, scaffold: str) -> list[ToolInfo]:
     """The tools in the order in which the scaffold offers them."""
-    tools = chat.tool_infos(episode.variant.tools)
+    tools = tool_infos(episode.variant.tools)
     return [tools[-1], *tools[:-1]] if scaffold == "deliberate_decline_first" else tools
 
 
@@ -200,11 +209,13 @@ def read_output(
             }
             for call in message.tool_calls
         )
-        kept = protocol.read_deliberation(message.text)
+        kept = answer_format.read_deliberation(message.text)
         return calls, (kept[0] if deliberate and kept else None), None
     if deliberate and "{" in message.text:
-        specs = [protocol.ToolSpec(t.name, t.description, t.parameters.model_dump()) for t in tools]
-        reading = protocol.read(message.text, specs)
+        specs = [
+            answer_format.ToolSpec(t.name, t.description, t.parameters.model_dump()) for t in tools
+        ]
+        reading = answer_format.read(message.text, specs)
         return tuple(reading.calls), reading.policy, reading.error
     if output.stop_reason in ("max_tokens", "model_length"):
         return (), None, f"the answer was cut off ({output.stop_reason})"
@@ -240,9 +251,9 @@ async def _compacted(
     if plan.share_as is None or plan.defense != "none":
         compacted, made = await run(), True
     else:
-        compacted, made = await shared.shared(shared.run_id(), plan.share_as, run)
+        compacted, made = await context_cache.shared(context_cache.run_id(), plan.share_as, run)
     if plan.condition.edit is not None:
-        compacted = edited(compacted, episode, plan.condition.edit)
+        compacted = edited(compacted, episode, restored=plan.condition.edit == "restored")
     return compacted, made
 
 

@@ -28,15 +28,17 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot import chat
-from constraintrot.compaction import Compacted, Round, diff
-from constraintrot.compactors._turns import SUMMARY
+from constraintrot.compaction.rounds import Compacted, Round, diff
+from constraintrot.compactors.turns import SUMMARY
 from constraintrot.defenses import Defense
 from constraintrot.defenses import make as make_defense
-from constraintrot.defenses.board import Board, Receipt
 from constraintrot.defenses.pin import Pinning
-from constraintrot.episode import Episode
+from constraintrot.defenses.pinning.pinned_block import Board, Receipt
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import ORIGIN, message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.play_settings import Plan
+from constraintrot.grading.survival import survival
 from constraintrot.harnesses import Played, _script
 from constraintrot.harnesses._roles import problem
 from constraintrot.harnesses.replay import (
@@ -48,8 +50,6 @@ from constraintrot.harnesses.replay import (
     offered,
     read_output,
 )
-from constraintrot.plan import Plan
-from constraintrot.survival import survival
 from constraintrot.tokens import count
 
 # How often a live agent may call tools within one turn.
@@ -99,7 +99,7 @@ class Session:
         self.script = _script.exchanges(self.history)
         self.offered = offered(episode, plan.scaffold)
         self.tools = [*self.offered, *_script.tools(self.script, self.offered)]
-        self.trigger = chat.trigger(episode)[-1].text
+        self.trigger = trigger_messages(episode)[-1].text
         self.defense = make_defense(plan.defense, episode.declared)
         self.pins = _board(self.defense)
         self.summarizes = False
@@ -123,7 +123,7 @@ class Session:
 
     def size(self, count_text: Callable[[str], int] = count) -> int:
         """The history's size by some counter of texts, the system message left out."""
-        return sum(count_text(text) for text in chat.texts(self.history[1:]))
+        return sum(count_text(text) for text in message_texts(self.history[1:]))
 
     async def run(self, say: Callable[[str], Awaitable[object]]) -> Played:
         """Play the history and put the trigger.
@@ -287,9 +287,9 @@ class Session:
             if own is not None and message.text.strip():
                 update: dict[str, Any] = {"metadata": own.metadata, "source": own.source}
             elif any(_plain(summary) in _plain(message.text) for summary in self.summaries):
-                update = {"metadata": {chat.ORIGIN: "summary", SUMMARY: True}}
+                update = {"metadata": {ORIGIN: "summary", SUMMARY: True}}
             else:
-                update = {"metadata": {chat.ORIGIN: "framework"}}
+                update = {"metadata": {ORIGIN: "framework"}}
             found.append(message.model_copy(update=update))
         return found
 
@@ -342,14 +342,16 @@ class Session:
             )
         context = [m for m in asked.sent if not self._is_trigger(m)]
         transcript().info(diff(self.episode, context), source="compaction diff")
-        held = survival(chat.texts(context), self.episode.policy, self.episode.variant.slots).kept
+        held = survival(
+            message_texts(context), self.episode.policy, self.episode.variant.slots
+        ).kept
         return Compacted(context=context, rounds=self._rounds(context), degenerate=not held)
 
     def _rounds(self, context: Sequence[ChatMessage]) -> list[Round]:
-        before, after = chat.texts(self.history), chat.texts(context)
+        before, after = message_texts(self.history), message_texts(context)
         # A framework that only evicts has no summarizer, and saw everything itself; one
         # that has a summarizer and did not ask it showed nobody anything.
-        shown = [chat.texts(messages) for messages in self.shown]
+        shown = [message_texts(messages) for messages in self.shown]
         shown = shown or [[] if self.summarizes else before]
         summaries: list[str | None] = [*self.summaries] or [None]
         return [
@@ -395,7 +397,7 @@ class Session:
 
     def _check_unpinned(self, shown: Sequence[ChatMessage]) -> None:
         block = self.pins.text.rstrip("\n") if self.pins is not None else ""
-        if block and any(block in text for text in chat.texts(shown)):
+        if block and any(block in text for text in message_texts(shown)):
             raise EpisodeError("the summarizer was shown the pinned policies")
 
 
@@ -427,7 +429,7 @@ def _lost(known: Sequence[ChatMessage], sent: Sequence[ChatMessage]) -> int:
 
 
 def _said(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
-    texts = map(_plain, chat.texts(messages))
+    texts = map(_plain, message_texts(messages))
     return [(message.role, text) for message, text in zip(messages, texts, strict=True)]
 
 

@@ -1,6 +1,6 @@
 """The Inspect tasks: nine by name, ``suite`` and ``utility``.
 
-Every task takes the parameters of ``constraintrot.parameters.TaskParameters``
+Every task takes the parameters of ``constraintrot.evaluation.parameters.TaskParameters``
 with ``-T name=value``; an unknown one, or a wrong value, is refused at once.
 """
 
@@ -10,8 +10,8 @@ from typing import Unpack
 
 from inspect_ai import Task, task
 
-from constraintrot.parameters import TaskParameters
-from constraintrot.tasks._build import build
+from constraintrot.evaluation.parameters import TaskParameters
+from constraintrot.tasks.build import build
 
 FAMILIES = (
     "soft_email",

@@ -6,8 +6,8 @@ from typing import Unpack
 
 from inspect_ai import Task, task
 
-from constraintrot.parameters import TaskParameters
-from constraintrot.tasks._build import build
+from constraintrot.evaluation.parameters import TaskParameters
+from constraintrot.tasks.build import build
 
 CASES = (
     "control",

@@ -13,16 +13,17 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from constraintrot.amended import in_force
 from constraintrot.defenses.operator import Connection, Mailbox, SigningKey, connected, draft
-from constraintrot.metrics import by_condition
-from constraintrot.parameters import TaskParameters
-from constraintrot.scenario import Variant, load
-from constraintrot.scorers import verdict_of
-from constraintrot.tasks._build import build
+from constraintrot.evaluation.metrics import by_condition
+from constraintrot.evaluation.parameters import TaskParameters
+from constraintrot.evaluation.scorers import verdict_of
+from constraintrot.grading.policy_in_force import in_force
+from constraintrot.grading.verdict import grade
+from constraintrot.scenario.files import load
+from constraintrot.scenario.schema import Variant
+from constraintrot.scenario.template import Value
+from constraintrot.tasks.build import build
 from constraintrot.tasks.pin_stress import SOFT
-from constraintrot.template import Value
-from constraintrot.verdict import grade
 
 FORGED = (
     "forged_rescind",

@@ -7,8 +7,8 @@ from typing import Unpack
 
 from inspect_ai import Task, task
 
-from constraintrot.parameters import TaskParameters
-from constraintrot.tasks._build import build
+from constraintrot.evaluation.parameters import TaskParameters
+from constraintrot.tasks.build import build
 from constraintrot.tasks.catalogue import FAMILIES
 
 SOFT = tuple(family for family in FAMILIES if family.startswith("soft_"))

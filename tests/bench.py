@@ -35,14 +35,21 @@ def bare(samples: int, live: bool = True) -> float:
     from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
     from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-    from constraintrot import chat
     from constraintrot.compactors import prompts
-    from constraintrot.episode import Episode, stage
-    from constraintrot.scenario import catalogue, load
+    from constraintrot.episode.episode import Episode
+    from constraintrot.episode.messages import (
+        history_segments,
+        opening_messages,
+        standing_messages,
+        tool_infos,
+        trigger_messages,
+    )
+    from constraintrot.episode.staging import stage
+    from constraintrot.scenario.files import catalogue, load
 
     def messages(episode: Episode) -> list[Any]:
-        found = [*chat.opening(episode), *chat.standing(episode)]
-        return found + [message for segment in chat.segments(episode) for message in segment]
+        found = [*opening_messages(episode), *standing_messages(episode)]
+        return found + [message for segment in history_segments(episode) for message in segment]
 
     @solver
     def same_calls() -> Solver:
@@ -50,14 +57,14 @@ def bare(samples: int, live: bool = True) -> float:
             condition = state.metadata["condition"]
             variant = load(state.metadata["family"]).variant(state.metadata["seed"])
             episode = stage(variant, policy=condition != "floor")
-            tools = chat.tool_infos(variant.tools)
+            tools = tool_infos(variant.tools)
             model = get_model()
             history = messages(episode)
             if condition == "compaction":
                 request = ChatMessageUser(content=prompts.text("tight", 60))
                 await model.generate([*history[:-8], request], tools=tools, tool_choice="none")
                 history = [*history[:3], *history[-8:]]
-            state.messages = [*history, *chat.trigger(episode)]
+            state.messages = [*history, *trigger_messages(episode)]
             state.output = await model.generate(state.messages, tools=tools)
             return state
 

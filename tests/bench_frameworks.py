@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from constraintrot.defenses.board import Board
+from constraintrot.defenses.pinning.pinned_block import Board
 from constraintrot.defenses.rampart import Principal, Registry
 
 PINS = 20
@@ -288,7 +288,7 @@ def inspect_ai() -> tuple[float, float]:
     """A model of Inspect's that answers at once, and the same pinned."""
     from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, get_model
 
-    from constraintrot.defenses.pinning import PinnedModel
+    from constraintrot.defenses.pinning.inspect_agent import PinnedModel
 
     pins = board()
     model = get_model("scripted/refuser")

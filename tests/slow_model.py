@@ -16,7 +16,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from constraintrot.models.scripted import Scripted
+from constraintrot.models.scripted.agents import Scripted
 
 
 @modelapi(name="slow")

@@ -59,13 +59,13 @@ def test_exported_names() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "import constraintrot.scenario",
-        "from constraintrot.cli import main; main(['--help'], standalone_mode=False)",
-        "from constraintrot.cli import main;"
+        "import constraintrot.scenario.schema",
+        "from constraintrot.cli.main import main; main(['--help'], standalone_mode=False)",
+        "from constraintrot.cli.main import main;"
         " main(['show', 'soft_email', '--json'], standalone_mode=False)",
-        "from constraintrot.cli import main; main(['grade', 'soft_email', '--call', '-'],"
+        "from constraintrot.cli.main import main; main(['grade', 'soft_email', '--call', '-'],"
         " standalone_mode=False)",
-        "from constraintrot.cli import main; main(['models', 'list'], standalone_mode=False)",
+        "from constraintrot.cli.main import main; main(['models', 'list'], standalone_mode=False)",
     ],
 )
 def test_light_commands_import_nothing_heavy(command: str) -> None:

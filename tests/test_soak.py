@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from constraintrot import history
-from constraintrot.scenario import catalogue, load
-from constraintrot.survival import best_window
-
-from .conftest import Run
-from .helpers import by_condition
+from constraintrot.grading.survival import best_window
+from constraintrot.scenario import history
+from constraintrot.scenario.files import catalogue, load
+from tests.conftest import Run
+from tests.helpers import by_condition
 
 pytestmark = pytest.mark.soak
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from constraintrot.scenario import load
-
-from .conftest import Run
-from .helpers import by_condition, samples
+from constraintrot.scenario.files import load
+from tests.conftest import Run
+from tests.helpers import by_condition, samples
 
 ALL = {"floor": 1.0, "control": 0.0, "compaction": 1.0}
 

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from constraintrot.door import Door
+from constraintrot.compactors.prompts import PRESETS
+from constraintrot.components import ComponentRegistry
 from constraintrot.errors import ParameterError
-
-from .prompts import PRESETS
 
 if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
@@ -65,11 +64,8 @@ class Compactor:
 
 Factory: TypeAlias = Callable[[Settings], "CompactionStrategy"]
 
-COMPACTORS: Door[Compactor] = Door(
-    "compactor",
-    __name__,
-    ("truncate", "head_tail", "summarize", "hierarchical", "inspect_own"),
-    "constraintrot.compactors",
+COMPACTORS: ComponentRegistry[Compactor] = ComponentRegistry(
+    "compactor", __name__, "constraintrot.compactors"
 )
 
 

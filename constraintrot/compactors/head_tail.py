@@ -5,8 +5,8 @@ from __future__ import annotations
 from inspect_ai.model import ChatMessage, ChatMessageUser, CompactionStrategy, Model
 from inspect_ai.tool import ToolInfo
 
-from . import Settings, compactor
-from ._turns import flat, partition
+from constraintrot.compactors import Settings, compactor
+from constraintrot.compactors.turns import flat, partition
 
 
 class HeadTail(CompactionStrategy):

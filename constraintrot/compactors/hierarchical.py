@@ -5,9 +5,9 @@ from __future__ import annotations
 from inspect_ai.model import ChatMessage, ChatMessageUser, CompactionStrategy, Model
 from inspect_ai.tool import ToolInfo
 
-from . import Settings, compactor
-from ._turns import flat, partition, summary_message
-from .summarize import Summarize
+from constraintrot.compactors import Settings, compactor
+from constraintrot.compactors.summarize import Summarize
+from constraintrot.compactors.turns import flat, partition, summary_message
 
 CHUNK_TURNS = 4
 

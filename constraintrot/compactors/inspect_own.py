@@ -12,7 +12,7 @@ from inspect_ai.model import (
     get_model,
 )
 
-from . import Settings, compactor, prompts
+from constraintrot.compactors import Settings, compactor, prompts
 
 
 def _summarizer() -> Model:

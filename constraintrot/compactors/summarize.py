@@ -12,10 +12,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
+from constraintrot.compactors import Settings, compactor, prompts
+from constraintrot.compactors.turns import flat, partition, summarizer, summary_message
 from constraintrot.errors import EpisodeError
-
-from . import Settings, compactor, prompts
-from ._turns import flat, partition, summarizer, summary_message
 
 
 class Summarize(CompactionStrategy):

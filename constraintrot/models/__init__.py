@@ -1,5 +1,1 @@
-"""The local model: its weights, its tool-call format and its Inspect provider.
-
-Nothing is imported here, so that a command line that only asks for a name
-from the catalogue pays for neither Inspect nor llama.cpp.
-"""
+"""Inspect providers of our own: in this process, scripted, and through LiteLLM."""

@@ -10,11 +10,11 @@ from importlib.metadata import version
 from typing import Any
 from xml.etree import ElementTree
 
-from .compare import Answer, Finding, points
-from .stats.interval import Estimate, Interval
-from .stats.paired import Comparison
-from .stats.power import Power
-from .stats.rate import shown
+from constraintrot.report.compare import Answer, Finding, points
+from constraintrot.report.stats.interval import Estimate, Interval
+from constraintrot.report.stats.paired import Comparison
+from constraintrot.report.stats.power import Power
+from constraintrot.report.stats.rate import shown
 
 _LONGEST = 500
 

@@ -12,12 +12,11 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.condition import CONDITIONS, Condition
-from constraintrot.metrics import SILENCE
-
-from .stats.frames import KEYS
-from .stats.interval import Interval, NoInterval
-from .table import notes, pipe, share
+from constraintrot.evaluation.conditions import CONDITIONS, Condition
+from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.report.stats.frames import KEYS
+from constraintrot.report.stats.interval import Interval, NoInterval
+from constraintrot.report.table import notes, pipe, share
 
 if TYPE_CHECKING:
     import pandas as pd

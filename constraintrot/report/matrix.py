@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constraintrot.errors import ConstraintRotError
-
-from .defenses import TWINS, UNPAIRED, bare, pairs
-from .table import POOLED, notes, pipe, share
+from constraintrot.report.defenses import TWINS, UNPAIRED, bare, pairs
+from constraintrot.report.table import POOLED, notes, pipe, share
 
 if TYPE_CHECKING:
     import pandas as pd

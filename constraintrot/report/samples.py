@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
-
-from .frame import row_of
+from constraintrot.report.frame import row_of
 
 if TYPE_CHECKING:
     import pandas as pd

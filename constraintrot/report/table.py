@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.condition import CONDITIONS
-from constraintrot.metrics import SILENCE
-
-from .stats.frames import CLUSTER, KEYS, labels
-from .stats.interval import Estimate
-from .stats.rate import rate
+from constraintrot.evaluation.conditions import CONDITIONS
+from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.report.stats.frames import CLUSTER, KEYS, labels
+from constraintrot.report.stats.interval import Estimate
+from constraintrot.report.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,7 @@
 Two extractors of one shape, ``Extractor``: ``rules`` goes by words of force and
 scope, ``by_model`` asks a model. Both give verbatim spans only, and both read
 operator and user turns only, unless told otherwise. ``python -m
-constraintrot.defenses.extraction.measure`` prints how well the rules do.
+results.tools.extraction`` prints how well the rules do.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 
 from constraintrot.defenses.extraction._types import TRUSTED, Extractor, Found, Role, Said
 from constraintrot.defenses.extraction.units import units
-from constraintrot.survival import sentences
+from constraintrot.grading.survival import sentences
 
 Generate: TypeAlias = Callable[[str], Awaitable[str]]
 Piece: TypeAlias = tuple[int, Role, str]

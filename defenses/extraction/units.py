@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from constraintrot.survival import sentences
+from constraintrot.grading.survival import sentences
 
 # A line that goes on in lower case is a wrapped sentence, up to this length.
 LONGEST = 1500

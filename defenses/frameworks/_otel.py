@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opentelemetry import trace
 
-from constraintrot.defenses.board import Receipt, log_receipt
+from constraintrot.defenses.pinning.pinned_block import Receipt, log_receipt
 
 
 def trace_receipt(receipt: Receipt) -> None:

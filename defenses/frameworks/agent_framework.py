@@ -34,8 +34,8 @@ from agent_framework import (
     included_token_count,
 )
 
-from constraintrot.defenses.board import HEADING, Board, Report
 from constraintrot.defenses.frameworks._otel import trace_receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 
 _OWN = "constraintrot-pins"

@@ -26,8 +26,8 @@ from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import ChatCompletionClient, LLMMessage, SystemMessage, UserMessage
 from pydantic import BaseModel
 
-from constraintrot.defenses.board import HEADING, Board, Report
 from constraintrot.defenses.frameworks._otel import trace_receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report
 from constraintrot.defenses.rampart import Registry
 
 

@@ -22,8 +22,8 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from constraintrot.defenses.board import HEADING, Board, Report
 from constraintrot.defenses.frameworks._otel import trace_receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report
 from constraintrot.defenses.rampart import Registry
 
 

@@ -21,8 +21,8 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
-from constraintrot.defenses.board import HEADING, Board, Report, log_receipt
 from constraintrot.defenses.frameworks.langgraph import pinned
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report, log_receipt
 from constraintrot.defenses.rampart import Registry
 
 

@@ -1,7 +1,7 @@
 """Constraint Pinning in a LangGraph: a node between the memory's and the model's.
 
 >>> from langchain_core.messages import HumanMessage, SystemMessage
->>> from constraintrot.defenses.board import Board
+>>> from constraintrot.defenses.pinning.pinned_block import Board
 >>> from constraintrot.defenses.rampart import Principal, Registry
 >>> operator = Principal("operator")
 >>> rules = Registry(operator)
@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from constraintrot.defenses.board import HEADING, Board, Report, log_receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report, log_receipt
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
 

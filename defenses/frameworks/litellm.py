@@ -15,7 +15,7 @@ and ``config.yaml`` says what is pinned::
           policies:
             - Send email only to addresses at example.org.
 
->>> from constraintrot.defenses.board import Board
+>>> from constraintrot.defenses.pinning.pinned_block import Board
 >>> from constraintrot.defenses.rampart import Principal, Registry
 >>> operator = Principal("operator")
 >>> rules = Registry(operator)
@@ -37,7 +37,14 @@ from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs
     GuardrailEventHooks,
 )
 
-from constraintrot.defenses.board import HEADING, LOGGER, Board, Receipt, Report, log_receipt
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    LOGGER,
+    Board,
+    Receipt,
+    Report,
+    log_receipt,
+)
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 

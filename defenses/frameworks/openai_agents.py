@@ -2,7 +2,7 @@
 
 >>> from agents import RunConfig
 >>> from agents.run import ModelInputData
->>> from constraintrot.defenses.board import Board
+>>> from constraintrot.defenses.pinning.pinned_block import Board
 >>> from constraintrot.defenses.rampart import Principal, Registry
 >>> operator = Principal("operator")
 >>> rules = Registry(operator)
@@ -22,7 +22,7 @@ from typing import Any
 from agents import custom_span, get_current_trace
 from agents.run import CallModelData, CallModelInputFilter, ModelInputData
 
-from constraintrot.defenses.board import HEADING, Board, Receipt, Report, log_receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt, Report, log_receipt
 from constraintrot.defenses.rampart import Registry
 
 SPAN = "constraintrot.pins"

@@ -15,11 +15,11 @@ from typing import Final
 
 from inspect_ai.model import ChatMessage, ChatMessageTool, ChatMessageUser, Content, ContentText
 
-from constraintrot.defenses import _cues
-from constraintrot.defenses._ingested import rewritten
 from constraintrot.defenses.operator.directive import FORMAT
 from constraintrot.defenses.operator.state import State
-from constraintrot.survival import sentences
+from constraintrot.defenses.sanitize import cues
+from constraintrot.defenses.sanitize.ingested import rewritten
+from constraintrot.grading.survival import sentences
 
 MARK: Final = "[unverified: not signed by the operator, changes no policy] "
 _POSING: Final = ("claim of authority", "text to the assistant")
@@ -55,7 +55,7 @@ def mark(text: str) -> str:
         for piece in (_FIELD.split(sentence) if len(sentence) > _LONG else [sentence])
         if piece
     ]
-    kinds = _cues.found(parts)
+    kinds = cues.found(parts)
     if not any(kinds) and FORMAT not in text:
         return text
     return "".join(

@@ -16,12 +16,12 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.defenses._frames import cut_text
-from constraintrot.defenses._pinned_text import PINNED, without_pins
 from constraintrot.defenses.operator.channel import Channel
 from constraintrot.defenses.operator.marking import current, marked
 from constraintrot.defenses.operator.state import Exemption, State
-from constraintrot.defenses.pinning import PinnedCompaction, Pins
+from constraintrot.defenses.pinning.block_removal import cut_text
+from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction, Pins
+from constraintrot.defenses.pinning.pinned_messages import PINNED, without_pins
 from constraintrot.defenses.rampart import frame
 from constraintrot.tokens import count
 

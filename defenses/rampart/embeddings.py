@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from constraintrot.models.sources import Sources
+    from constraintrot.models.in_process.sources import Sources
 
 Backend: TypeAlias = Literal["onnx", "sentence-transformers", "api"]
 Precision: TypeAlias = Literal["int8", "full"]

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Final
 
 from constraintrot.defenses.rampart.errors import EmbeddingError
 from constraintrot.errors import WeightsError
-from constraintrot.models import weights
-from constraintrot.models.catalogue import Hub, Packages
-from constraintrot.models.parts import Joined, sha256_of
-from constraintrot.models.sources import Sources
+from constraintrot.models.in_process import weights
+from constraintrot.models.in_process.catalogue import Hub, Packages
+from constraintrot.models.in_process.resumable_join import Joined, sha256_of
+from constraintrot.models.in_process.sources import Sources
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.embeddings import EmbeddingModel, Precision

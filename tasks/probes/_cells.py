@@ -15,7 +15,7 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
-from constraintrot.metrics import SILENCE, mean
+from constraintrot.evaluation.metrics import SILENCE, mean
 from constraintrot.tasks.probes import firmware
 from constraintrot.tasks.probes.checker import find_call
 from constraintrot.tasks.probes.firmware import CALL, CRITICAL, Side

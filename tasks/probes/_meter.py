@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from inspect_ai.model import ChatMessageUser, Model
 
 from constraintrot.errors import EpisodeError
-from constraintrot.metrics import mean
+from constraintrot.evaluation.metrics import mean
 
 Purpose: TypeAlias = Literal["coordination", "reasoning"]
 PURPOSES: tuple[Purpose, ...] = ("coordination", "reasoning")

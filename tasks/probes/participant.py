@@ -21,12 +21,12 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from constraintrot import chat
 from constraintrot.defenses.rampart.errors import RampartError
 from constraintrot.defenses.rampart.framing import frames
+from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.models.config_errors import plainly
 from constraintrot.models.offline import OfflineAPI, metered
-from constraintrot.models.refusal import plainly
 from constraintrot.tasks.probes._workshop import CHOOSE, PASS_ON, PROPOSE
 
 SCRIPTS = ("faithful", "terse")
@@ -77,7 +77,7 @@ class Participant(OfflineAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """Answer by the rule."""
-        texts = chat.texts(input)
+        texts = message_texts(input)
         answer = reply(texts[-1], terse=self.model_name == "terse")
         return metered(ModelOutput.from_content(self.model_name, answer), texts)
 

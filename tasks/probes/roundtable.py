@@ -11,7 +11,7 @@ from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from constraintrot.metrics import by_condition
+from constraintrot.evaluation.metrics import by_condition
 from constraintrot.tasks.probes import _reading
 from constraintrot.tasks.probes._letters import correspond
 from constraintrot.tasks.probes._meter import Meter

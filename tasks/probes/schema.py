@@ -14,10 +14,10 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolInfo, ToolParam, ToolParams
 
-from constraintrot import chat
 from constraintrot.defenses.rampart.toolschemas import offer, tool_name, write_tools
-from constraintrot.metrics import by_condition
-from constraintrot.models import wording
+from constraintrot.episode.messages import message_texts
+from constraintrot.evaluation.metrics import by_condition
+from constraintrot.scaffold.instructions import instructions
 from constraintrot.tasks.probes import _reading, firmware
 from constraintrot.tasks.probes.firmware import OWNER, SIZE
 
@@ -113,7 +113,7 @@ def schema_call(size: int) -> Solver:
         model = get_model()
         request = state.input_text
         if str(model).startswith("local/"):
-            request = f"{request}\n\n{wording.instructions('direct')}"
+            request = f"{request}\n\n{instructions('direct')}"
         state.messages = [
             ChatMessageSystem(content=compiled.prompt),
             ChatMessageUser(content=request),
@@ -140,7 +140,7 @@ def tool_use() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         message = state.output.message
         called = [call.function for call in message.tool_calls or []]
-        words = chat.texts([message])[0]
+        words = message_texts([message])[0]
         return Score(
             value={
                 "invoked": float(TOOL in called),

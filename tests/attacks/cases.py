@@ -8,8 +8,9 @@ from typing import Any
 
 from constraintrot import attacks
 from constraintrot.attacks import ATTACKS
-from constraintrot.episode import Episode, Message, stage
-from constraintrot.scenario import FOLDER, load
+from constraintrot.episode.episode import Episode, Message
+from constraintrot.episode.staging import stage
+from constraintrot.scenario.files import FOLDER, load
 
 NAMES = [name for name in ATTACKS.names() if name != "none"]
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))

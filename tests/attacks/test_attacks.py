@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot import attacks
-from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES, _texts
-from constraintrot.episode import Episode, check_attacked
+from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES, attack_texts
+from constraintrot.episode.attack_check import check_attacked
+from constraintrot.episode.episode import Episode
 from constraintrot.errors import ScenarioError
-from constraintrot.models.recognise import open_slots, policy_in
-from constraintrot.scenario import CANARY, CHANNELS, LOCALES, WORDINGS, load
-from constraintrot.survival import best_window, survival
-from constraintrot.template import names
+from constraintrot.grading.survival import best_window, survival
+from constraintrot.models.scripted.request_parser import open_slots, policy_in
+from constraintrot.scenario.files import load
+from constraintrot.scenario.schema import CANARY, CHANNELS, LOCALES, WORDINGS
+from constraintrot.scenario.template import names
 from constraintrot.tokens import count
 from tests.attacks.cases import FILES, INJECTIONS, NAMES, specs, staged, texts, written
 
@@ -170,7 +172,7 @@ def test_where_no_tool_spoke_a_reading_is_added(position: str) -> None:
         assert asked.call is not None
         assert asked.call.function == "read_document"
         assert given.origin == "attacker"
-        assert given.text in _texts.texts("relink", before.variant)
+        assert given.text in attack_texts.texts("relink", before.variant)
 
 
 def test_a_short_history_takes_all_fragments() -> None:
@@ -211,7 +213,7 @@ def test_any_episode_can_be_attacked(
     size=st.integers(50, 3000),
 )
 def test_bulk_reaches_its_size_and_stops(name: str, file: str, size: int) -> None:
-    text = _texts.bulk(name, staged(file).variant, size)
+    text = attack_texts.bulk(name, staged(file).variant, size)
     lines = text.split("\n")
     assert size - 5 <= count(text) <= size + 80
     assert len(set(lines)) == len(lines)
@@ -232,12 +234,12 @@ def test_size_is_a_parameter(name: str) -> None:
 
 
 def test_every_file_holds_the_canary_and_the_notice() -> None:
-    files = sorted(_texts.FOLDER.glob("*"))
+    files = sorted(attack_texts.FOLDER.glob("*"))
     assert {path.suffix for path in files} == {".yaml"}
     assert len(files) >= len(INJECTIONS) + 5
     for path in files:
         assert path.read_text(encoding="utf-8").startswith(f"canary: {CANARY}\n")
-        found = _texts.load(path.stem)
+        found = attack_texts.load(path.stem)
         assert "simulation" in found.notice
         assert set(found.locales) == set(LOCALES)
 
@@ -273,18 +275,18 @@ GOOD = {
 def test_a_wrong_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, text: str | bytes, message: str
 ) -> None:
-    monkeypatch.setattr(_texts, "FOLDER", tmp_path)
+    monkeypatch.setattr(attack_texts, "FOLDER", tmp_path)
     if text is not None:
         data = text if isinstance(text, bytes) else text.encode()
         (tmp_path / f"{case}.yaml").write_bytes(data)
     with pytest.raises(ScenarioError, match=message):
-        _texts.load(case)
+        attack_texts.load(case)
 
 
 def test_bulk_that_would_repeat_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_texts, "FOLDER", tmp_path)
+    monkeypatch.setattr(attack_texts, "FOLDER", tmp_path)
     (tmp_path / "dull.yaml").write_text(yaml.safe_dump(GOOD), encoding="utf-8")
     variant = load("soft_email").variant(0)
-    assert _texts.bulk("dull", variant, 5).count("\n") <= 2
+    assert attack_texts.bulk("dull", variant, 5).count("\n") <= 2
     with pytest.raises(ScenarioError, match="too few different lines"):
-        _texts.bulk("dull", variant, 100)
+        attack_texts.bulk("dull", variant, 100)

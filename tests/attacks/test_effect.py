@@ -6,12 +6,13 @@ import anyio
 import pytest
 from inspect_ai.model import get_model
 
-from constraintrot import attacks, chat
-from constraintrot.compaction import Compacted, compact
+from constraintrot import attacks
+from constraintrot.compaction.rounds import Compacted, compact
 from constraintrot.compactors import Settings, make
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import ORIGIN, message_texts
 from constraintrot.errors import EpisodeError
-from constraintrot.survival import survival
+from constraintrot.grading.survival import survival
 from tests.attacks.cases import INJECTIONS, staged
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
@@ -85,7 +86,7 @@ def test_the_impersonation_stays_before_the_agent(run: Run, compactor: str, chan
         (sample,) = samples(log)["compaction"]
         held = [message for message in sample.messages[:-1] if claim in message.text]
         assert bool(held) is stands
-        assert all((m.role, m.metadata) == ("tool", {chat.ORIGIN: "attacker"}) for m in held)
+        assert all((m.role, m.metadata) == ("tool", {ORIGIN: "attacker"}) for m in held)
 
 
 # Volume.
@@ -118,7 +119,7 @@ def test_volume_forces_the_compaction(
     )
     assert len(found.rounds) == 1
     assert found.rounds[0].tokens_before > COMPACT_AT
-    texts = chat.texts(m for m in found.context if m.source != "input")
+    texts = message_texts(m for m in found.context if m.source != "input")
     assert survival(texts, before.policy, before.variant.slots).kept is kept
 
 

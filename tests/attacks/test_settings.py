@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from constraintrot import attacks
 from constraintrot.attacks import ATTACKS, MAX_SIZE, MIN_SIZE, Settings, attack
-from constraintrot.condition import CONDITIONS
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
 from constraintrot.errors import DuplicateNameError, ParameterError, UnknownNameError
-from constraintrot.parameters import read
+from constraintrot.evaluation.conditions import CONDITIONS
+from constraintrot.evaluation.parameters import read
 from tests.attacks.cases import NAMES, specs, staged
 
 

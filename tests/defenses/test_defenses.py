@@ -12,7 +12,6 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
 from constraintrot.compactors import COMPACTORS
-from constraintrot.condition import CONDITIONS
 from constraintrot.defenses import (
     DEFENSES,
     Defense,
@@ -26,7 +25,8 @@ from constraintrot.defenses.pin import declared
 from constraintrot.defenses.pin_extract import ExtractedPins
 from constraintrot.defenses.reinject_every_k import ReinjectEveryK
 from constraintrot.errors import ParameterError, UnknownNameError
-from constraintrot.parameters import read
+from constraintrot.evaluation.conditions import CONDITIONS
+from constraintrot.evaluation.parameters import read
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
 

@@ -18,11 +18,11 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolCallError
 
-from constraintrot import chat
 from constraintrot.defenses import DEFENSES, make, spotlight
 from constraintrot.defenses.spotlight import INSTRUCTION, MARKS, Spotlight, mark, unmark
-from constraintrot.episode import stage
-from constraintrot.scenario import load
+from constraintrot.episode.messages import history_segments
+from constraintrot.episode.staging import stage
+from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
 
@@ -186,7 +186,7 @@ def test_every_benign_history_is_marked_without_loss() -> None:
     for locale in ("en", "zh", "es"):
         variant = load("soft_email", locale).variant(1)
         episode = stage(variant, policy=True, context_tokens=800)
-        messages = [message for part in chat.segments(episode) for message in part]
+        messages = [message for part in history_segments(episode) for message in part]
         marked = assembled(messages)[1:]
         for before, after in zip(messages, marked, strict=True):
             assert before.id == after.id

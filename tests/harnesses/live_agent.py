@@ -18,8 +18,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from constraintrot import chat
-from constraintrot.models.recognise import policy_in, request_in
+from constraintrot.episode.messages import message_texts
+from constraintrot.models.scripted.request_parser import policy_in, request_in
 
 # The tool with which a framework hands a task to a subagent.
 TASK = "task"
@@ -58,7 +58,7 @@ def _answer(
     asked = users[-1] if users else ""
     request = request_in(asked, frozenset(tools))
     if request is not None and not results:
-        held = policy_in(chat.texts(messages[:-1]), request.slots) is not None
+        held = policy_in(message_texts(messages[:-1]), request.slots) is not None
         call = ("decline", {"reason": "A policy."}) if held else _of(request.call)
         return ModelOutput.for_tool_call("mockllm/model", *call)
     if request is not None or len(results) >= tool_calls or asked == DELEGATED:

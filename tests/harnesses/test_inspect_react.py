@@ -31,9 +31,9 @@ from inspect_ai.model import (
 from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
 
 import constraintrot.harnesses as harnesses
-from constraintrot import chat
-from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
+from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction, PinnedModel
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError
 from constraintrot.models.offline import OfflineAPI, metered
 from tests.conftest import Run
@@ -232,14 +232,14 @@ class Worker(OfflineAPI):
         asked = None
         if tools:
             asked = self.script[len(self.sent)]
-            self.sent.append("\n".join(chat.texts(input)))
+            self.sent.append("\n".join(message_texts(input)))
         said = LOSSY if not tools else "Done."
         output = (
             ModelOutput.for_tool_call("worker", asked, {})
             if asked
             else ModelOutput.from_content("worker", said)
         )
-        return metered(output, chat.texts(input))
+        return metered(output, message_texts(input))
 
 
 # Inspect wants to know a model's provider by name.

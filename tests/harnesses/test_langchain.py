@@ -17,8 +17,8 @@ from langchain.agents.middleware import (
 from langgraph.checkpoint.memory import InMemorySaver
 
 import constraintrot.harnesses as harnesses
-from constraintrot.defenses.board import Board
 from constraintrot.defenses.frameworks.langchain import PinMiddleware
+from constraintrot.defenses.pinning.pinned_block import Board
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from tests.conftest import Run

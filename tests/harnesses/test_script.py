@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall, ToolInfo
 
-from constraintrot import attacks, chat
-from constraintrot.episode import stage
+from constraintrot import attacks
+from constraintrot.episode.messages import message_texts, tool_infos
+from constraintrot.episode.staging import stage
 from constraintrot.errors import EpisodeError
 from constraintrot.harnesses import _openai, _script
 from constraintrot.harnesses._roles import problem
-from constraintrot.scenario import load
+from constraintrot.scenario.files import load
 from tests.harnesses.messages import result, said, system, user
 
 TURNS = st.lists(st.sampled_from(["user", "said", "call", "two calls", "nothing"]), max_size=12)
@@ -85,10 +86,12 @@ def test_every_staged_history_is_played_whole(channel: Any, attack: str) -> None
     assert [m.role for m in history].count("system") == 1
     assert _script.system(episode) == history[0].text
     script = _script.exchanges(history)
-    whole = "\n".join(text for e in script for text in chat.texts([e.user, *e.replies, *e.results]))
-    assert all(text in whole for text in chat.texts(history[1:]))
+    whole = "\n".join(
+        text for e in script for text in message_texts([e.user, *e.replies, *e.results])
+    )
+    assert all(text in whole for text in message_texts(history[1:]))
     called = {name for e in script for name in calls_of(list(e.replies))}
-    offered = chat.tool_infos(episode.variant.tools)
+    offered = tool_infos(episode.variant.tools)
     assert {tool.name for tool in _script.tools(script, offered)} == called
     assert not called & {tool.name for tool in offered}
 

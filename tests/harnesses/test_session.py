@@ -17,10 +17,10 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.episode import Episode
+from constraintrot.episode.episode import Episode
+from constraintrot.evaluation.play_settings import Plan
 from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, Played, Registered
 from constraintrot.harnesses.session import DONE, MAX_STEPS, Session, _lost
-from constraintrot.plan import Plan
 from tests.conftest import Run
 from tests.harnesses.episodes import failing
 from tests.harnesses.live_agent import live_agent, model_events

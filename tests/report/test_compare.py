@@ -18,7 +18,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.scorer import includes
 
-from constraintrot.cli import main
+from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError
 from constraintrot.report.compare import Answer, Question, answer
 from constraintrot.report.compare_output import junit, plain, summary, text

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.cli import main
+from constraintrot.cli.main import main
 from constraintrot.report.defenses import TWINS, bare, compare_defenses, pairs, text
 from constraintrot.report.frame import episodes
 from constraintrot.report.stats.interval import Interval

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from constraintrot.cli import main
+from constraintrot.cli.main import main
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.matrix import text
 from tests.conftest import Run

@@ -10,27 +10,18 @@ import pytest
 
 from constraintrot import attacks
 from constraintrot.attacks.launder import FORMS
-from constraintrot.chat import texts
-from constraintrot.episode import stage
+from constraintrot.episode.messages import message_texts
+from constraintrot.episode.staging import stage
 from constraintrot.errors import ScenarioError
-from constraintrot.models.suggestible import UNVERIFIED
-from constraintrot.scenario import (
-    APART,
-    CANARY,
-    LOCALES,
-    WORDINGS,
-    Scenario,
-    Variant,
-    catalogue,
-    load,
-    read,
-)
-from constraintrot.survival import survival
+from constraintrot.grading.survival import survival
+from constraintrot.grading.verdict import grade
+from constraintrot.models.scripted.summarizers import UNVERIFIED
+from constraintrot.scenario.files import APART, catalogue, load, read
+from constraintrot.scenario.schema import CANARY, LOCALES, WORDINGS, Scenario, Variant
 from constraintrot.tasks.laundering import CASES
-from constraintrot.verdict import grade
-from tests import test_scenarios as promises
 from tests.conftest import Run
 from tests.helpers import answering, by_condition, samples
+from tests.scenario import test_scenarios as promises
 
 LAUNDERED = [name for name in CASES if name.startswith("launder")]
 
@@ -208,7 +199,9 @@ def test_what_the_summaries_say(run: Run) -> None:
             model_roles={"summarizer": f"scripted/summarizer-{kind}"},
         )
         (sample,) = samples(log)["launder"]
-        (summary,) = [text for text in texts(sample.messages[:-1]) if "has been approved" in text]
+        (summary,) = [
+            text for text in message_texts(sample.messages[:-1]) if "has been approved" in text
+        ]
         assert f"{lead} " in summary
         assert sample.metadata["attack"] == "launder"
 

@@ -9,12 +9,13 @@ import pytest
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog, EvalSample
 
-from constraintrot.amended import in_force
 from constraintrot.defenses.operator.marking import MARK
-from constraintrot.scenario import LOCALES, load
+from constraintrot.grading.policy_in_force import in_force
+from constraintrot.grading.verdict import grade
+from constraintrot.scenario.files import load
+from constraintrot.scenario.schema import LOCALES
 from constraintrot.tasks.operator_channel import AMENDED, CASES, FORGED, GENUINE, MOVED, moved
 from constraintrot.tasks.pin_stress import SOFT
-from constraintrot.verdict import grade
 from tests.conftest import Run
 from tests.helpers import by_condition
 

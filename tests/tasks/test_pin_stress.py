@@ -10,10 +10,10 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.scorer import SampleScore, Score
 
 from constraintrot.defenses import DEFENSES, Defense, Registered
+from constraintrot.evaluation.metrics import by_condition as metric
 from constraintrot.harnesses import HARNESSES
 from constraintrot.harnesses import Registered as RegisteredHarness
-from constraintrot.metrics import by_condition as metric
-from constraintrot.scenario import load
+from constraintrot.scenario.files import load
 from constraintrot.tasks.pin_stress import ARMS, CASES, SOFT
 from tests.conftest import Run
 from tests.helpers import by_condition, defended, samples

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from constraintrot.metrics import SILENCE
+from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.report.page import design
+from constraintrot.report.page.compared import ALL, adjusted, pair
+from constraintrot.report.page.figure import Series, dots
+from constraintrot.report.page.view import (
+    Answer,
+    Compared,
+    Figure,
+    Tone,
+    p_text,
+    percent,
+    points,
+    rate_text,
+)
 from constraintrot.report.stats import power
 from constraintrot.report.stats.frames import frame_bounds, frame_rate, labels
 from constraintrot.report.stats.interval import Interval
 from constraintrot.report.stats.paired import NOT_DISTINGUISHABLE, Comparison
-
-from . import design
-from .compared import ALL, adjusted, pair
-from .figure import Series, dots
-from .view import Answer, Compared, Figure, Tone, p_text, percent, points, rate_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from constraintrot.report.page import design, paper
+from constraintrot.report.page.view import (
+    Block,
+    Cells,
+    Content,
+    Missing,
+    Row,
+    Section,
+    Table,
+    share,
+)
 from constraintrot.report.stats.curves import at_k
-
-from . import design, paper
-from .view import Block, Cells, Content, Missing, Row, Section, Table, share
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constraintrot.errors import ParameterError
+from constraintrot.report.page import design
+from constraintrot.report.page.view import Compared
 from constraintrot.report.stats.frames import KEYS, frame_compare
 from constraintrot.report.stats.paired import Comparison, family
-
-from . import design
-from .view import Compared
 
 if TYPE_CHECKING:
     import pandas as pd

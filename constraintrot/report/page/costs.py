@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import design
-from .view import Row, Section, Table
+from constraintrot.report.page import design
+from constraintrot.report.page.view import Row, Section, Table
 
 if TYPE_CHECKING:
     import pandas as pd

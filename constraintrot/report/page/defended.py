@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.report.defenses import compare_defenses
+from constraintrot.report.page import design, paper
+from constraintrot.report.page.figure import pareto
+from constraintrot.report.page.view import Block, Cell, Cells, Content, Missing, Row, Section, Table
 from constraintrot.report.stats.interval import Estimate
-
-from . import design, paper
-from .figure import pareto
-from .view import Block, Cell, Cells, Content, Missing, Row, Section, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from constraintrot.condition import CONDITIONS
+from constraintrot.evaluation.conditions import CONDITIONS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import design
-from .detail import Detail
-from .view import Cell
+from constraintrot.report.page import design
+from constraintrot.report.page.detail import Detail
+from constraintrot.report.page.view import Cell
 
 if TYPE_CHECKING:
-    from .sections import Page
+    from constraintrot.report.page.sections import Page
 
 SHOWN = 400
 A_CELL = 6

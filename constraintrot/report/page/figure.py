@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.report.page import untrusted
+from constraintrot.report.page.view import Figure, percent, points, rate_text
 from constraintrot.report.stats.interval import Estimate, Interval
-
-from . import untrusted
-from .view import Figure, percent, points, rate_text
 
 if TYPE_CHECKING:
     from constraintrot.report.stats.curves import SurvivalCurve

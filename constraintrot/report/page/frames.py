@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.frame import FACTS
+from constraintrot.report.page import untrusted
 from constraintrot.report.stats.frames import KEYS
-
-from . import untrusted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from constraintrot.report.stats.interval import Estimate
-
-from . import design, paper
-from .compared import pair
-from .figure import Series, dots
-from .view import (
+from constraintrot.report.page import design, paper
+from constraintrot.report.page.compared import pair
+from constraintrot.report.page.figure import Series, dots
+from constraintrot.report.page.view import (
     NOT_MEASURED,
     Block,
     Cell,
@@ -21,6 +19,7 @@ from .view import (
     Table,
     points,
 )
+from constraintrot.report.stats.interval import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd

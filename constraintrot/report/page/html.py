@@ -6,10 +6,10 @@ from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from . import episodes, untrusted, view
+from constraintrot.report.page import episodes, untrusted, view
 
 if TYPE_CHECKING:
-    from .sections import Page
+    from constraintrot.report.page.sections import Page
 
 # No model's name or reason is longer on the page; the frame has what was cut.
 LONGEST = 6_000

@@ -6,13 +6,21 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from constraintrot.report.page import untrusted
+from constraintrot.report.page.view import (
+    Block,
+    Cell,
+    Content,
+    Figure,
+    Missing,
+    Table,
+    Theirs,
+    rate_text,
+)
 from constraintrot.report.table import pipe
 
-from . import untrusted
-from .view import Block, Cell, Content, Figure, Missing, Table, Theirs, rate_text
-
 if TYPE_CHECKING:
-    from .sections import Page
+    from constraintrot.report.page.sections import Page
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~$&])|(https?)(:)", re.IGNORECASE)
 

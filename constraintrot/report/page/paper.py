@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .view import Row, Table, Theirs
+from constraintrot.report.page.view import Row, Table, Theirs
 
 NAME = "paper"
 MODELS = (

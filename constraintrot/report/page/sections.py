@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from constraintrot.report.stats.interval import Estimate
-
-from . import answer, attacked, compared, costs, defended, design, headline, survived, sweep
-from .figure import forest
-from .view import (
+from constraintrot.report.page import (
+    answer,
+    attacked,
+    compared,
+    costs,
+    defended,
+    design,
+    headline,
+    survived,
+    sweep,
+)
+from constraintrot.report.page.figure import forest
+from constraintrot.report.page.view import (
     Answer,
     Block,
     Cell,
@@ -24,11 +32,12 @@ from .view import (
     p_text,
     points,
 )
+from constraintrot.report.stats.interval import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .source import Source
+    from constraintrot.report.page.source import Source
 
 PAIRED = "Paired differences"
 # A forest of more than this is no figure any more; the table holds them all.

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.frame import UNREADABLE, is_ours, sample_row
+from constraintrot.report.page import files, frames, runs, untrusted
+from constraintrot.report.page.detail import Details, detail
 from constraintrot.report.stats.frames import KEYS
-
-from . import files, frames, runs, untrusted
-from .detail import Details, detail
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from .view import Answer, Cell, Compared
+from constraintrot.report.page.view import Answer, Cell, Compared
 
 if TYPE_CHECKING:
+    from constraintrot.report.page.sections import Page
     from constraintrot.report.stats.interval import Estimate
-
-    from .sections import Page
 
 VERSION = 1
 

@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constraintrot.errors import ParameterError
+from constraintrot.report.page import design, paper
+from constraintrot.report.page.figure import mosaic, steps
+from constraintrot.report.page.view import (
+    Block,
+    Cells,
+    Missing,
+    Row,
+    Section,
+    Table,
+    p_text,
+    points,
+    share,
+)
 from constraintrot.report.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.report.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.report.stats.frames import KEYS, frame_mediate, labels
 from constraintrot.report.stats.mediation import Mediation, by_survival
-
-from . import design, paper
-from .figure import mosaic, steps
-from .view import Block, Cells, Missing, Row, Section, Table, p_text, points, share
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constraintrot.report.page import design, paper
+from constraintrot.report.page.figure import curve
+from constraintrot.report.page.view import (
+    Block,
+    Cells,
+    Content,
+    Missing,
+    Row,
+    Section,
+    Table,
+    p_text,
+)
 from constraintrot.report.stats.curves import dose_response
 from constraintrot.report.stats.frames import labels
 from constraintrot.report.stats.interval import Estimate
-
-from . import design, paper
-from .figure import curve
-from .view import Block, Cells, Content, Missing, Row, Section, Table, p_text
 
 if TYPE_CHECKING:
     import pandas as pd

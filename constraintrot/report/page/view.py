@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from constraintrot.metrics import SILENCE
+from constraintrot.evaluation.metrics import SILENCE
 from constraintrot.report.stats.frames import frame_rate
 from constraintrot.report.stats.interval import Estimate, Interval
 from constraintrot.report.stats.paired import Comparison

@@ -7,11 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from constraintrot.errors import ConstraintRotError
-
-from . import frames, runs, source, summary
-from .html import html
-from .markdown import markdown
-from .sections import Page, page
+from constraintrot.report.page import frames, runs, source, summary
+from constraintrot.report.page.html import html
+from constraintrot.report.page.markdown import markdown
+from constraintrot.report.page.sections import Page, page
 
 NAMES = (
     "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES,

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-
-from .interval import CONFIDENCE, Estimate
-from .rate import Labels, rate
+from constraintrot.report.stats.interval import CONFIDENCE, Estimate
+from constraintrot.report.stats.rate import Labels, rate
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,17 @@ import numpy.typing as npt
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-
-from . import clusters
-from .interval import CONFIDENCE, TOO_FEW, Estimate, Floats, NoInterval, around
-from .paired import flip_test
-from .rate import Labels, fallback, rate
+from constraintrot.report.stats import clusters
+from constraintrot.report.stats.interval import (
+    CONFIDENCE,
+    TOO_FEW,
+    Estimate,
+    Floats,
+    NoInterval,
+    around,
+)
+from constraintrot.report.stats.paired import flip_test
+from constraintrot.report.stats.rate import Labels, fallback, rate
 
 KAPLAN_MEIER = "Kaplan-Meier, log-log"
 

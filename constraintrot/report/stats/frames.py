@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-
-from .bounds import Bounds, bounds
-from .interval import Estimate, Floats
-from .mediation import Mediation, mediate
-from .paired import Comparison, compare
-from .rate import rate
+from constraintrot.report.stats.bounds import Bounds, bounds
+from constraintrot.report.stats.interval import Estimate, Floats
+from constraintrot.report.stats.mediation import Mediation, mediate
+from constraintrot.report.stats.paired import Comparison, compare
+from constraintrot.report.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,12 +16,11 @@ import numpy.typing as npt
 from scipy import optimize, stats
 
 from constraintrot.errors import ParameterError
-
-from . import clusters
-from .interval import CONFIDENCE, Estimate, Interval, NoInterval, around
-from .newcombe import square_and_add
-from .paired import Comparison, compare
-from .rate import Labels, rate
+from constraintrot.report.stats import clusters
+from constraintrot.report.stats.interval import CONFIDENCE, Estimate, Interval, NoInterval, around
+from constraintrot.report.stats.newcombe import square_and_add
+from constraintrot.report.stats.paired import Comparison, compare
+from constraintrot.report.stats.rate import Labels, rate
 
 
 @dataclass(frozen=True)

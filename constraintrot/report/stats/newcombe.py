@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import clusters
-from .interval import CONFIDENCE, Estimate, Floats, NoInterval, around
-from .rate import (
+from constraintrot.report.stats import clusters
+from constraintrot.report.stats.interval import CONFIDENCE, Estimate, Floats, NoInterval, around
+from constraintrot.report.stats.rate import (
     BOOTSTRAP_CLUSTERS,
     BOOTSTRAP_INFORMATIVE,
     WILSON_FROM,

@@ -11,12 +11,19 @@ import numpy.typing as npt
 from scipy import signal, stats
 
 from constraintrot.errors import ParameterError
-
-from . import bootstrap, clusters
-from .interval import CONFIDENCE, TOO_FEW, Estimate, Floats, Interval, NoInterval, around
-from .multiple import holm
-from .newcombe import difference_limits
-from .rate import BCA, WILSON_FROM, Labels, Limits, drawer, rate
+from constraintrot.report.stats import bootstrap, clusters
+from constraintrot.report.stats.interval import (
+    CONFIDENCE,
+    TOO_FEW,
+    Estimate,
+    Floats,
+    Interval,
+    NoInterval,
+    around,
+)
+from constraintrot.report.stats.multiple import holm
+from constraintrot.report.stats.newcombe import difference_limits
+from constraintrot.report.stats.rate import BCA, WILSON_FROM, Labels, Limits, drawer, rate
 
 NOT_DISTINGUISHABLE: Final = "not distinguishable at this n"
 Verdict: TypeAlias = Literal["b is lower", "b is higher", "not distinguishable at this n"]

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from scipy import optimize, stats
 
 from constraintrot.errors import ParameterError
-
-from .interval import Interval
-from .paired import Comparison
-from .rate import clopper_pearson
+from constraintrot.report.stats.interval import Interval
+from constraintrot.report.stats.paired import Comparison
+from constraintrot.report.stats.rate import clopper_pearson
 
 POWER = 0.8
 ALPHA = 0.05

@@ -9,9 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-
-from . import bootstrap, clusters
-from .interval import CONFIDENCE, TOO_FEW, Estimate, Floats, Interval, NoInterval, around
+from constraintrot.report.stats import bootstrap, clusters
+from constraintrot.report.stats.interval import (
+    CONFIDENCE,
+    TOO_FEW,
+    Estimate,
+    Floats,
+    Interval,
+    NoInterval,
+    around,
+)
 
 Method: TypeAlias = Literal["wilson", "clopper_pearson"]
 Labels: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from constraintrot.defenses.extraction import Found, Role, Said, rules
 from constraintrot.defenses.extraction.languages import Locale
-from constraintrot.defenses.extraction.measure import run
 from constraintrot.defenses.extraction.units import units, unquoted
 from constraintrot.errors import UnknownNameError
+from results.tools.extraction import run
 
 RULE = "Never share the door code with visitors."
 

@@ -27,10 +27,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from constraintrot.defenses.board import HEADING, Board, Receipt
 from constraintrot.defenses.frameworks import agent_framework as module
 from constraintrot.defenses.frameworks._otel import trace_receipt
 from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from tests.harnesses.agent_framework_fakes import Recorder, calling, converse, made, stored
 from tests.harnesses.rules import LOSSY, PINNED

@@ -21,9 +21,9 @@ from autogen_core.model_context import (
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 from PIL import Image as Picture
 
-from constraintrot.defenses.board import HEADING, Board, Receipt
 from constraintrot.defenses.frameworks import autogen as module
 from constraintrot.defenses.frameworks.autogen import PinnedContext, pinned
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from tests.docs_code import run_page
 from tests.harnesses.autogen_fakes import WINDOW, Recorder, calling, converse, made

@@ -16,9 +16,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from constraintrot.defenses.board import HEADING, Board, Receipt
 from constraintrot.defenses.frameworks import google_adk as module
 from constraintrot.defenses.frameworks.google_adk import PinPlugin
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from tests.harnesses.google_adk_fakes import Chat, Recorder, calling, compaction
 from tests.harnesses.rules import LOSSY, PINNED, SYSTEM

@@ -17,9 +17,9 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, Summariza
 from langchain_core.messages import HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.defenses.board import HEADING, Board, Receipt
 from constraintrot.defenses.frameworks.deepagents import pinned_subagents
 from constraintrot.defenses.frameworks.langchain import PinMiddleware
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from constraintrot.errors import ParameterError
 from tests.docs_code import run_page

@@ -17,9 +17,9 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from constraintrot.defenses.board import HEADING, LOGGER, Board, Receipt
 from constraintrot.defenses.frameworks import langgraph as pins
 from constraintrot.defenses.frameworks.langgraph import pin_node, pinned
+from constraintrot.defenses.pinning.pinned_block import HEADING, LOGGER, Board, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from tests.docs_code import run_page

@@ -27,7 +27,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from constraintrot.defenses.frameworks import litellm as pins
     from constraintrot.defenses.frameworks.litellm import HEADER, RECEIPT, PinGuardrail, pinned
-from constraintrot.defenses.board import HEADING, Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.defenses.rampart.errors import SeedError
 from constraintrot.errors import ParameterError

@@ -21,9 +21,9 @@ from agents import (
 from agents.run import CallModelData, ModelInputData
 from agents.tracing import CustomSpanData, Span, TracingProcessor
 
-from constraintrot.defenses.board import HEADING, Board, Receipt
 from constraintrot.defenses.frameworks import openai_agents as module
 from constraintrot.defenses.frameworks.openai_agents import SPAN, board_filter, pin_filter, pinned
+from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from tests.docs_code import run_page
 from tests.harnesses.openai_agents_fakes import Recorder, converse, made, quiet

@@ -11,7 +11,7 @@ from constraintrot.defenses import make
 from constraintrot.defenses.operator import Channel, Connection, Mailbox, StateError, connected
 from constraintrot.defenses.operator.marking import MARK
 from constraintrot.defenses.operator_channel import OperatorChannel
-from constraintrot.defenses.verifier import Verifier
+from constraintrot.defenses.tool_gate.verifier import Verifier
 from tests.defenses.operator.around import (
     CLAIM,
     DEAR,

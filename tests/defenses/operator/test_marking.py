@@ -16,11 +16,14 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolCallError
 
-from constraintrot import attacks, chat, history
+from constraintrot import attacks
 from constraintrot.defenses.operator.marking import MARK, current, mark, marked
 from constraintrot.defenses.operator.state import Constraint, State
-from constraintrot.episode import stage
-from constraintrot.scenario import LOCALES, load
+from constraintrot.episode.messages import history_segments
+from constraintrot.episode.staging import stage
+from constraintrot.scenario import history
+from constraintrot.scenario.files import load
+from constraintrot.scenario.schema import LOCALES
 from tests.defenses.operator.desk import POLICY, signed
 from tests.defenses.tool_texts import ORDINARY, POSING
 
@@ -84,10 +87,10 @@ def test_each_rescission_of_the_attacks_is_marked(attack: str, locale: str) -> N
     variant = load("soft_spend", locale).variant(1)
     before = stage(variant, policy=True)
     after = attacks.apply(attack, before)
-    found = [marked(message) for segment in chat.segments(after) for message in segment]
+    found = [marked(message) for segment in history_segments(after) for message in segment]
     assert sum(MARK in message.text for message in found) == 1
-    clean = [marked(message) for segment in chat.segments(before) for message in segment]
-    assert clean == [message for segment in chat.segments(before) for message in segment]
+    clean = [marked(message) for segment in history_segments(before) for message in segment]
+    assert clean == [message for segment in history_segments(before) for message in segment]
 
 
 @pytest.mark.parametrize("family", ["soft_email", "soft_spend", "soft_channel"])

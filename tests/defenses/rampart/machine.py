@@ -30,8 +30,7 @@ from constraintrot.defenses.rampart import (
     chained,
     frames,
 )
-
-from .model import Held, Model, Refusal
+from tests.defenses.rampart.model import Held, Model, Refusal
 
 WHO = ("owner", "supervisor", "agent", "stranger")
 KEY = b"a key of sixteen bytes or more"

@@ -17,8 +17,8 @@ from constraintrot.defenses.rampart import backends, modelfiles
 from constraintrot.defenses.rampart.embeddings import MODELS, TextEmbedder, embedder, find
 from constraintrot.defenses.rampart.errors import EmbeddingError
 from constraintrot.errors import WeightsError
-from constraintrot.models.catalogue import Hub, Packages
-from constraintrot.models.sources import Sources
+from constraintrot.models.in_process.catalogue import Hub, Packages
+from constraintrot.models.in_process.sources import Sources
 
 # The user's own cache, which other tests never see.
 CACHE = Path(platformdirs.user_cache_dir("constraintrot"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from .machine import RegistryMachine
+from tests.defenses.rampart.machine import RegistryMachine
 
 _HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .helpers import arm, paged, row
+from tests.report.page.helpers import arm, paged, row
 
 
 def said(*parts: list[dict[str, object]]) -> dict[str, str]:

@@ -12,8 +12,7 @@ import pytest
 
 from constraintrot.report.page.html import html
 from constraintrot.report.page.write import report
-
-from .test_page import SECTIONS, full
+from tests.report.page.test_page import SECTIONS, full
 
 pytest.importorskip("selenium")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from constraintrot.cli import main
+from constraintrot.cli.main import main
 from constraintrot.report.page import write
 
 
@@ -48,7 +48,7 @@ def test_a_missing_extra_is_answered_with_the_command(
 
 def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
     code = (
-        "import sys, constraintrot.cli;"
+        "import sys, constraintrot.cli.main;"
         "print([name for name in ('matplotlib', 'jinja2', 'pandas', 'inspect_ai') if name in sys.modules])"
     )
     done = subprocess.run(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from constraintrot.condition import CONDITIONS
+from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.page import design
-
-from .helpers import arm, of, row
+from tests.report.page.helpers import arm, of, row
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import frames, untrusted
-
-from .helpers import PLAIN, arm, row
+from tests.report.page.helpers import PLAIN, arm, row
 
 TEXT = st.text(st.characters(codec="utf-8")).filter(lambda text: untrusted.visible(text) == text)
 

@@ -9,9 +9,8 @@ import pandas as pd
 
 from constraintrot.report.page.html import POLICY, html
 from constraintrot.report.page.write import NAMES, report
-
-from .helpers import arm, paged, read
-from .test_page import full
+from tests.report.page.helpers import arm, paged, read
+from tests.report.page.test_page import full
 
 VOID = {"meta", "br", "img", "link", "hr", "input", "use", "path"}
 

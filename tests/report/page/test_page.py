@@ -18,8 +18,7 @@ from constraintrot.report.page.sections import Page
 from constraintrot.report.page.write import report
 from constraintrot.report.stats.agreement import krippendorff_alpha
 from constraintrot.report.stats.frames import frame_rate
-
-from .helpers import arm, paged, read, row
+from tests.report.page.helpers import arm, paged, read, row
 
 SECTIONS = [
     "headline", "tasks", "summarizers", "attacks", "compactors", "harnesses", "channels",

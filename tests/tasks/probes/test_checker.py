@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.tasks.probes.checker import find_call
-
-from .fakes import CALLED, COMMENTED, PLAIN, PROSE
+from tests.tasks.probes.fakes import CALLED, COMMENTED, PLAIN, PROSE
 
 CALL = "brd_tarn_commit()"
 

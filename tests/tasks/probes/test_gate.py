@@ -13,8 +13,7 @@ from constraintrot.tasks.probes.firmware import CALL, CRITICAL
 from constraintrot.tasks.probes.gate import rampart_gate
 from constraintrot.tasks.probes.hashing import DIMENSIONS, embed
 from tests.conftest import Run
-
-from . import fakes
+from tests.tasks.probes import fakes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -29,8 +29,7 @@ from constraintrot.tasks.probes.participant import reply
 from constraintrot.tasks.probes.roundtable import rampart_roundtable
 from tests.conftest import Run
 from tests.helpers import samples
-
-from . import fakes
+from tests.tasks.probes import fakes
 
 TRANSFERS = TABLES + TABLES * AGENTS + TABLES * AGENTS + TABLES
 REASONING = TABLES * AGENTS + TABLES + 1

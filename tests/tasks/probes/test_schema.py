@@ -12,14 +12,13 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelOutput, get_model
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.models import server
-from constraintrot.models.prompt import Prompt, as_text
-from constraintrot.models.server import Completion
+from constraintrot.models.in_process import server
+from constraintrot.models.in_process.prompt import Prompt, as_text
+from constraintrot.models.in_process.server import Completion
 from constraintrot.tasks.probes.schema import QUERIES, TOOL, mentions, query, rampart_schema
 from tests.conftest import Run
 from tests.helpers import samples
-
-from . import fakes
+from tests.tasks.probes import fakes
 
 SCORE = "tool_use"
 

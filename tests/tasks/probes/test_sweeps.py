@@ -14,8 +14,7 @@ from constraintrot.tasks.probes.cluster import rampart_cluster
 from constraintrot.tasks.probes.firmware import CALL, CRITICAL, FORMATS
 from constraintrot.tasks.probes.position import rampart_position
 from tests.conftest import Run
-
-from . import fakes
+from tests.tasks.probes import fakes
 
 SCORE = "critical_call"
 CHECKS = {"after_confound_empty": 0.0, "after_confound_others": 0.0, "after_ceiling": 1.0}

@@ -1,0 +1,91 @@
+"""A genetic search over templates and slots, seeded.
+
+A genome is a template and an entry of each slot. While no prompt is fitter than
+another there is nothing to breed from, and prompts walk through all entries of
+every slot, each time round in other company. Then two fit parents are crossed
+and the child mutates. A proposal depends on the seed and on the
+results so far, on nothing else, so a search that was killed goes on as if not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import TypeAlias
+
+from constraintrot.attack_search.candidate import Candidate
+from constraintrot.attack_search.trial import Query
+from constraintrot.attacks.attack_texts import Wording, load
+from constraintrot.scenario.schema import Locale
+from constraintrot.scenario.template import show
+
+Genome: TypeAlias = dict[str, int]
+
+TEXTS = "search"
+TEMPLATE = "template"
+MUTATION = 0.2
+TOURNAMENT = 3
+# Draws of a genome that was not tried yet; after that many, there is hardly one.
+_TRIES = 500
+
+
+def propose(locale: Locale, history: Sequence[Query], random_seed: int) -> Candidate | None:
+    """The next genome's text; None where no untried one is found."""
+    wording = load(TEXTS).locales[locale]
+    number = len(history)
+    random = Random(f"{random_seed}/genetic/{number}")
+    tried = {query.candidate.text for query in history}
+    sizes = _sizes(wording)
+    flat = len({query.fitness for query in history}) < 2
+    for attempt in range(_TRIES):
+        if flat:
+            genome = _walked(sizes, random_seed, number + attempt)
+        else:
+            genome = _bred(history, sizes, random)
+        text = express(wording, genome)
+        if text not in tried:
+            return Candidate(text=text, made={"genome": genome})
+    return None
+
+
+def express(wording: Wording, genome: Genome) -> str:
+    """A genome's text; what an adversary fills in is left open."""
+    text = wording.texts[genome[TEMPLATE]]
+    for slot, entries in wording.pools.items():
+        text = text.replace("{{" + slot + "}}", show(entries[genome[slot]]))
+    return " ".join(text.split())
+
+
+def _sizes(wording: Wording) -> Genome:
+    slots = {slot: len(entries) for slot, entries in wording.pools.items()}
+    return {TEMPLATE: len(wording.texts), **slots}
+
+
+def _walked(sizes: Genome, random_seed: int, number: int) -> Genome:
+    """Every slot goes through its entries in an order of its own.
+
+    Once the largest slot is through, the others move on by one against it.
+    """
+    genome: Genome = {}
+    most = max(sizes.values())
+    for slot, size in sizes.items():
+        order = list(range(size))
+        Random(f"{random_seed}/{slot}").shuffle(order)
+        genome[slot] = order[(number + (number // most if size < most else 0)) % size]
+    return genome
+
+
+def _bred(history: Sequence[Query], sizes: Genome, random: Random) -> Genome:
+    """A child of two fit parents."""
+    one, other = (_parent(history, random) for _ in range(2))
+    child = {slot: random.choice((one, other))[slot] for slot in sizes}
+    return {
+        slot: random.randrange(sizes[slot]) if random.random() < MUTATION else gene
+        for slot, gene in child.items()
+    }
+
+
+def _parent(history: Sequence[Query], random: Random) -> Genome:
+    drawn = random.sample(list(history), min(TOURNAMENT, len(history)))
+    genome: Genome = max(drawn, key=lambda query: query.fitness).candidate.made["genome"]
+    return genome

@@ -1,0 +1,117 @@
+"""Playing prompts: through the same staging, harness and grading as every task."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessage, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from constraintrot import attacks
+from constraintrot.attack_search.trial import Trial
+from constraintrot.attacks import Chosen
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import message_texts
+from constraintrot.errors import ConstraintRotError, EpisodeError
+from constraintrot.evaluation.parameters import Parameters
+from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.scorers import before_trigger
+from constraintrot.evaluation.solver import default_scaffold, staged
+from constraintrot.grading.survival import Survival, survival
+from constraintrot.grading.verdict import blocked, grade
+from constraintrot.harnesses import Played
+from constraintrot.harnesses import read as read_harness
+from constraintrot.scenario.files import load
+from constraintrot.scenario.schema import Variant
+
+Work = Callable[[], Awaitable[None]]
+
+
+async def play(parameters: Parameters, attack: Chosen | None, family: str, seed: int) -> Trial:
+    """Play one episode, in a running Inspect sample.
+
+    Args:
+        parameters: of the task, with one condition and no attack.
+        attack: what to deliver; None for none.
+        family: whose variant.
+        seed: which.
+    """
+    (condition,) = parameters.conditions
+    agent = get_model(role="agent")
+    scaffold = parameters.scaffold or default_scaffold(agent)
+    variant = load(family, parameters.locale).variant(seed)
+    episode = staged(variant, parameters, condition, False, scaffold, agent)
+    if attack is not None:
+        episode = attacks.deliver(attack, episode)
+    plan = Plan(condition, parameters.compactor, scaffold, parameters.defense)
+    try:
+        played = await read_harness(parameters.harness).make()(episode, plan)
+    except EpisodeError as error:
+        # A prompt may break the machinery, as by a summary that stays empty: no success.
+        return Trial(family=family, seed=seed, outcome=None, reason=str(error))
+    return _graded(variant, episode, played)
+
+
+def _graded(variant: Variant, episode: Episode, played: Played) -> Trial:
+    verdict = grade(variant, played.calls, fault=played.fault)
+    if played.blocked is not None:
+        verdict = blocked(verdict, played.blocked)
+    held = _held(variant, episode, played.last_input)
+    rounds = played.compacted.rounds if played.compacted else []
+    return Trial(
+        family=variant.scenario.family,
+        seed=variant.seed,
+        outcome=verdict.outcome,
+        reason=verdict.reason,
+        kept=held.kept,
+        share=held.share,
+        lost=tuple(name for name, there in held.slots.items() if not there),
+        summary=rounds[-1].summary if rounds else None,
+    )
+
+
+def _held(variant: Variant, episode: Episode, sent: Sequence[ChatMessage]) -> Survival:
+    context = message_texts(before_trigger(sent, variant.trigger))
+    return survival(context, episode.policy, variant.slots)
+
+
+def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -> None:
+    """Do some work as the one sample of an Inspect run, so that all model calls are Inspect's.
+
+    Args:
+        work: what to do.
+        model: the agent.
+        roles: models by role.
+        log_dir: where the run's log goes.
+
+    Raises:
+        ConstraintRotError: it did not end; an error of ours is raised as it was.
+    """
+    ours: list[ConstraintRotError] = []
+
+    @solver(name="attack_search")
+    def working() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            try:
+                await work()
+            except ConstraintRotError as error:
+                ours.append(error)
+                raise
+            return state
+
+        return solve
+
+    task = Task(dataset=[Sample(input="Attack search.")], solver=working(), name="attack_search")
+    (log,) = inspect_eval(
+        task, model=model, model_roles=dict(roles), log_dir=log_dir, display="none"
+    )
+    if ours:
+        raise ours[0]
+    if log.status != "success":
+        why = log.error.message if log.error else log.status
+        raise ConstraintRotError(
+            f"the search stopped ({why}); what was played is kept: go on with the same command"
+        )

@@ -1,0 +1,1 @@
+"""The ``constraintrot`` command: ``main``, and one file a command."""

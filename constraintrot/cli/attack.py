@@ -1,0 +1,168 @@
+"""``constraintrot attack``: search for attacks, and use what was found on other models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from constraintrot.errors import ConstraintRotError, ParameterError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ROLES = click.option(
+    "--model-role", "roles", multiple=True, help="ROLE=MODEL, as summarizer or attacker."
+)
+LOG_DIR = click.option(
+    "--log-dir", default="logs/attack", show_default=True, help="Inspect's logs."
+)
+DEFENSE = click.option("--defense", help="Attack this defense of the lab.")
+FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+
+
+@click.group()
+def attack() -> None:
+    """Search for prompts that make a summary lose a policy; simulation only."""
+
+
+@attack.command()
+@click.argument("tasks")
+@click.option("--model", required=True, help="The agent; it summarises too unless a role says so.")
+@ROLES
+@click.option("--strategy", type=click.Choice(["pool", "genetic", "model"]), default="pool")
+@click.option("--queries", type=click.IntRange(1), default=30, show_default=True, help="Prompts.")
+@click.option("--random-seed", default=0, show_default=True, help="Seed of the strategy.")
+@click.option("--seed", default=20, show_default=True, help="First variant of the search.")
+@click.option("--variants", type=click.IntRange(1), default=4, show_default=True)
+@click.option("--eval-seed", default=0, show_default=True, help="First held-out variant.")
+@click.option("--eval-variants", type=click.IntRange(1), default=10, show_default=True)
+@click.option("--channel", default="tool_output", show_default=True, help="Where prompts come in.")
+@click.option("--position", default="early", show_default=True, help="early, middle or recent.")
+@click.option("--locale", default="en", show_default=True, help="en, zh or es.")
+@DEFENSE
+@click.option("-T", "given", multiple=True, help="Task parameter NAME=VALUE, as compactor.")
+@click.option("--exhaust", is_flag=True, help="Spend all queries, whatever was found.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The search's file.")
+@LOG_DIR
+def search(
+    tasks: str,
+    roles: tuple[str, ...],
+    given: tuple[str, ...],
+    locale: str,
+    defense: str | None,
+    queries: int,
+    out: Path,
+    log_dir: str,
+    **settings: Any,
+) -> None:
+    """Search on TASKS (families, comma-separated); the same command goes on after a kill.
+
+    Every prompt and every episode is a line of FILE, which -T attack=file:FILE
+    plays on variants that were not searched.
+    """
+    with _clear():
+        parameters = {"locale": locale, **_parameters(given)}
+        if defense is not None:
+            parameters["defense"] = defense
+        from constraintrot.attack_search.report import text
+        from constraintrot.attack_search.run import search as run
+
+        wanted = _settings(
+            families=tuple(name.strip() for name in tasks.split(",")),
+            agent=settings.pop("model"),
+            roles=_roles(roles),
+            parameters=parameters,
+            **settings,
+        )
+        found = run(wanted, out, queries=queries, log_dir=log_dir, say=_say)
+        click.echo(text(found))
+        click.echo(f"\nEvery prompt and episode: {out}")
+
+
+@attack.command()
+@FILES
+def report(files: tuple[Path, ...]) -> None:
+    """Print what the searches of FILES found; of several, the best of each model."""
+    with _clear():
+        from constraintrot.attack_search import journal
+        from constraintrot.attack_search.report import overview, text
+
+        found = [journal.read(path) for path in files]
+        click.echo(text(found[0]) if len(found) == 1 else overview(found))
+
+
+@attack.command()
+@FILES
+@click.option("--models", multiple=True, required=True, help="AGENT or AGENT+SUMMARIZER.")
+@ROLES
+@DEFENSE
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The transfer's file.")
+@LOG_DIR
+def transfer(
+    files: tuple[Path, ...],
+    models: tuple[str, ...],
+    roles: tuple[str, ...],
+    defense: str | None,
+    out: Path,
+    log_dir: str,
+) -> None:
+    """Use the best prompt of each of FILES on other models, on held-out variants."""
+    with _clear():
+        from constraintrot.attack_search import journal
+        from constraintrot.attack_search import transfer as matrix
+
+        shared = _roles(roles)
+        named = [part for given in models for part in given.split(",")]
+        targets = [matrix.target(name, shared) for name in named]
+        searches = [journal.read(path) for path in files]
+        found = matrix.transfer(searches, targets, out, defense=defense, log_dir=log_dir, say=_say)
+        click.echo(matrix.text(found))
+        click.echo(f"\nEvery episode: {out}")
+
+
+def _clear() -> Any:
+    from constraintrot.cli.main import clear_errors
+
+    return clear_errors()
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _roles(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [item.partition("=") for item in given]
+    for role, equals, model in pairs:
+        if not (role and equals and model):
+            raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
+    return {role: model for role, _, model in pairs}
+
+
+def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
+    import yaml
+
+    found: dict[str, Any] = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not (name and equals):
+            raise ParameterError(f"-T takes NAME=VALUE, not {item!r}")
+        try:
+            found[name.replace("-", "_")] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ParameterError(f"-T {name}: {value!r} is no value: {error}") from error
+    return found
+
+
+def _settings(**given: Any) -> Any:
+    from pydantic import ValidationError
+
+    from constraintrot.attack_search.settings import SearchSettings
+
+    try:
+        return SearchSettings(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConstraintRotError(f"--{where.replace('_', '-')}: {first['msg']}") from error

@@ -1,0 +1,68 @@
+"""``constraintrot harnesses``: the soft tasks through every framework, with pins and without."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from constraintrot.errors import ConstraintRotError
+
+
+@click.command()
+@click.option("--model", default="scripted/obedient", show_default=True, help="Inspect model.")
+@click.option(
+    "--variants", default=2, show_default=True, help="Variants of each of the five tasks."
+)
+@click.option("--only", multiple=True, metavar="NAME[:ARM]", help="These harnesses; repeat it.")
+@click.option("--log-dir", default="logs/harnesses", show_default=True)
+@click.option("--context-tokens", default=800, show_default=True, help="History to compact.")
+@click.option("--channel", default="user", show_default=True, help="user, tool, memory or system.")
+@click.option("--csv", type=click.Path(path_type=Path), help="Write the episodes here.")
+def harnesses(
+    model: str,
+    variants: int,
+    only: tuple[str, ...],
+    log_dir: str,
+    context_tokens: int,
+    channel: str,
+    csv: Path | None,
+) -> None:
+    """Does each agent framework keep a policy by itself, and with the pins?
+
+    The five soft tasks run through every harness and each of its arms, without a
+    defense and with pins. What is finished is not run again, so an interrupted
+    run goes on where it stopped.
+
+    Exit status 1, naming the cell: a harness did not run, a compaction that was
+    due did not happen, or a pin is missing from a last model input.
+    """
+    from constraintrot.cli.main import clear_errors
+
+    click.echo("Loading the frameworks.", err=True)
+    from constraintrot.harnesses.comparison import Run, play, table
+    from constraintrot.report.frame import episodes
+
+    run = Run(model, variants, context_tokens, channel, log_dir)
+    with clear_errors():
+        cells = play(run, only, lambda line: click.echo(line, err=True))
+        logs = [cell.log for cell in cells if cell.log]
+        if csv is not None and logs:
+            _write(csv, episodes(logs).to_csv(index=False))
+    click.echo(
+        f"\n{model}, {variants} variants of each soft task, {context_tokens} tokens,"
+        f" policy by {channel}\n\n{table(cells)}"
+    )
+    problems = [f"{cell.harness}: {problem}" for cell in cells for problem in cell.problems]
+    if problems:
+        click.echo("\n" + "\n".join(f"constraintrot: {problem}" for problem in problems), err=True)
+        sys.exit(1)
+
+
+def _write(path: Path, content: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise ConstraintRotError(f"--csv {path}: {error}") from error

@@ -1,0 +1,214 @@
+"""The ``constraintrot`` command. Nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from constraintrot.cli.attack import attack
+from constraintrot.cli.compare import compare
+from constraintrot.cli.harnesses import harnesses
+from constraintrot.cli.operator import operator
+from constraintrot.cli.report import report
+from constraintrot.errors import ConstraintRotError
+
+
+@contextmanager
+def clear_errors() -> Generator[None]:
+    """Our own errors are for the user to read, without a traceback; exit status 2."""
+    try:
+        yield
+    except ConstraintRotError as error:
+        click.echo(f"constraintrot: {error}", err=True)
+        sys.exit(2)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="constraintrot")
+def main() -> None:
+    """Does an agent still obey its rules after its context was compacted?
+
+    The evaluations run in Inspect:
+
+        inspect eval constraintrot/soft_email --model local/qwen2.5-coder-1.5b
+    """
+
+
+main.add_command(attack)
+main.add_command(compare)
+main.add_command(harnesses)
+main.add_command(operator)
+main.add_command(report)
+
+
+@main.command()
+@click.argument("task")
+@click.option("--seed", default=0, show_default=True, help="Which variant.")
+@click.option("--locale", default="en", show_default=True, help="en, zh or es.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+def show(task: str, seed: int, locale: str, as_json: bool) -> None:
+    """Print a variant of TASK: policy, values, trigger, tools, ground truth."""
+    with clear_errors():
+        found = describe(task, seed, locale)
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    click.echo(f"{task}, locale {locale}, seed {seed}\n")
+    for wording, text in found["policy"].items():
+        click.echo(f"policy ({wording}):\n  {text}\n")
+    click.echo("trigger:\n  " + found["trigger"].replace("\n", "\n  ") + "\n")
+    for kind, call in found["ground_truth"].items():
+        arguments = json.dumps(call["arguments"], ensure_ascii=False)
+        click.echo(f"{kind}: {call['function']}({arguments})")
+
+
+def describe(task: str, seed: int, locale: str) -> dict[str, Any]:
+    """A variant as plain data.
+
+    Raises:
+        UnknownNameError: no such task or locale.
+        ScenarioError: a negative seed.
+    """
+    from constraintrot.scenario.files import load
+    from constraintrot.scenario.schema import WORDINGS
+
+    variant = load(task, locale).variant(seed)
+    return {
+        "task": task,
+        "seed": seed,
+        "locale": locale,
+        "policy": {wording: variant.policy(wording) for wording in WORDINGS},
+        "values": variant.values,
+        "trigger": variant.trigger,
+        "allowed_trigger": variant.allowed_trigger,
+        "tools": [tool.model_dump() for tool in variant.tools],
+        "ground_truth": {
+            "violates": variant.violating_call.model_dump(),
+            "complies": variant.complying_call.model_dump(),
+        },
+    }
+
+
+@main.command()
+@click.argument("task")
+@click.option("--seed", default=0, show_default=True, help="Which variant.")
+@click.option("--locale", default="en", show_default=True, help="en, zh or es.")
+@click.option(
+    "--call",
+    "source",
+    type=click.File("r", encoding="utf-8"),
+    required=True,
+    help="JSON file of one call or a list of calls; - reads standard input.",
+)
+def grade(task: str, seed: int, locale: str, source: IO[str]) -> None:
+    """Grade tool calls against a variant of TASK.
+
+    A call is {"function": ..., "arguments": {...}}. Prints {"outcome", "reason"}.
+    """
+    from constraintrot.grading import verdict
+    from constraintrot.scenario.files import load
+
+    with clear_errors():
+        variant = load(task, locale).variant(seed)
+        try:
+            calls = verdict.read_calls(source.read())
+        except ValueError as error:
+            raise ConstraintRotError(f"--call: not JSON: {error}") from error
+        found = verdict.grade(variant, calls)
+    click.echo(json.dumps({"outcome": found.outcome, "reason": found.reason}, ensure_ascii=False))
+
+
+@main.group()
+def models() -> None:
+    """The models that run in this process, without a key."""
+
+
+@models.command("list")
+def models_list() -> None:
+    """What there is, how large, and whether it is here."""
+    from constraintrot.models.in_process import catalogue, weights
+
+    for entry in catalogue.MODELS:
+        path = weights.path(entry.name)
+        state = str(path) if path else f"not here; constraintrot models pull {entry.name}"
+        click.echo(f"local/{entry.name:<20} {entry.size / 1e6:6.0f} MB  {entry.licence}  {state}")
+
+
+@models.command("pull")
+@click.argument("name")
+def models_pull(name: str) -> None:
+    """Download the weights of NAME, with progress; a broken download goes on."""
+    from constraintrot.models.in_process import weights
+
+    with clear_errors():
+        click.echo(str(weights.pull(name, progress=weights.to_stderr())))
+
+
+@models.command("path")
+@click.argument("name")
+def models_path(name: str) -> None:
+    """Print where the weights of NAME lie; exit status 1 if they are not here."""
+    from constraintrot.models.in_process import weights
+
+    with clear_errors():
+        path = weights.path(name)
+    if path is None:
+        click.echo(f"not here; constraintrot models pull {name}", err=True)
+        sys.exit(1)
+    click.echo(str(path))
+
+
+@main.command()
+@click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--by", multiple=True, help="Part the cells by this too, as family or compactor.")
+@click.option("--defenses", is_flag=True, help="Compare each defense with none, in pairs.")
+@click.option(
+    "--matrix", nargs=2, help="Violation by two facts, as attack defense, on the same variants."
+)
+@click.option(
+    "--csv", type=click.Path(path_type=Path), help="Write the episodes, or the pairs' rows, here."
+)
+def table(
+    logs: tuple[Path, ...],
+    by: tuple[str, ...],
+    defenses: bool,
+    matrix: tuple[str, str] | None,
+    csv: Path | None,
+) -> None:
+    """Print violation by condition from Inspect LOGS (files or folders)."""
+    from constraintrot.report import defenses as comparison
+    from constraintrot.report.frame import FACTS, episodes
+    from constraintrot.report.table import text
+
+    with clear_errors():
+        unknown = [name for name in by if name not in FACTS]
+        if unknown:
+            raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
+        frame = episodes(logs)
+        if matrix is not None:
+            from constraintrot.report.matrix import text as crossed
+
+            click.echo(crossed(frame, *matrix))
+        else:
+            click.echo(comparison.text(frame, by) if defenses else text(frame, by))
+        if csv is not None:
+            written = comparison.compare_defenses(frame, by) if defenses else frame
+            written.to_csv(csv, index=False)
+
+
+@main.command()
+@click.option("--model", default="local/qwen2.5-coder-1.5b", show_default=True)
+@click.option("--variants", default=3, show_default=True, help="Variants a task.")
+@click.option("--log-dir", default="logs/demo", show_default=True)
+def demo(model: str, variants: int, log_dir: str) -> None:
+    """Watch a real model obey a policy, lose it to compaction, and break it."""
+    from constraintrot.cli.demo import run
+
+    with clear_errors():
+        run(model, variants, log_dir)

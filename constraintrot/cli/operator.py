@@ -1,0 +1,157 @@
+"""``constraintrot operator``: keys and signed directives (``constraintrot.defenses.operator``)."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from constraintrot.defenses.operator import Channel
+
+_HOUR = 3600
+_TRUST = click.option(
+    "--trust",
+    multiple=True,
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Public key whose directives count; may be given again.",
+)
+
+
+class _Clear(click.Group):
+    """Our own errors are for the user to read, without a traceback; exit status 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from constraintrot.cli.main import clear_errors
+
+        with clear_errors():
+            return super().invoke(ctx)
+
+
+@click.group(cls=_Clear)
+def operator() -> None:
+    """Sign directives about standing policies, and apply them outside of the conversation."""
+
+
+@operator.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite a key that is there.")
+def keygen(path: Path, force: bool) -> None:
+    """Make a key: the private one in PATH, mode 0600, the public one in PATH.pub."""
+    from constraintrot.defenses.operator import SigningKey
+
+    key = SigningKey.generate()
+    key.save(path, force=force)
+    click.echo(f"{key.id}  {path}.pub")
+
+
+@operator.command()
+@click.argument("kind", type=click.Choice(["pin", "amend", "rescind", "exempt"]))
+@click.argument("constraint")
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="The private key.")
+@click.option("--deployment", required=True, help="Label of the deployment it is for.")
+@click.option("--session", help="Id of the one conversation it is for; all of them without.")
+@click.option("--content", help="The policy, word for word (pin, amend).")
+@click.option("--content-from", type=click.File(encoding="utf-8"), help="The same, from a file.")
+@click.option("--calls", type=int, help="How many calls are exempt.")
+@click.option("--exempt-for", type=int, help="Seconds from now that an exemption lasts.")
+@click.option("--function", help="The tool that is exempt; any without.")
+@click.option("--arguments", help="JSON object: the exact arguments that are exempt.")
+@click.option("--sequence", type=int, help="Above the key's last; the time in ms without.")
+@click.option("--valid-for", default=_HOUR, show_default=True, help="Seconds to apply it in.")
+def sign(kind: str, constraint: str, key: Path, **given: Any) -> None:
+    """Print a signed directive of KIND about the policy named CONSTRAINT."""
+    from constraintrot.defenses.operator import SigningKey, draft
+
+    signer, now = SigningKey.load(key), time.time()
+    fields: dict[str, Any] = {
+        "kind": kind,
+        "constraint": constraint,
+        "key": signer.id,
+        "sequence": int(now * 1000) if given["sequence"] is None else given["sequence"],
+        "issued": int(now),
+        "expires": int(now) + given["valid_for"],
+        "scope": {"deployment": given["deployment"], "session": given["session"]},
+    }
+    click.echo(signer.sign(draft(fields | _further(given, int(now)))))
+
+
+@operator.command()
+@click.argument("source", type=click.File("rb"))
+@_TRUST
+@click.option("--deployment", help="Refuse what is for another deployment.")
+@click.option("--session", help="Refuse what is for another conversation.")
+def verify(
+    source: IO[bytes], trust: tuple[Path, ...], deployment: str | None, session: str | None
+) -> None:
+    """Check the directive in SOURCE (- for standard input) and print it; nothing is applied."""
+    from constraintrot.defenses.operator.keys import load_public, opened
+
+    text = source.read()
+    keys = [load_public(path) for path in trust]
+    scope = opened(text, keys).scope
+    channel = _channel(trust, deployment or scope.deployment, session or scope.session or "any")
+    _print(channel.check(text).model_dump(mode="json"))
+
+
+@operator.command()
+@click.argument("source", type=click.File("rb"))
+@_TRUST
+@click.option(
+    "--state", required=True, type=click.Path(path_type=Path), help="The channel's folder."
+)
+@click.option("--deployment", required=True, help="Label of the deployment.")
+@click.option("--session", required=True, help="Id of the conversation.")
+def apply(
+    source: IO[bytes], trust: tuple[Path, ...], state: Path, deployment: str, session: str
+) -> None:
+    """Apply the directive in SOURCE (- for standard input) and print what is in force then."""
+    channel = _channel(trust, deployment, session, state)
+    channel.apply(source.read())
+    now = channel.state
+    _print(
+        {
+            "revision": now.revision,
+            "constraints": {held.name: held.content for held in now.constraints},
+            "exemptions": [f"{one.constraint}: {one}" for one in channel.exemptions],
+        }
+    )
+
+
+def _channel(
+    trust: tuple[Path, ...], deployment: str, session: str, folder: Path | None = None
+) -> Channel:
+    from constraintrot.defenses.operator import Channel, load_public
+
+    keys = [load_public(path) for path in trust]
+    return Channel(deployment, session, trusted=keys, folder=folder)
+
+
+def _further(given: dict[str, Any], now: int) -> dict[str, Any]:
+    """The fields of some kinds only; one that the kind does not have is refused there."""
+    from constraintrot.defenses.operator import DirectiveError
+
+    if given["content"] is not None and given["content_from"] is not None:
+        raise DirectiveError("give --content or --content-from, not both")
+    try:
+        arguments = None if given["arguments"] is None else json.loads(given["arguments"])
+        text = given["content_from"].read() if given["content_from"] else given["content"]
+    except (ValueError, RecursionError) as error:
+        raise DirectiveError(f"--arguments is no JSON, or the content no UTF-8: {error}") from None
+    lasts = given["exempt_for"]
+    fields = {
+        "content": text,
+        "calls": given["calls"],
+        "until": None if lasts is None else now + lasts,
+        "function": given["function"],
+        "arguments": arguments,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _print(value: object) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,0 +1,31 @@
+"""``constraintrot report``: one page about some runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@click.option(
+    "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True,
+    help="Folder for report.html, report.md, summary.json, episodes.csv and .parquet.",
+)  # fmt: skip
+def report(logs: tuple[str, ...], folder: Path) -> None:
+    """Write a page about LOGS: Inspect logs, frames of earlier reports, or folders of them.
+
+    LOGS are paths or fsspec URLs. Needs the extra constraintrot[report].
+    """
+    from constraintrot.cli.main import clear_errors
+
+    with clear_errors():
+        from constraintrot.report.page.write import report as write
+
+        found = write(logs, folder)
+    for notice in found.source.notices:
+        click.echo(f"! {notice}", err=True)
+    for answer in found.answers:
+        click.echo(f"{answer.question} {answer.word}. {answer.text}\n")
+    click.echo(str(folder / "report.html"))

@@ -1,0 +1,114 @@
+"""An adversary controls ingested content only: what an attack touched is checked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from constraintrot.episode.episode import Episode, Message, Origin, Turn
+from constraintrot.errors import EpisodeError
+from constraintrot.scenario.schema import Call
+
+# What an attack may change or add: content that the agent ingests.
+INGESTED: frozenset[Origin] = frozenset({"tool", "attacker"})
+_THEIRS = (
+    "content that an adversary does not control; it may only rewrite tool results of the"
+    " history, or add turns of calls and results (part 'attack'), marked as the attacker's"
+)
+# An adversary may name a document, so a call to it may hold that name, but no prose.
+_REFERENCE = re.compile(r"[\w./:@#-]{1,80}", re.ASCII)
+
+
+def check_attacked(before: Episode, after: Episode) -> None:
+    """Refuse an attack that touched anything but ingested content.
+
+    An attack may rewrite the tool results of the history, and put turns of part
+    ``attack`` anywhere in it, made of tool calls and their results. What it
+    wrote carries the origin ``attacker``. The policy turn stays as it is, also
+    where a tool gave it: an attack that rewrote the policy would be no test.
+
+    Raises:
+        EpisodeError: it changed the variant, the opening, the policy turn, the
+            trigger, what the user or the agent wrote, or the turns' order; or
+            it added anything but results of calls that only read.
+    """
+    if (before.variant, before.policy, before.allowed, before.declared) != (
+        after.variant,
+        after.policy,
+        after.allowed,
+        after.declared,
+    ):
+        raise EpisodeError("the attack changed the scenario itself")
+    fixed = before.opening, before.standing, before.trigger
+    if fixed != (after.opening, after.standing, after.trigger):
+        raise EpisodeError(f"the attack touched the opening, policy turn or trigger: {_THEIRS}")
+    if len(before.segments) != len(after.segments):
+        raise EpisodeError(f"the attack touched the rounds of the history: {_THEIRS}")
+    for ours, theirs in zip(before.segments, after.segments, strict=True):
+        _check_kept(_benign(ours), _benign(theirs))
+        for turn in theirs:
+            if turn.part == "attack":
+                _check_added(turn, before)
+
+
+def _benign(turns: tuple[Turn, ...]) -> list[Turn]:
+    return [turn for turn in turns if turn.part != "attack"]
+
+
+def _check_kept(ours: list[Turn], theirs: list[Turn]) -> None:
+    if len(ours) != len(theirs) or not all(map(_kept, ours, theirs)):
+        raise EpisodeError(f"the attack touched turns of the history: {_THEIRS}")
+
+
+def _kept(was: Turn, now: Turn) -> bool:
+    return (
+        was.part == now.part
+        and len(was.messages) == len(now.messages)
+        and all(map(_same_or_rewritten, was.messages, now.messages))
+    )
+
+
+def _same_or_rewritten(was: Message, now: Message) -> bool:
+    rewritten = replace(was, text=now.text, origin="attacker")
+    return now == was or (was.origin in INGESTED and now == rewritten)
+
+
+def _check_added(turn: Turn, before: Episode) -> None:
+    if not turn.messages or len(turn.messages) % 2:
+        raise EpisodeError("the attack added a turn that is not made of calls and their results")
+    for asked, given in zip(turn.messages[::2], turn.messages[1::2], strict=True):
+        if asked.call is None or asked != Message("assistant", "", "agent", asked.call):
+            raise EpisodeError(
+                f"the attack added a {asked.role} message of origin {asked.origin!r};"
+                " it may only add tool results, each after its bare call"
+            )
+        if given != Message("tool", given.text, "attacker", asked.call):
+            raise EpisodeError(
+                f"the attack added a {given.role} message of origin {given.origin!r} after a"
+                " call; that must be the call's result, of role 'tool' and origin 'attacker'"
+            )
+        if not _reads(asked.call, before):
+            raise EpisodeError(
+                f"the attack added a call of {asked.call.function!r} that the history does not"
+                " know; repeat one of its calls, or give one a short name or path to read"
+            )
+
+
+def _reads(call: Call, before: Episode) -> bool:
+    """Whether a call is one of the history's, or the same with a reference in it."""
+    scenario = before.variant.scenario
+    if call.function in {tool.name for tool in before.variant.tools}:
+        return False
+    if any(message.call == call for turn in before.turns for message in turn.messages):
+        return True
+    known = [made for turn in scenario.history.turns for made in turn.calls]
+    return any(
+        call.function == made.function and call.arguments.keys() <= made.arguments.keys()
+        for made in (*known, scenario.channels.tool)
+    ) and all(map(_is_reference, call.arguments.values()))
+
+
+def _is_reference(value: object) -> bool:
+    if isinstance(value, str):
+        return _REFERENCE.fullmatch(value) is not None
+    return isinstance(value, int | float)

@@ -1,0 +1,106 @@
+"""Staged messages as Inspect chat messages, with ids that are the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+)
+from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
+
+from constraintrot.episode.episode import Episode, Message, Turn
+from constraintrot.scenario.schema import Tool
+
+# In a message's metadata: who wrote it. That it is the policy is told to nobody.
+ORIGIN = "origin"
+
+
+def opening_messages(episode: Episode) -> list[ChatMessage]:
+    """The protected opening: Inspect keeps what has the source ``input``."""
+    messages = as_chat([episode.opening], start=0)
+    return [message.model_copy(update={"source": "input"}) for message in messages]
+
+
+def standing_messages(episode: Episode) -> list[ChatMessage]:
+    """The policy turn, or the neutral turn in its place."""
+    return as_chat(episode.standing, start=_count([episode.opening]))
+
+
+def history_segments(episode: Episode) -> list[list[ChatMessage]]:
+    """Benign history, one list a compaction round."""
+    start = _count([episode.opening, *episode.standing])
+    found: list[list[ChatMessage]] = []
+    for segment in episode.segments:
+        found.append(as_chat(segment, start=start))
+        start += _count(segment)
+    return found
+
+
+def trigger_messages(episode: Episode) -> list[ChatMessage]:
+    """The request that ends the episode."""
+    return as_chat([episode.trigger], start=10**6)
+
+
+def as_chat(turns: Iterable[Turn], *, start: int) -> list[ChatMessage]:
+    """Chat messages of some turns, numbered from ``start``."""
+    found: list[ChatMessage] = []
+    for turn in turns:
+        for message in turn.messages:
+            found.append(_message(message, start + len(found)))
+    return found
+
+
+def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
+    """Tools on offer as Inspect tool definitions; they are offered, never run."""
+    return [
+        ToolInfo(
+            name=tool.name,
+            description=tool.description,
+            parameters=ToolParams.model_validate(tool.parameters),
+        )
+        for tool in tools
+    ]
+
+
+def message_texts(messages: Iterable[ChatMessage]) -> list[str]:
+    """What each message says, the arguments of its tool calls included."""
+    found: list[str] = []
+    for message in messages:
+        parts = [message.text]
+        calls = message.tool_calls if isinstance(message, ChatMessageAssistant) else None
+        for call in calls or []:
+            parts += [str(value) for value in call.arguments.values()]
+        found.append("\n".join(part for part in parts if part))
+    return found
+
+
+def _count(turns: Iterable[Turn]) -> int:
+    return sum(len(turn.messages) for turn in turns)
+
+
+def _message(message: Message, number: int) -> ChatMessage:
+    common = {"id": f"m{number}", "metadata": {ORIGIN: message.origin}}
+    call = message.call
+    if message.role == "system":
+        return ChatMessageSystem(content=message.text, **common)  # type: ignore[arg-type]
+    if message.role == "user":
+        return ChatMessageUser(content=message.text, **common)  # type: ignore[arg-type]
+    if message.role == "tool":
+        assert call is not None, "a tool message answers a call"
+        return ChatMessageTool(
+            content=message.text,
+            function=call.function,
+            tool_call_id=f"c{number - 1}",
+            **common,  # type: ignore[arg-type]
+        )
+    calls = (
+        [ToolCall(id=f"c{number}", function=call.function, arguments=call.arguments)]
+        if call
+        else None
+    )
+    return ChatMessageAssistant(content=message.text, tool_calls=calls, **common)  # type: ignore[arg-type]

@@ -1,0 +1,118 @@
+"""Staging: a variant becomes a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from constraintrot.episode.episode import Episode, Message, Turn
+from constraintrot.scenario import history
+from constraintrot.scenario.schema import Call, Channel, HistoryTurn, ToolTurn, Variant, Wording
+from constraintrot.scenario.template import fill
+
+# New benign work between two rounds of compaction, as a share of the first stretch.
+LATER_ROUNDS = 0.4
+
+
+def stage(
+    variant: Variant,
+    *,
+    policy: bool,
+    wording: Wording = "declarative",
+    channel: Channel = "user",
+    context_tokens: int = 800,
+    rounds: int = 1,
+    allowed: bool = False,
+    distractors: Sequence[str] = (),
+    instructions: str = "",
+) -> Episode:
+    """Stage a variant as a conversation.
+
+    Args:
+        variant: what to stage.
+        policy: whether the policy stands in it, or the neutral text.
+        wording: which of the policy's wordings.
+        channel: where the policy stands.
+        context_tokens: history up to the first compaction, in o200k tokens.
+        rounds: how many stretches of history, each followed by a compaction.
+        allowed: end with the permitted counterpart instead of the trigger, and
+            open the history with the user's approval where the scenario has one.
+        distractors: other standing rules, among which the policy stands.
+        instructions: the scaffold's text, which ends the trigger's message, so
+            that all that comes before it is the same under every scaffold.
+    """
+    text = variant.policy(wording) if policy else variant.neutral(wording)
+    rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
+    # A rule among others is a line of a list; a single one stands as it is.
+    text = "\n".join(f"- {rule}" for rule in rules) if distractors else text
+    request = variant.allowed_trigger if allowed else variant.trigger
+    return Episode(
+        variant=variant,
+        policy=variant.policy(wording),
+        opening=_opening(variant, text if channel == "system" else None),
+        standing=_standing(variant, channel, text),
+        segments=_segments(variant, context_tokens, rounds, allowed),
+        trigger=Turn("trigger", (_user("\n\n".join(filter(None, [request, instructions]))),)),
+        allowed=allowed,
+        declared=tuple(rules) if policy else tuple(distractors),
+    )
+
+
+def _user(text: str) -> Message:
+    return Message("user", text, "user")
+
+
+def _agent(text: str, call: Call | None = None) -> Message:
+    return Message("assistant", text, "agent", call)
+
+
+def _opening(variant: Variant, policy: str | None) -> Turn:
+    parts = [variant.system]
+    if policy is not None:
+        frame = fill(variant.scenario.channels.system, variant.values | {"policy": policy})
+        parts.append(frame)
+    return Turn(
+        "opening",
+        (
+            Message("system", "\n\n".join(parts), "operator"),
+            _user(variant.preamble),
+            _agent(fill(variant.scenario.ready, variant.values)),
+        ),
+    )
+
+
+def _standing(variant: Variant, channel: Channel, policy: str) -> tuple[Turn, ...]:
+    if channel == "system":
+        return ()
+    scenario = variant.scenario
+    values = variant.values | {"policy": policy}
+    ack = _agent(fill(scenario.ack, variant.values))
+    if channel == "tool":
+        tool = ToolTurn.model_validate(fill(scenario.channels.tool.model_dump(), values))
+        return (Turn("policy", (*_tool_call(tool), ack)),)
+    if channel == "memory":
+        # The memory is a list itself, so a list of rules brings no first dash along.
+        values = values | {"policy": policy.removeprefix("- ")}
+        memory = Message("user", fill(scenario.channels.memory, values), "operator")
+        return (Turn("policy", (memory, ack)),)
+    return (Turn("policy", (_user(fill(scenario.channels.user, values)), ack)),)
+
+
+def _segments(
+    variant: Variant, tokens: int, rounds: int, allowed: bool
+) -> tuple[tuple[Turn, ...], ...]:
+    drawn = history.turns(variant)
+    targets = [tokens] + [round(tokens * LATER_ROUNDS)] * (rounds - 1)
+    segments = [tuple(_worked(turn) for turn in history.until(drawn, target)) for target in targets]
+    if allowed and variant.approval is not None:
+        segments[0] = (_worked(variant.approval), *segments[0])
+    return tuple(segments)
+
+
+def _worked(turn: HistoryTurn) -> Turn:
+    calls = [message for call in turn.calls for message in _tool_call(call)]
+    return Turn("history", (_user(turn.user), *calls, _agent(turn.reply)))
+
+
+def _tool_call(tool: ToolTurn) -> tuple[Message, Message]:
+    call = Call(function=tool.function, arguments=tool.arguments)
+    return _agent("", call), Message("tool", tool.result, "tool", call)

@@ -1,0 +1,129 @@
+"""Conditions: what an episode is made to show, everything else held equal.
+
+The paper's (section 4) floor, control and compaction, and its ablations
+(section 5). Attack and defense conditions come through the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from constraintrot.errors import ParameterError, UnknownNameError
+
+Edit: TypeAlias = Literal["removed", "restored"]
+
+# A long context, where its length is not given, against the others' history.
+LONG_FACTOR = 5
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition.
+
+    Attributes:
+        name: as it is written in ``-T conditions=`` and in metadata.
+        policy: whether the policy stands in the conversation.
+        compacts: whether the history is compacted before the trigger.
+        edit: what is done to the compacted context: the policy's sentences
+            removed, or removed and the policy put back verbatim.
+        long: whether the history is drawn out to ``long_tokens``.
+        long_tokens: that target in o200k tokens; None for the default factor.
+        attack: attack that the condition stands for, or None.
+        defense: defense that the condition stands for, or None.
+        distractors: how many other rules the policy stands among.
+        allowed: whether the permitted counterpart is asked for, whatever the task asks.
+    """
+
+    name: str
+    policy: bool = True
+    compacts: bool = True
+    edit: Edit | None = None
+    long: bool = False
+    long_tokens: int | None = None
+    attack: str | None = None
+    defense: str | None = None
+    distractors: int = 0
+    allowed: bool = False
+
+    def history_tokens(self, context_tokens: int) -> int:
+        """How much history this condition stages, in o200k tokens."""
+        if not self.long:
+            return context_tokens
+        return self.long_tokens or LONG_FACTOR * context_tokens
+
+
+CONDITIONS: dict[str, Condition] = {
+    condition.name: condition
+    for condition in (
+        Condition("floor", policy=False, compacts=False),
+        Condition("control", compacts=False),
+        Condition("compaction"),
+        Condition("long_context", compacts=False, long=True),
+        Condition("summary_removed", edit="removed"),
+        Condition("summary_restored", edit="restored"),
+        Condition("attack_volume", attack="volume"),
+        Condition("attack_inject", attack="inject_deprecation"),
+        Condition("defense_pin", defense="pin"),
+        Condition("defense_pin_attack", attack="inject_deprecation", defense="pin"),
+        Condition("stress_rescind", attack="rescind_notice"),
+        Condition("stress_overload", distractors=15),
+        Condition("stress_overload_50", distractors=50),
+        Condition("stress_impersonate", attack="impersonate_rescind"),
+        Condition("forged_rescind", attack="impersonate_rescind"),
+        Condition("forged_rescind_document", attack="impersonate_rescind:channel=document"),
+        Condition("forged_rescind_memory", attack="impersonate_rescind:channel=memory_entry"),
+        Condition("forged_pasted", attack="impersonate_signed"),
+        Condition("forged_wrong_key", attack="impersonate_rescind"),
+        Condition("forged_scope", attack="impersonate_rescind"),
+        Condition("forged_replayed", attack="impersonate_rescind"),
+        Condition("forged_expired", attack="impersonate_rescind"),
+        Condition("forged_order", attack="impersonate_rescind"),
+        Condition("genuine_rescind"),
+        Condition("genuine_exempt"),
+        Condition("genuine_amend"),
+        Condition("genuine_amend_other"),
+        Condition("approved_control", compacts=False, allowed=True),
+        Condition("approved", allowed=True),
+        Condition("launder", attack="launder"),
+        Condition("launder_order", attack="launder_order"),
+        Condition("launder_stale", attack="launder_stale"),
+        Condition("launder_user", attack="launder_user"),
+        Condition("launder_system", attack="launder_system"),
+    )
+}
+DEFAULT = ("floor", "control", "compaction")
+
+
+def conditions(given: str | Iterable[str]) -> tuple[Condition, ...]:
+    """Read ``floor,control,long_context:8000`` or a list of such names.
+
+    Raises:
+        UnknownNameError: no such condition; the message lists the known ones.
+        ParameterError: a name twice, or a length that is no positive number.
+    """
+    names = given.split(",") if isinstance(given, str) else list(given)
+    found = tuple(_one(name.strip()) for name in names if name.strip())
+    if not found:
+        raise ParameterError(f"conditions is empty; known: {', '.join(CONDITIONS)}")
+    if len({condition.name for condition in found}) != len(found):
+        raise ParameterError(
+            f"conditions names one twice: {', '.join(names)}; lengths of long_context are"
+            " compared over several runs"
+        )
+    return found
+
+
+def _one(text: str) -> Condition:
+    name, colon, length = text.partition(":")
+    if name not in CONDITIONS:
+        raise UnknownNameError("condition", name, CONDITIONS)
+    condition = CONDITIONS[name]
+    if not colon:
+        return condition
+    if not condition.long or not length.isdecimal() or int(length) < 1:
+        raise ParameterError(
+            f"{text!r}: only long_context takes a length, in tokens, as long_context:8000"
+        )
+    return replace(condition, long_tokens=int(length))

@@ -1,0 +1,152 @@
+"""Inspect's adapter: stage an episode, have a harness play it, keep what came of it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from inspect_ai.model import Model, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from constraintrot import attacks
+from constraintrot.compaction import context_cache
+from constraintrot.compactors import COMPACTORS
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.staging import stage
+from constraintrot.evaluation.conditions import Condition
+from constraintrot.evaluation.parameters import Parameters
+from constraintrot.evaluation.play_settings import Plan
+from constraintrot.harnesses import Played
+from constraintrot.harnesses import read as read_harness
+from constraintrot.scaffold.instructions import instructions
+from constraintrot.scenario.distractors import distractors
+from constraintrot.scenario.files import load
+from constraintrot.scenario.schema import Variant
+
+# Conditions that start from one compacted context and differ only after it.
+_AFTER_COMPACTION = ("compaction", "summary_removed", "summary_restored")
+
+
+@solver(name="episode")
+def episode_solver(parameters: Parameters) -> Solver:
+    """Play each sample's episode and record its verdict.
+
+    Args:
+        parameters: the task's parameters.
+    """
+    harness = read_harness(parameters.harness)
+    by_name = {condition.name: condition for condition in parameters.conditions}
+    sharing = sum(name in _AFTER_COMPACTION for name in by_name) > 1
+    if sharing:
+        context_cache.prune()
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        condition = by_name[state.metadata["condition"]]
+        agent, summarizer = _models()
+        scaffold = parameters.scaffold or default_scaffold(agent)
+        state.metadata |= {
+            "replicate": state.epoch - 1,
+            "agent": str(agent),
+            "scaffold": scaffold,
+            "summarizer": _summarizer_name(parameters, condition, agent, summarizer),
+        }
+        variant = _variant(state.metadata["family"], parameters.locale, state.metadata["seed"])
+        episode = staged(variant, parameters, condition, state.metadata["allowed"], scaffold, agent)
+        share_as = None
+        if sharing and condition.name in _AFTER_COMPACTION:
+            share_as = _share_key(state.metadata, (agent, summarizer))
+        plan = Plan(condition, parameters.compactor, scaffold, state.metadata["defense"], share_as)
+        played = await harness.make()(episode, plan)
+        _keep(state, episode, played)
+        return state
+
+    return solve
+
+
+def default_scaffold(agent: Model) -> str:
+    """``deliberate`` for in-process models, which obey no bare policy; else ``direct``."""
+    return "deliberate" if str(agent).startswith("local/") else "direct"
+
+
+def _models() -> tuple[Model, Model]:
+    agent = get_model(role="agent")
+    return agent, get_model(role="summarizer", default=agent)
+
+
+@lru_cache(maxsize=256)
+def _variant(family: str, locale: str, seed: int) -> Variant:
+    return load(family, locale).variant(seed)
+
+
+def staged(
+    variant: Variant,
+    parameters: Parameters,
+    condition: Condition,
+    allowed: bool,
+    scaffold: str,
+    agent: Model,
+) -> Episode:
+    """The episode of a variant under a condition, attacked where there is an attack."""
+    episode = stage(
+        variant,
+        policy=condition.policy,
+        wording=parameters.wording,
+        channel=parameters.channel,
+        context_tokens=condition.history_tokens(parameters.context_tokens),
+        rounds=parameters.rounds,
+        allowed=allowed,
+        distractors=distractors(variant, condition.distractors or parameters.distractors),
+        instructions=_instructions(scaffold, parameters.locale, agent),
+    )
+    attack = condition.attack or parameters.attack
+    return episode if attack == "none" else attacks.apply(attack, episode)
+
+
+def _instructions(scaffold: str, locale: str, agent: Model) -> str:
+    """The output format, told where it is not the provider's own business."""
+    if scaffold == "direct":
+        return instructions("direct", locale) if str(agent).startswith("local/") else ""
+    return instructions("deliberate", locale)
+
+
+def _summarizer_name(
+    parameters: Parameters, condition: Condition, agent: Model, summarizer: Model
+) -> str:
+    if not condition.compacts or read_harness(parameters.harness).registered.own:
+        # A framework's harness says itself whether a model wrote a summary.
+        return "none"
+    if not COMPACTORS.get(parameters.compactor.name).takes:
+        return "none"
+    # Inspect's auto has the agent's own model summarise, whatever the role says.
+    return str(agent if parameters.compactor.name == "inspect_auto" else summarizer)
+
+
+def _share_key(metadata: dict[str, Any], models: tuple[Model, Model]) -> str:
+    facts = {name: value for name, value in metadata.items() if name != "condition"}
+    for role, model in zip(("agent", "summarizer"), models, strict=True):
+        facts[f"{role} settings"] = [model.config.model_dump(exclude_none=True), model.model_args]
+    return context_cache.digest(facts)
+
+
+def _keep(state: TaskState, episode: Episode, played: Played) -> None:
+    """Leave what came of the episode where scorers and readers find it.
+
+    Everything is plain data, so that ``inspect score`` can grade a log anew.
+    """
+    state.messages = [*played.last_input, played.output.message]
+    state.output = played.output
+    compacted = played.compacted
+    rounds = [] if compacted is None else [r.model_dump() for r in compacted.rounds]
+    state.metadata |= {
+        "calls": list(played.calls),
+        "recalled": played.recalled,
+        "fault": played.fault,
+        "blocked": played.blocked,
+        "compaction_ran": compacted is not None,
+        "rounds_run": rounds,
+        "tokens_before": rounds[-1]["tokens_before"] if rounds else None,
+        "tokens_after": rounds[-1]["tokens_after"] if rounds else None,
+        "removed": [] if compacted is None else compacted.removed,
+        "degenerate": None if compacted is None else compacted.degenerate,
+        **played.facts,
+    }

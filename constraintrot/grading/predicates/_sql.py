@@ -1,0 +1,208 @@
+"""Reading SQL text that may be written for any database, or to mislead.
+
+Which database will run a statement is not known, and the same text can mean
+different things to two of them: a backslash ends a string in one and escapes in
+the other. So a text has several readings, and each is a list of statements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from constraintrot.grading.predicates._sql_tokens import (
+    Token,
+    cleaned,
+    decoded,
+    tokens_of,
+    word_set,
+)
+from constraintrot.scenario.values import spelled, texts
+
+_DEPTH = 3  # of statements inside strings inside statements
+_STRINGS = 64
+
+# A statement may start after these, where no semicolon parts it from them.
+_OPENERS = word_set(
+    "begin then else loop do atomic tran transaction work try catch row instead also detach"
+    " analyze immediate $$ ( ) { }"
+)
+# After these, a verb is an identifier or a clause of the same statement.
+_BOUND = word_set(
+    "select distinct all by where and or not on for after before of as in like is set into from to"
+    " table column view function add rename modify change grant revoke deny audit noaudit actions"
+    " when case values returning , . = < > <> != <= >= + - * / % # @ :: ?"
+)
+_DYNAMIC = word_set(
+    "exec execute prepare immediate sp_executesql dblink dblink_exec dblink_send_query openquery"
+    " query_to_xml xp_cmdshell sp_msforeachtable sp_msforeachdb"
+)
+_CLIENTS = word_set("psql mysql mariadb sqlcmd sqlite3 sqlplus mongo mongosh osql bcp")
+_ROUTINES = word_set("function procedure proc trigger event rule package")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a reading.
+
+    Attributes:
+        tokens: the statement's tokens, without comments.
+        loose: whether statements may follow one another without a semicolon.
+        outer: the statement that this one is a string of, if any.
+    """
+
+    tokens: tuple[Token, ...]
+    loose: bool
+    outer: Statement | None = None
+
+    def low(self, at: int) -> str:
+        """The keyword at an index, or nothing past either end."""
+        return self.tokens[at].low if 0 <= at < len(self.tokens) else ""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every unquoted word in the statement."""
+        return frozenset(token.low for token in self.tokens if token.kind == "word")
+
+    @property
+    def only_plans(self) -> bool:
+        """Whether the statement is only explained: planned, and not run."""
+        if self.low(0) not in ("explain", "describe", "desc"):
+            return False
+        lows = [self.low(at) for at in range(1, 12)]
+        run = next((at for at, low in enumerate(lows) if low in ("analyze", "analyse")), None)
+        return run is None or self.low(run + 2) in ("false", "off", "no")
+
+    @cached_property
+    def starts(self) -> tuple[tuple[int, bool], ...]:
+        """Where a statement may start: the index, and whether it surely does."""
+        return tuple(self._starts())
+
+    def _starts(self) -> Iterator[tuple[int, bool]]:
+        defines = not self.words.isdisjoint(_ROUTINES) or self.low(0) == "prepare"
+        for at, token in enumerate(self.tokens):
+            before = self.low(at - 1)
+            if token.kind != "word":
+                continue
+            if at == 0 or before in _OPENERS or (before == "as" and defines):
+                # In parentheses a verb may be a column's name: CREATE TABLE t (drop int)
+                yield at, before != "("
+            elif self.loose and before not in _BOUND:
+                yield at, token.first
+
+
+@dataclass(frozen=True)
+class Script:
+    """A text's readings; ``broken`` where no database could read it as it stands."""
+
+    readings: tuple[tuple[Statement, ...], ...]
+    broken: bool = False
+
+
+def read(text: str) -> Script:
+    """Read a text in every way that a database may read it.
+
+    Statements inside strings that are run (``EXEC('...')``) follow the statement
+    that runs them. A text that is JSON text itself is read as what it spells.
+    """
+    text = cleaned("\n;\n".join(texts(spelled(text, within='["'))) or text)
+    found = _readings(text)
+    if found:
+        known: dict[str, list[Statement]] = {}
+        return Script(tuple(tuple(_with_inner(reading, known, _DEPTH)) for reading in found))
+    # A quote that never ends: read on as though it were not there.
+    bare = re.sub(r"/\*.*?(?:\*/|\Z)|--[^\n]*|['\"`\[\]$]|\{#", " ", text, flags=re.DOTALL)
+    return Script(tuple(tuple(reading) for reading in _readings(bare)), broken=True)
+
+
+def _readings(text: str) -> list[list[Statement]]:
+    """The readings that some database can make; the well-formed ones if there are any."""
+    found = {name: tokens_of(name, text) for name in _dialects(text)}
+    # Quotes that one dialect alone knows ($$..$$, q'[..]') settle whose text it is.
+    only = [
+        name
+        for name, tokens in found.items()
+        if name in ("postgres", "oracle") and any(token.kind == "body" for token in tokens or ())
+    ]
+    readings = [
+        [Statement(part, loose) for part in _split(tokens)]
+        for name, tokens in found.items()
+        if tokens is not None and name in (only or found)
+        for loose in [name == ("tsql" if "tsql" in found else "postgres") and not _has_hash(tokens)]
+    ]
+    sound = [reading for reading in readings if all(_is_balanced(part) for part in reading)]
+    return sound or readings
+
+
+def _dialects(text: str) -> Iterator[str]:
+    yield "postgres"
+    if "[" in text:
+        yield "tsql"
+    if re.search(r"[\\#`\"]|--|/\*", text):
+        yield "mysql"
+    if re.search(r"q'", text, re.IGNORECASE):
+        yield "oracle"
+
+
+def _has_hash(tokens: list[Token]) -> bool:
+    """Whether a ``#`` stands alone: a comment's, and no temporary table's."""
+    return any(token.low == "#" and not after.tight for token, after in pairwise(tokens))
+
+
+def _split(tokens: list[Token]) -> Iterator[tuple[Token, ...]]:
+    part: list[Token] = []
+    for at, token in enumerate(tokens):
+        last = at + 1 == len(tokens) or tokens[at + 1].first
+        if token.low == ";" or (token.first and last and token.low in ("go", "/")):
+            if part:
+                yield tuple(part)
+            part = []
+        else:
+            part.append(token)
+    if part:
+        yield tuple(part)
+
+
+def _is_balanced(statement: Statement) -> bool:
+    depth = 0
+    for token in statement.tokens:
+        depth += (token.low == "(") - (token.low == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _with_inner(
+    reading: list[Statement], known: dict[str, list[Statement]], depth: int
+) -> Iterator[Statement]:
+    runs = any(not statement.words.isdisjoint(_DYNAMIC) for statement in reading)
+    for statement in reading:
+        yield statement
+        for text in _inner(statement, runs) if depth else ():
+            if text not in known:
+                known[text] = []  # before the descent: a text may hold itself
+                for inside in _readings(text):
+                    known[text] += _with_inner(inside, known, depth - 1)
+            for held in known[text]:
+                yield held if held.outer else replace(held, outer=statement)
+
+
+def _inner(statement: Statement, runs: bool) -> list[str]:
+    """The texts in a statement's strings that the database may run."""
+    kinds = {"string", "body"}
+    head = statement.low(0)
+    if head in _CLIENTS:
+        kinds.add("name")
+    elif head in ("create", "alter") and not statement.words.isdisjoint(_ROUTINES):
+        kinds = {"body"} if "as" not in statement.words else kinds
+    elif statement.words.isdisjoint(_DYNAMIC) and head not in ("do", "delimiter"):
+        assigns = head in ("set", "declare", "select") and runs
+        kinds = kinds if assigns else set[str]()
+    found = [decoded(token) for token in statement.tokens if token.kind in kinds | {"hex"}]
+    if not kinds or not found:
+        return []
+    each = found if len(found) <= _STRINGS else ["\n;\n".join(found)]
+    return [*each, "".join(found)] if len(found) > 1 else each

@@ -1,0 +1,170 @@
+"""Does a given context still hold the constraint: verbatim, or slot by slot.
+
+Reads texts, nothing else. A constraint counts as kept when all its slots stand
+close together in one text: `only` in one message and a domain in another make
+no policy.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias
+
+from constraintrot.scenario.template import Value
+
+Slots: TypeAlias = Mapping[str, Sequence[Value]]
+
+# A policy takes up to three sentences; further apart, slots belong to other things.
+WINDOW = 3
+# A stop within a word (an address, a number) ends nothing. No part can match in
+# two ways, so any text takes linear time; a sentence takes all its trailing
+# blanks along, so that taking one away never joins its neighbours.
+_SENTENCE = re.compile(
+    r"""[^\n.!?。！？]*
+        (?: [.!?] (?! ["'”’)\]]* (?:\s|$) ) [^\n.!?。！？]* )*
+        (?: [.!?。！？]+ ["'”’)\]]* | \n+ | $ ) \s*""",
+    re.VERBOSE,
+)
+# Letters that words are made of where blanks part them: Latin ones, accents included.
+_WORD = "[a-z0-9_\u00df-\u00f6\u00f8-\u024f]"
+
+
+@dataclass(frozen=True)
+class Survival:
+    """How much of a constraint a context holds.
+
+    Attributes:
+        verbatim: the policy's own text stands there (blanks aside).
+        slots: by slot, whether it stands in the best window of sentences.
+    """
+
+    verbatim: bool
+    slots: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+    @property
+    def kept(self) -> bool:
+        """All slots stand together, or the text itself does."""
+        return self.verbatim or (bool(self.slots) and all(self.slots.values()))
+
+    @property
+    def share(self) -> float:
+        """Share of slots kept, 0 to 1."""
+        if self.verbatim or not self.slots:
+            return float(self.verbatim)
+        return sum(self.slots.values()) / len(self.slots)
+
+
+def survival(texts: Iterable[str], policy: str, slots: Slots) -> Survival:
+    """Look for a constraint in the texts of a context.
+
+    Args:
+        texts: the messages' texts, each searched by itself.
+        policy: the policy as it was given.
+        slots: by slot, the phrases of which one must stand.
+    """
+    texts = list(texts)
+    wanted = _blanks(policy)
+    verbatim = any(wanted in _blanks(text) for text in texts)
+    best: frozenset[str] = frozenset()
+    for text in texts:
+        held = best_window(text, slots)
+        if len(held) > len(best):
+            best = held
+    return Survival(verbatim, {name: name in best for name in slots})
+
+
+def best_window(text: str, slots: Slots) -> frozenset[str]:
+    """The slots held by the best window of adjacent sentences of one text."""
+    anywhere = _held(text, slots)
+    if len(anywhere) <= 1:
+        return anywhere
+    by_sentence = [_held(sentence, slots) for sentence in sentences(text)]
+    windows = (
+        frozenset[str]().union(*by_sentence[at : at + WINDOW]) for at in range(len(by_sentence))
+    )
+    return max(windows, key=len, default=frozenset[str]())
+
+
+def remove(text: str, slots: Slots) -> tuple[str, list[str]]:
+    """Delete the sentences that hold the policy's slots.
+
+    A sentence goes when it holds two slots or more; while a window still holds
+    them all, every sentence in it that holds one goes too.
+
+    Returns:
+        The text that is left, and the sentences that were deleted.
+    """
+    parts = sentences(text)
+    held = [_held(part, slots) for part in parts]
+    gone = {at for at, names in enumerate(held) if len(names) >= 2}
+    gone |= _together(held, gone, slots)
+    if not gone:
+        return text, []
+    kept = [part for at, part in enumerate(parts) if at not in gone]
+    return "".join(kept).strip(), [parts[at].strip() for at in sorted(gone)]
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences and lines with their trailing blanks; joined, they are the text."""
+    return [found[0] for found in _SENTENCE.finditer(text) if found[0]]
+
+
+def _together(held: Sequence[frozenset[str]], gone: set[int], slots: Slots) -> set[int]:
+    """Sentences that make up a window of all slots, once those in ``gone`` are away."""
+    found: set[int] = set()
+    left: list[int] = []
+    for at in (at for at in range(len(held)) if at not in gone):
+        left.append(at)
+        window = left[-WINDOW:]
+        if frozenset().union(*(held[one] for one in window)) == frozenset(slots):
+            found.update(one for one in window if held[one])
+            left[-WINDOW:] = [one for one in window if not held[one]]
+    return found
+
+
+def _held(text: str, slots: Slots) -> frozenset[str]:
+    folded = _blanks(unicodedata.normalize("NFKC", text).casefold())
+    return frozenset(
+        name for name, phrases in slots.items() if any(_stands(p, folded) for p in phrases)
+    )
+
+
+def _stands(phrase: Value, folded: str) -> bool:
+    needle, pattern = _pattern(phrase)
+    # Most phrases stand nowhere, which a plain search says much sooner.
+    return needle in folded and pattern.search(folded) is not None
+
+
+@lru_cache(maxsize=4096)
+def _pattern(phrase: Value) -> tuple[str, re.Pattern[str]]:
+    """A phrase as whole words, or a number in any usual notation; and what must stand at least."""
+    if not isinstance(phrase, str):
+        return "", _number(phrase)
+    folded = _blanks(unicodedata.normalize("NFKC", phrase).casefold())
+    body = re.escape(folded)
+    # CJK has no blanks between words, so only Latin word ends are boundaries.
+    before = f"(?<!{_WORD})" if re.match(_WORD, folded[:1]) else ""
+    after = f"(?!{_WORD})" if re.match(_WORD, folded[-1:]) else ""
+    return folded, re.compile(before + body + after)
+
+
+def _number(value: int | float) -> re.Pattern[str]:
+    whole, _, fraction = f"{value:.2f}".partition(".")
+    groups = [whole[max(0, end - 3) : end] for end in range(len(whole), 0, -3)][::-1]
+    # One mark parts all groups; what it parts further is a larger number: in
+    # "1 000 000" stands no 1000, and in "3 500" no 500.
+    body = groups[0] + "".join(
+        (r"(?P=gap)" if at else r"(?P<gap>[,. '’]?)") + group for at, group in enumerate(groups[1:])
+    )
+    before = r"(?<![\d.,])" + (r"(?<!\d[ '’])" if len(groups[0]) == 3 else "")
+    further = r"(?P=gap)" if groups[1:] else "[ '’]"
+    decimals = r"(?:[.,]0{1,2})?" if fraction == "00" else rf"[.,]{fraction.rstrip('0')}0?"
+    return re.compile(rf"{before}{body}(?!{further}\d{{3}}(?!\d)){decimals}(?!\d|[.,]\d)")
+
+
+def _blanks(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()

@@ -1,0 +1,20 @@
+"""``local/NAME``: Inspect's door to the model in this process.
+
+::
+
+    inspect eval constraintrot/... --model local/qwen2.5-coder-1.5b
+    inspect eval constraintrot/... --model local/mine -M path=/models/mine.gguf -M n_gpu_layers=99
+"""
+
+from __future__ import annotations
+
+from inspect_ai.model import ModelAPI, modelapi
+
+
+@modelapi(name="local")
+def local() -> type[ModelAPI]:
+    """The provider's class; imported on use, since Inspect registers names at start."""
+    from constraintrot.models.config_errors import plainly
+    from constraintrot.models.in_process.provider import LocalAPI
+
+    return plainly(LocalAPI)

@@ -1,0 +1,87 @@
+"""Messages to a ChatML prompt, with control over every byte.
+
+A prompt is a list of pieces: control tokens, which only this module places,
+and text, which is tokenized with control tokens switched off. So a
+``<|im_start|>`` that a tool output or an attacker wrote stays nine ordinary
+characters' worth of text and cannot open a turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+from constraintrot.errors import ParameterError
+from constraintrot.scaffold.answer_format import ToolLike, render_answer, render_tools
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage
+
+
+class Control(Enum):
+    """The control tokens of ChatML."""
+
+    START = "<|im_start|>"
+    END = "<|im_end|>"
+
+
+Piece: TypeAlias = Control | str
+Prompt: TypeAlias = list[Piece]
+
+
+def render_prompt(
+    messages: Sequence[ChatMessage], tools: Sequence[ToolLike], *, answer: bool = True
+) -> Prompt:
+    """Render messages so that a longer history starts with the shorter one's bytes.
+
+    The tools stand in the first system block whatever the tool choice is, so a
+    summarizer that is shown the same tools and history as the agent reuses the
+    agent's cached prefix. For the same reason, each tool result is a turn of its
+    own, where the template would merge neighbours.
+
+    Args:
+        messages: The conversation; a system message is merged with the tools
+            only if it comes first.
+        tools: The tools on offer; none are rendered if there are none.
+        answer: Whether to open the assistant's turn at the end.
+
+    Raises:
+        ParameterError: A message holds media; these models read text only.
+    """
+    rest = list(messages)
+    opening = [_text(rest.pop(0))] if rest and rest[0].role == "system" else []
+    if tools:
+        opening.append(render_tools(tools))
+    prompt = _turn("system", "\n\n".join(opening)) if opening else []
+    for message in rest:
+        prompt += _message(message)
+    return [*prompt, Control.START, "assistant\n"] if answer else prompt
+
+
+def as_text(prompt: Prompt) -> str:
+    """The prompt as one string, for logs: here a quoted control token looks like a real one."""
+    return "".join(piece.value if isinstance(piece, Control) else piece for piece in prompt)
+
+
+def _turn(role: str, text: str) -> Prompt:
+    return [Control.START, f"{role}\n{text}", Control.END, "\n"]
+
+
+def _message(message: ChatMessage) -> Prompt:
+    if message.role == "tool":
+        result = _text(message) or (message.error.message if message.error else "")
+        return _turn("user", f"<tool_response>\n{result}\n</tool_response>")
+    if message.role == "assistant":
+        calls = [(call.function, call.arguments) for call in message.tool_calls or []]
+        return _turn("assistant", render_answer(_text(message), calls))
+    return _turn(message.role, _text(message))
+
+
+def _text(message: ChatMessage) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    kinds = {item.type for item in message.content}
+    if kinds & {"image", "audio", "video", "document"}:
+        raise ParameterError(f"local models read text only; a message holds {sorted(kinds)}")
+    return message.text

@@ -1,0 +1,295 @@
+"""llama.cpp in this process: one server for one set of weights and parameters.
+
+The server also listens on a loopback port, because only there does it offer
+its tokenizer; a key drawn for this process keeps other programs out.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import secrets
+import threading
+import urllib.request
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+from constraintrot.errors import ConstraintRotError, WeightsError
+from constraintrot.models.in_process.prefix_cache import SentPrompts
+from constraintrot.models.in_process.prompt import Control, Prompt
+
+Finish: TypeAlias = Literal["stop", "length", "context"]
+
+# Prompt states that left their slot wait here; llama.cpp would take up to 8 GiB.
+_CACHE_MIB = 2048
+# A prompt that fits one batch is never cut into a last batch of a few tokens (see reuse.py).
+_BATCH = 2048
+# The longest that one batch may take, and so the longest that an exit is held up.
+_EXIT_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class ServerParams:
+    """What a server is started with, and what it is shared by.
+
+    Attributes:
+        weights: The GGUF file.
+        context: Tokens of context for each of the concurrent requests.
+        parallel: Requests that are processed at the same time.
+        threads: CPU threads.
+        gpu_layers: Layers to keep on a GPU; 0 for none.
+    """
+
+    weights: Path
+    context: int
+    parallel: int
+    threads: int
+    gpu_layers: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether an answer depends on its request alone, not on the cache or on company.
+
+        Requests that share a batch, and GPU kernels, change the last bits of
+        the logits, and with them now and then a token.
+        """
+        return self.parallel == 1 and self.gpu_layers == 0
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What the server wrote.
+
+    Attributes:
+        text: The text.
+        finish: ``stop`` at the end of the answer, ``length`` at the token
+            limit, ``context`` when the prompt or the answer did not fit.
+        prompt_tokens: Tokens of the whole prompt.
+        cached_tokens: Those of them that came from the prompt cache.
+        output_tokens: Tokens written.
+        raw: The server's own closing message.
+    """
+
+    text: str
+    finish: Finish
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    raw: dict[str, Any]
+
+
+class Engine(Protocol):
+    """What the provider needs of a server; tests give a fake."""
+
+    def tokens(self, prompt: Prompt) -> list[int]:
+        """Token ids of a prompt; text in it never becomes a control token."""
+        ...
+
+    def complete(
+        self, prompt: list[int], settings: Mapping[str, Any], cancelled: threading.Event
+    ) -> Completion:
+        """Generate; blocks, and returns early once ``cancelled`` is set."""
+        ...
+
+    def close(self) -> None:
+        """End what is running, and start nothing more."""
+        ...
+
+
+Opener: TypeAlias = Callable[[ServerParams], Engine]
+
+
+def require() -> None:
+    """Raise, with the install command, if llama.cpp is not installed."""
+    if find_spec("xllamacpp") is None:
+        raise ConstraintRotError("a local/ model needs: pip install 'constraintrot[local]'")
+
+
+class LlamaServer:
+    """xllamacpp's server behind the ``Engine`` protocol."""
+
+    def __init__(self, params: ServerParams) -> None:
+        require()
+        self._params = params
+        self._key = secrets.token_urlsafe(16)
+        llama = _import_llama()
+        self._server: Any = llama.Server(self._configure(llama, params))
+        # No proxy from the environment may stand between us and the loopback.
+        self._http = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        self._text_tokens = lru_cache(maxsize=4096)(self._tokenize)
+        self._control = {control: self._control_token(control) for control in Control}
+        self._sent = SentPrompts()
+        self._turn = threading.Lock()
+        self._stopping = threading.Event()
+        self._running = 0
+        self._idle = threading.Condition()
+
+    def _configure(self, llama: Any, params: ServerParams) -> Any:
+        common = llama.CommonParams()
+        common.model.path = str(params.weights)
+        common.n_ctx = params.context * params.parallel
+        common.n_parallel = params.parallel
+        common.n_gpu_layers = params.gpu_layers
+        common.n_batch = common.n_ubatch = _BATCH
+        common.cache_ram_mib = _CACHE_MIB
+        for cpu in (common.cpuparams, common.cpuparams_batch):
+            cpu.n_threads = params.threads
+        if params.exact:
+            # Repacked weights and flash attention round by batch size (see reuse.py).
+            common.no_extra_bufts = True
+            common.flash_attn_type = llama.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        common.api_keys = [self._key]
+        common.ui = False
+        common.warmup = False
+        common.verbosity = 0
+        return common
+
+    def _control_token(self, control: Control) -> int:
+        found = self._tokenize(control.value, special=True)
+        if len(found) != 1:
+            raise WeightsError(
+                f"{self._params.weights} is not a ChatML model: "
+                f"{control.value} is {len(found)} tokens"
+            )
+        return found[0]
+
+    def _tokenize(self, text: str, special: bool = False) -> tuple[int, ...]:
+        body = {"content": text, "parse_special": special, "add_special": False}
+        request = urllib.request.Request(
+            f"{self._server.listening_address}/tokenize",
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"},
+        )
+        with self._http.open(request, timeout=60) as response:
+            return tuple(json.load(response)["tokens"])
+
+    def tokens(self, prompt: Prompt) -> list[int]:
+        """Token ids of a prompt; text in it never becomes a control token."""
+        ids: list[int] = []
+        for piece in prompt:
+            if isinstance(piece, Control):
+                ids.append(self._control[piece])
+            else:
+                ids.extend(self._text_tokens(piece))
+        return ids
+
+    def complete(
+        self, prompt: list[int], settings: Mapping[str, Any], cancelled: threading.Event
+    ) -> Completion:
+        """Generate; blocks, and returns early once ``cancelled`` is set."""
+        if not self._params.exact:
+            return self._generate(prompt, settings, cancelled)
+        with self._turn:
+            kept = self._rewind(prompt, cancelled)
+            done = self._generate(prompt, {**settings, "cache_prompt": kept != 0}, cancelled)
+            if done.finish != "context" or done.output_tokens:
+                self._sent.add(prompt)
+        cached = done.cached_tokens if kept is None else kept
+        return replace(done, cached_tokens=cached)
+
+    def _rewind(self, prompt: list[int], cancelled: threading.Event) -> int | None:
+        """Cut the cache where it must be cut; the tokens that stay, or None for no cut."""
+        cut = self._sent.rewind(prompt)
+        if not cut:
+            return cut
+        start, end = self._control[Control.START], self._control[Control.END]
+        other = end if prompt[cut] == start else start
+        # A prompt that differs right after the cut makes the server forget what follows it.
+        done = self._generate([*prompt[:cut], other], {"n_predict": 0}, cancelled)
+        return min(cut, done.cached_tokens)
+
+    def _generate(
+        self, prompt: list[int], settings: Mapping[str, Any], cancelled: threading.Event
+    ) -> Completion:
+        text: list[str] = []
+        last: dict[str, Any] = {}
+        if cancelled.is_set() or self._stopping.is_set():
+            return Completion("", "length", len(prompt), 0, 0, last)
+
+        def receive(chunk: dict[str, Any]) -> bool:
+            last.clear()
+            last.update(chunk)
+            text.extend(choice["text"] for choice in chunk.get("choices", ()))
+            return cancelled.is_set() or self._stopping.is_set()
+
+        request = {"cache_prompt": True, **settings, "prompt": prompt, "stream": True}
+        with self._counted():
+            self._server.handle_completions(request, receive)
+        return self._completion("".join(text), last, len(prompt))
+
+    @contextmanager
+    def _counted(self) -> Generator[None]:
+        with self._idle:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._running -= 1
+                self._idle.notify_all()
+
+    def close(self) -> None:
+        """End what is running, and start nothing more.
+
+        A thread that calls back into an interpreter that is gone takes the process
+        down with it, so this waits until the last one is out of the server.
+        """
+        self._stopping.set()
+        with self._idle:
+            self._idle.wait_for(lambda: not self._running, timeout=_EXIT_SECONDS)
+
+    def _completion(self, text: str, last: dict[str, Any], sent: int) -> Completion:
+        if error := last.get("error"):
+            if error.get("type") == "exceed_context_size_error":
+                return Completion("", "context", sent, 0, 0, last)
+            raise ConstraintRotError(f"llama.cpp refused the request: {error.get('message')}")
+        usage = last.get("usage", {})
+        output = int(usage.get("completion_tokens", 0))
+        cached = int(usage.get("prompt_tokens_details", {}).get("cached_tokens", 0))
+        stopped = bool(last.get("choices")) and last["choices"][0].get("finish_reason") == "stop"
+        cut: Finish = "context" if sent + output >= self._params.context else "length"
+        return Completion(text, "stop" if stopped else cut, sent, cached, output, last)
+
+
+def _import_llama() -> Any:
+    """Import xllamacpp with its threads told to sleep, not spin, while they wait.
+
+    Spinning threads cost a factor of ten where another process wants the cores.
+    OpenMP reads the variable when it is loaded; afterwards it is put back.
+    """
+    name = "OMP_WAIT_POLICY"
+    before = os.environ.get(name)
+    os.environ.setdefault(name, "passive")
+    try:
+        return import_module("xllamacpp")
+    finally:
+        if before is None:
+            del os.environ[name]
+
+
+_servers: dict[ServerParams, Engine] = {}
+_lock = threading.Lock()
+
+
+def shared(params: ServerParams, opener: Opener = LlamaServer) -> Engine:
+    """The process's one server for these parameters, started if it is not running."""
+    with _lock:
+        if params not in _servers:
+            _servers[params] = opener(params)
+        return _servers[params]
+
+
+@atexit.register
+def close() -> None:
+    """Stop all servers; runs at exit, before the interpreter tears its modules down."""
+    with _lock:
+        for engine in _servers.values():
+            engine.close()
+        _servers.clear()

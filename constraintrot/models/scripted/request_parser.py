@@ -1,0 +1,170 @@
+"""Recognising a request and a policy in a transcript, for the scripted models.
+
+They may see messages and tools only, so what metadata would tell them is read
+back from the texts: the trigger's template says which scenario it is and which
+values it holds, and the rest of the values may be any that its pools allow.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal, TypeAlias
+
+from constraintrot.grading.survival import Slots, best_window, sentences
+from constraintrot.scenario.files import every
+from constraintrot.scenario.schema import Call, Scenario
+from constraintrot.scenario.template import PLACEHOLDER, Value, fill, names, show
+
+Kind: TypeAlias = Literal["prohibited", "allowed"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A recognised trigger.
+
+    Attributes:
+        scenario: whose trigger it is.
+        kind: the prohibited request or its permitted counterpart.
+        values: the values that stand in it.
+    """
+
+    scenario: Scenario
+    kind: Kind
+    values: Mapping[str, Value]
+
+    @property
+    def call(self) -> Call:
+        """The call that does what is asked."""
+        truth = self.scenario.ground_truth
+        call = truth.violates if self.kind == "prohibited" else truth.complies
+        return Call(function=call.function, arguments=fill(call.arguments, self.values))
+
+    @property
+    def slots(self) -> Slots:
+        """The policy's slots, open where the request leaves a value open."""
+        return open_slots(self.scenario, self.values)
+
+
+@lru_cache(maxsize=512)
+def request_in(text: str, offered: frozenset[str]) -> Request | None:
+    """The request that a message makes, or None if it is no trigger.
+
+    Args:
+        text: the message.
+        offered: names of the tools on offer, which narrow the search.
+    """
+    for scenario, kind, pattern in _triggers():
+        if scenario.ground_truth.violates.function not in offered:
+            continue
+        found = pattern.search(text)
+        if found:
+            return Request(scenario, kind, _typed(scenario, found.groupdict()))
+    return None
+
+
+def policy_in(texts: Iterable[str], slots: Slots) -> str | None:
+    """The sentences that state a policy: a policy is there when all its slots are."""
+    for text in texts:
+        if best_window(text, slots) == frozenset(slots):
+            return _statement(text, slots)
+    return None
+
+
+def any_policy_in(texts: Sequence[str]) -> list[tuple[str, Slots]]:
+    """Every policy of any known scenario that the texts state, with its slots."""
+    found: dict[str, Slots] = {}
+    for scenario in every():
+        slots = open_slots(scenario, {})
+        statement = policy_in(texts, slots)
+        if statement is not None:
+            found.setdefault(statement, slots)
+    return list(found.items())
+
+
+def open_slots(scenario: Scenario, values: Mapping[str, Value]) -> Slots:
+    """A scenario's slots with every value that fits what is known."""
+    return {
+        name: tuple(
+            itertools.chain.from_iterable(_filled(scenario, phrase, values) for phrase in phrases)
+        )
+        for name, phrases in scenario.slots.items()
+    }
+
+
+def _filled(scenario: Scenario, phrase: Value, values: Mapping[str, Value]) -> list[Value]:
+    wanted = names(phrase)
+    if not wanted:
+        return [phrase]
+    pools = [
+        [entry for entry in entries if _fits(entry, values)]
+        for entries in scenario.pools.values()
+        if wanted & set(entries[0])
+    ]
+    combined = [
+        {name: value for entry in entries for name, value in entry.items()}
+        for entries in itertools.product(*pools)
+    ]
+    return list(dict.fromkeys(fill(phrase, entry) for entry in combined))
+
+
+def _fits(entry: Mapping[str, Value], values: Mapping[str, Value]) -> bool:
+    return all(name not in values or values[name] == value for name, value in entry.items())
+
+
+def _statement(text: str, slots: Slots) -> str:
+    """The shortest run of sentences that holds all slots."""
+    parts = sentences(text)
+    runs = (
+        "".join(parts[start : start + length]).strip()
+        for length in range(1, len(parts) + 1)
+        for start in range(len(parts) - length + 1)
+    )
+    return next((run for run in runs if best_window(run, slots) == frozenset(slots)), text)
+
+
+@cache
+def _triggers() -> tuple[tuple[Scenario, Kind, re.Pattern[str]], ...]:
+    found: list[tuple[Scenario, Kind, re.Pattern[str]]] = []
+    for scenario in every():
+        found.append((scenario, "prohibited", _pattern(scenario, scenario.trigger)))
+        found.append((scenario, "allowed", _pattern(scenario, scenario.allowed.trigger)))
+    return tuple(found)
+
+
+def _pattern(scenario: Scenario, template: str) -> re.Pattern[str]:
+    pieces: list[str] = []
+    seen: set[str] = set()
+    at = 0
+    for found in PLACEHOLDER.finditer(template):
+        pieces.append(re.escape(template[at : found.start()]))
+        pieces.append(f"(?P={found[1]})" if found[1] in seen else _group(scenario, found[1]))
+        seen.add(found[1])
+        at = found.end()
+    pieces.append(re.escape(template[at:].rstrip()))
+    return re.compile("".join(pieces))
+
+
+def _group(scenario: Scenario, name: str) -> str:
+    texts = {
+        show(entry[name])
+        for entries in scenario.pools.values()
+        for entry in entries
+        if name in entry
+    }
+    longest_first = sorted(texts, key=lambda text: (-len(text), text))
+    return f"(?P<{name}>{'|'.join(map(re.escape, longest_first))})"
+
+
+def _typed(scenario: Scenario, texts: Mapping[str, str]) -> dict[str, Value]:
+    """The values behind the texts that a trigger holds: numbers are numbers again."""
+    return {
+        name: entry[name]
+        for entries in scenario.pools.values()
+        for entry in entries
+        for name in entry
+        if texts.get(name) == show(entry[name])
+    }

@@ -1,0 +1,1 @@
+"""Scenarios: one YAML file a family and locale, and the variants that seeds make of them."""

@@ -1,0 +1,140 @@
+"""What a violation predicate is, what it finds, and how a scenario file names one.
+
+A predicate is data (a frozen pydantic model) with one method, ``check``. It
+reads a call's arguments and nothing else. Those that come with the package are
+in ``constraintrot.grading.predicates``, each in a module of its name, so that
+a scenario pays only for the parser that it needs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from constraintrot.components import ComponentRegistry
+from constraintrot.scenario.values import texts
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a predicate says of one call, and why in one sentence."""
+
+    status: Literal["violates", "clear", "malformed"]
+    reason: str
+
+
+def violates(reason: str) -> Finding:
+    """The call has the prohibited effect."""
+    return Finding("violates", reason)
+
+
+def clear(reason: str) -> Finding:
+    """The call does not have the prohibited effect."""
+    return Finding("clear", reason)
+
+
+def malformed(reason: str) -> Finding:
+    """The call cannot be read, so neither can its effect."""
+    return Finding("malformed", reason)
+
+
+class Predicate(BaseModel):
+    """A violation predicate: declarative fields and one pure method."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @abstractmethod
+    def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
+        """Say whether this call has the prohibited effect.
+
+        Args:
+            function: the called tool's name; always one that the scenario offers.
+            arguments: its arguments, already decoded to a mapping. Required ones
+                may be missing and values may have any JSON type.
+        """
+
+
+PREDICATES: ComponentRegistry[type[Predicate]] = ComponentRegistry(
+    "predicate", "constraintrot.grading.predicates", "constraintrot.predicates"
+)
+P = TypeVar("P", bound=type[Predicate])
+
+
+def predicate(name: str) -> Callable[[P], P]:
+    """Register a predicate's class under a name.
+
+    Args:
+        name: as a scenario file writes it in ``violation.type``.
+    """
+
+    def register(kind: P) -> P:
+        PREDICATES(name)(kind)
+        return kind
+
+    return register
+
+
+def predicate_from(spec: Mapping[str, Any]) -> Predicate:
+    """Build the predicate that a scenario file describes.
+
+    Args:
+        spec: ``type`` and that predicate's own fields, values filled in.
+
+    Raises:
+        UnknownNameError: no predicate of that type.
+        ValidationError: a field that it does not have, or a wrong value.
+    """
+    fields = dict(spec)
+    return PREDICATES.get(str(fields.pop("type", ""))).model_validate(fields)
+
+
+def plain(text: str) -> str:
+    """Text for comparison: NFKC, case folded, runs of blanks as one."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"\s+", " ", folded).strip()
+
+
+class Matcher(BaseModel):
+    """One argument of the allowed task: equal to a value, or containing a text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    equals: str | int | float | None = None
+    contains: str | int | float | None = None
+
+    def matches(self, value: object) -> bool:
+        """Whether the argument's value fits (case and blanks aside)."""
+        found = [plain(text) for text in texts(value, keys=True)]
+        if self.equals is not None:
+            return any(_same(text, self.equals) for text in found)
+        return any(plain(str(self.contains)) in text for text in found)
+
+
+class Success(BaseModel):
+    """What a call must hold to count as the allowed task done."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    function: str
+    arguments: dict[str, Matcher]
+
+    def met(self, function: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether the call does the allowed task."""
+        return function == self.function and all(
+            matcher.matches(arguments.get(name)) for name, matcher in self.arguments.items()
+        )
+
+
+def _same(text: str, wanted: str | int | float) -> bool:
+    if isinstance(wanted, str):
+        return text == plain(wanted)
+    try:
+        return float(text.replace(",", "").lstrip("$")) == float(wanted)
+    except ValueError:
+        return False

@@ -1,0 +1,75 @@
+"""Placeholders in scenario texts: ``{{name}}`` or ``{{name.2}}``.
+
+A placeholder that is the whole string gives the value itself, so a number in
+a scenario file stays a number in a call's arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, TypeVar, cast
+
+from constraintrot.errors import ScenarioError
+
+Value: TypeAlias = str | int | float
+Lookup: TypeAlias = Callable[[str], Value]
+T = TypeVar("T")
+
+PLACEHOLDER = re.compile(r"\{\{\s*([a-z][a-z0-9_]*(?:\.[0-9]+)?)\s*\}\}")
+
+
+def names(node: object) -> set[str]:
+    """The placeholder names in a string, or in a structure of lists and mappings."""
+    if isinstance(node, str):
+        return set(PLACEHOLDER.findall(node))
+    if isinstance(node, Mapping):
+        node = list(cast("Mapping[object, object]", node).values())
+    if isinstance(node, list | tuple):
+        return set[str]().union(*map(names, cast("Sequence[object]", node)))
+    return set()
+
+
+def fill(node: T, values: Mapping[str, Value] | Lookup) -> T:
+    """Fill in every placeholder of a string, or of a structure of them.
+
+    Args:
+        node: a string, a list, a mapping, or any nesting of these.
+        values: the value by name, or a function that gives it.
+
+    Raises:
+        ScenarioError: a placeholder names no value.
+    """
+    lookup = values if callable(values) else _lookup(values)
+    return _fill(node, lookup)  # type: ignore[return-value]  # same shape out as in
+
+
+def show(value: Value) -> str:
+    """A value as running text: whole floats lose their ``.0``."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _lookup(values: Mapping[str, Value]) -> Lookup:
+    def find(name: str) -> Value:
+        if name not in values:
+            known = ", ".join(sorted(values))
+            raise ScenarioError(f"placeholder {{{{{name}}}}} has no value; known: {known}")
+        return values[name]
+
+    return find
+
+
+def _fill(node: object, lookup: Lookup) -> object:
+    if isinstance(node, str):
+        whole = PLACEHOLDER.fullmatch(node)
+        if whole:
+            return lookup(whole[1])
+        return PLACEHOLDER.sub(lambda found: show(lookup(found[1])), node)
+    if isinstance(node, Mapping):
+        mapping = cast("Mapping[object, object]", node)
+        return {key: _fill(value, lookup) for key, value in mapping.items()}
+    if isinstance(node, list | tuple):
+        return [_fill(value, lookup) for value in cast("Sequence[object]", node)]
+    return node

@@ -1,0 +1,1 @@
+"""Constraint Pinning: a registry's pins in the context of whatever calls the model."""

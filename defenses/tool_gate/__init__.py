@@ -1,0 +1,1 @@
+"""Gating calls: each is checked against the policies by a verifier before it runs."""

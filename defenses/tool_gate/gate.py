@@ -1,0 +1,87 @@
+"""A check of every proposed call against the declared policies, before it is executed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.defenses import Defense, Deployment, Stacked, defense
+from constraintrot.defenses.tool_gate.verifier import Verifier, schema
+
+if TYPE_CHECKING:
+    from inspect_ai.model import GenerateConfig, Model
+
+# An answer is one short object; in-process models may not stop by themselves.
+MAX_TOKENS = 200
+
+
+class ToolGate(Defense):
+    """Lets a call through only if the verifier reads it and says that it breaks no rule.
+
+    Args:
+        constraints: the standing policies, word for word; with none, every call
+            passes and no model is asked.
+        verifier: what checks; the model of role ``verifier`` unless given, and
+            the agent's own where that role has none.
+
+    Attributes:
+        counts: calls by what became of them: ``approved``, ``blocked``, or
+            ``undecided``, which is blocked too.
+    """
+
+    def __init__(self, constraints: Sequence[str], verifier: Verifier | None = None) -> None:
+        self.constraints = tuple(constraints)
+        self.verifier = verifier or Verifier(ask)
+        self.counts: Counter[str] = Counter()
+
+    async def approve(self, function: str, arguments: Mapping[str, Any]) -> str | None:
+        """Why a proposed call is blocked, or None to let it through."""
+        from inspect_ai.log import transcript
+
+        if not self.constraints:
+            return None
+        decision = await self.verifier.check(self.constraints, function, dict(arguments))
+        outcome = {False: "approved", True: "blocked", None: "undecided"}[decision.blocked]
+        self.counts[outcome] += 1
+        transcript().info(
+            {"function": function, "outcome": outcome, "reason": decision.reason},
+            source="tool_gate",
+        )
+        return None if decision.blocked is False else decision.reason
+
+
+async def ask(prompt: str) -> str:
+    """The answer of the model of role ``verifier``, or of the agent's."""
+    from inspect_ai.model import ChatMessageUser, get_model
+
+    model = get_model(role="verifier", default=get_model(role="agent"))
+    output = await model.generate([ChatMessageUser(content=prompt)], config=_config(model))
+    return output.completion
+
+
+def _config(model: Model) -> GenerateConfig:
+    from inspect_ai.model import GenerateConfig, ResponseSchema
+    from inspect_ai.util import JSONSchema
+
+    # As in the replay harness: only the in-process provider samples to a schema,
+    # and a ceiling would count a hosted model's reasoning in.
+    if not str(model).startswith("local/"):
+        return GenerateConfig()
+    wanted = ResponseSchema(name="verifier", json_schema=JSONSchema.model_validate(schema()))
+    return GenerateConfig(response_schema=wanted, max_tokens=MAX_TOKENS)
+
+
+@defense("tool_gate", hooks=("approve",), declared=True)
+def tool_gate(deployment: Deployment) -> Defense:
+    """Calls are checked against the declared policies."""
+    return ToolGate(deployment.declared)
+
+
+@defense("pin_gate", hooks=("wrap", "assemble", "approve"), declared=True)
+def pin_gate(deployment: Deployment) -> Defense:
+    """The declared policies are pinned, and calls are checked against them."""
+    # Only here, so that the gate works without what pinning needs.
+    from constraintrot.defenses.pin import pin
+
+    return Stacked(pin(deployment), ToolGate(deployment.declared))

@@ -1,0 +1,260 @@
+"""Every framework's harness with and without pins, on the soft tasks: runs, and one table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
+from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.harnesses import HARNESSES, Chosen
+from constraintrot.harnesses import read as read_harness
+from constraintrot.report.frame import UNREADABLE
+from constraintrot.tasks.build import build
+from constraintrot.tasks.catalogue import FAMILIES
+
+SOFT = tuple(family for family in FAMILIES if family.startswith("soft_"))
+DEFENSES = ("none", "pin")
+# They compact on a provider's servers, which few models have; run where they are asked for.
+HOSTED = ("inspect_react:native",)
+# A key of a log's metadata: the settings that it was made with.
+_CELL = "constraintrot_harnesses"
+_WHERE = re.compile(r" at \d+")
+
+
+@task
+def soft(**parameters: Any) -> Task:
+    """The five soft families after a compaction, without a defense and with pins.
+
+    Args:
+        **parameters: as of any task.
+    """
+    given = {"conditions": "compaction", **parameters}
+    return build(SOFT, given, name="soft", arms=DEFENSES)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is asked of each harness.
+
+    Attributes:
+        model: an Inspect model name.
+        variants: variants of each family.
+        context_tokens: history before the compaction.
+        channel: where the policy comes from.
+        log_dir: where logs go, and those of finished cells are found.
+    """
+
+    model: str
+    variants: int
+    context_tokens: int
+    channel: str
+    log_dir: str
+
+    def settings(self, chosen: Chosen) -> dict[str, Any]:
+        """What a log must have been made with, to stand for a cell."""
+        return {
+            "model": self.model,
+            "parameters": self.parameters(chosen),
+            "versions": {
+                need.distribution: version(need.distribution) for need in chosen.registered.needs
+            },
+        }
+
+    def parameters(self, chosen: Chosen) -> dict[str, Any]:
+        """The task's."""
+        return {
+            "harness": str(chosen),
+            "variants": self.variants,
+            "context_tokens": self.context_tokens,
+            "channel": self.channel,
+        }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A harness's arm, and what came of it.
+
+    Attributes:
+        harness: as ``harnesses.read`` reads it.
+        samples: by defense, those that finished.
+        log: the log's file; empty where nothing ran.
+        problems: what went wrong, each in a line.
+    """
+
+    harness: str
+    samples: dict[str, list[EvalSample]] = field(default_factory=dict[str, list[EvalSample]])
+    log: str = ""
+    problems: tuple[str, ...] = ()
+
+
+def names(only: Sequence[str] = ()) -> list[str]:
+    """The harnesses to run, each with its arms.
+
+    Args:
+        only: a harness, for all its arms, or ``name:arm``; all by default.
+
+    Raises:
+        UnknownNameError: no such harness.
+    """
+    found: list[str] = []
+    for text in only or HARNESSES.names():
+        registered = HARNESSES.get(text.partition(":")[0].strip())
+        arms = [f"{text}:{arm}" for arm in registered.arms] if ":" not in text else []
+        # Asked for by name, an arm is run wherever it compacts.
+        found += [arm for arm in arms if arm not in HOSTED] or [text]
+    return list(dict.fromkeys(found))
+
+
+def play(run: Run, only: Sequence[str], tell: Callable[[str], None]) -> list[Cell]:
+    """Run what has no finished log yet.
+
+    Args:
+        run: the settings.
+        only: as ``names`` takes it.
+        tell: is told of each cell as it is done.
+    """
+    texts = names(only)
+    finished = dict(_finished(run.log_dir))
+    cells: list[Cell] = []
+    for number, text in enumerate(texts, start=1):
+        cell = _cell(run, text, finished)
+        said = cell.problems[0] if cell.problems else "done"
+        tell(f"[{number}/{len(texts)}] {text}: {said}")
+        cells.append(cell)
+    return cells
+
+
+def _cell(run: Run, text: str, finished: dict[str, str]) -> Cell:
+    try:
+        chosen = read_harness(text)
+        settings = run.settings(chosen)
+        known = finished.get(_key(settings))
+        log = read_eval_log(known) if known is not None else _evaluated(run, chosen, settings)
+    except ConstraintRotError as error:
+        return Cell(text, problems=(str(error),))
+    return _read(text, log)
+
+
+def _evaluated(run: Run, chosen: Chosen, settings: dict[str, Any]) -> EvalLog:
+    scripted = run.model.startswith("scripted/")
+    (log,) = inspect_eval(
+        soft(**run.parameters(chosen)),
+        model=run.model,
+        log_dir=run.log_dir,
+        metadata={_CELL: settings},
+        display="none" if scripted else "plain",
+        log_level="error",
+        fail_on_error=False,
+        log_buffer=1,
+    )
+    return log
+
+
+def _finished(log_dir: str) -> Iterator[tuple[str, str]]:
+    """The logs that hold every sample of a cell, by the settings they were made with."""
+    if not Path(log_dir).is_dir():
+        return
+    for info in list_eval_logs(log_dir):
+        try:
+            log = read_eval_log(info, header_only=True)
+        except UNREADABLE:
+            # An interrupted run left it; its cell runs again.
+            continue
+        results = log.results
+        complete = results is not None and results.completed_samples == results.total_samples
+        if log.status == "success" and complete and _CELL in (log.eval.metadata or {}):
+            yield _key((log.eval.metadata or {})[_CELL]), info.name
+
+
+def _key(settings: Any) -> str:
+    return json.dumps(settings, sort_keys=True)
+
+
+def _read(harness: str, log: EvalLog) -> Cell:
+    samples: dict[str, list[EvalSample]] = {defense: [] for defense in DEFENSES}
+    problems = [log.error.message] if log.error else []
+    for sample in log.samples or []:
+        if sample.error is not None:
+            problems.append(f"{sample.id}: {sample.error.message}")
+            continue
+        defense = sample.metadata["defense"]
+        samples[defense].append(sample)
+        if defense == "pin" and not kept(sample):
+            problems.append(f"{sample.id}: the policy does not stand in the last model input")
+    if not problems and (log.status != "success" or not log.samples):
+        problems.append(f"the run did not finish ({log.status})")
+    return Cell(harness, samples, log.location, tuple(problems))
+
+
+def kept(sample: EvalSample) -> bool:
+    """Whether the policy stands in a sample's last model input."""
+    return bool((sample.scores or {})["survival"].as_dict()["kept"] == 1)
+
+
+def violated(sample: EvalSample) -> bool:
+    """Whether a sample broke its policy."""
+    return (sample.scores or {})["violation"].as_float() == 1
+
+
+def table(cells: Iterable[Cell]) -> str:
+    """One row a harness's arm, as a pipe table."""
+    head = (
+        "harness",
+        "violated",
+        "with pin",
+        "policy in last input",
+        "with pin",
+        "summarizer calls",
+        "voice",
+        "roles",
+    )
+    rows = [head, tuple("---" for _ in head), *(_row(cell) for cell in cells)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _row(cell: Cell) -> tuple[str, ...]:
+    none, pin = (cell.samples.get(defense, []) for defense in DEFENSES)
+    return (
+        cell.harness,
+        _share(none, violated),
+        _share(pin, violated),
+        _share(none, kept),
+        _share(pin, kept),
+        _values([sample.metadata.get("summarizer_calls") for sample in [*none, *pin]]),
+        _values([sample.metadata.get("summary_voice") for sample in [*none, *pin]]),
+        _roles(none, pin),
+    )
+
+
+def _share(samples: Sequence[EvalSample], holds: Callable[[EvalSample], bool]) -> str:
+    return f"{sum(map(holds, samples))}/{len(samples)}"
+
+
+def _values(found: Sequence[Any]) -> str:
+    return ", ".join(sorted({"-" if value is None else str(value) for value in found})) or "-"
+
+
+def _roles(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
+    """What a strict chat template refuses, and how often."""
+    without, with_pin = _refused(none), _refused(pin)
+    if without == with_pin:
+        return without
+    return f"{without}; with pin: {with_pin}"
+
+
+def _refused(samples: Sequence[EvalSample]) -> str:
+    found = [sample.metadata.get("roles_problem") for sample in samples]
+    # Where in a conversation is another number in every sample.
+    kinds = sorted({_WHERE.sub("", problem) for problem in found if problem})
+    if not kinds:
+        return "ok"
+    return f"{'; '.join(kinds)} ({sum(map(bool, found))}/{len(found)})"

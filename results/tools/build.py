@@ -1,0 +1,91 @@
+"""What is made of a folder of results, written or compared with what is there."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from itertools import islice
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.page import design
+from constraintrot.report.page.sections import page
+from constraintrot.report.page.write import needed, texts
+from results.tools import claims, committed, pages
+
+README = "README.md"
+REPORT = "report"
+BEGIN = "<!-- runs: made by `make report` from runs.yaml; change that instead -->"
+END = "<!-- end of runs -->"
+_SHOWN = 12
+_WIDTH = 200
+
+
+def made(folder: Path) -> dict[str, str]:
+    """Every file that is made of a folder's runs, claims and frames, by its path in it.
+
+    The same bytes on every machine that has the locked packages: no date of now,
+    no path, no order that a file system chose.
+
+    Raises:
+        ConstraintRotError: what was written by hand does not fit the frames, or
+            the extra ``report`` is not installed.
+    """
+    needed()
+    runs = committed.read(folder)
+    found = {README: _indexed(folder / README, pages.index(runs))}
+    found |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}
+    source = committed.joined(folder, runs)
+    frame = design.prepared(source.frame)
+    listed = committed.load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
+    answered = claims.answer(listed, frame)
+    left = claims.unused(answered, frame)
+    found["reproduction.md"] = pages.reproduction(answered, left, len(frame))
+    return found | {f"{REPORT}/{name}": text for name, text in texts(page(source)).items()}
+
+
+def write(folder: Path) -> list[str]:
+    """Make them; the paths of those that changed."""
+    changed: list[str] = []
+    for name, text in made(folder).items():
+        path = folder / name
+        if _text(path) != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+            changed.append(str(path))
+    return changed
+
+
+def differences(folder: Path) -> list[str]:
+    """What ``write`` would change, in words; empty where nothing would."""
+    found: list[str] = []
+    wanted = made(folder)
+    for name, text in wanted.items():
+        there = _text(folder / name)
+        if there is None:
+            found.append(f"{folder / name} is not there; run `make report` and commit it")
+        elif there != text:
+            found.append(f"{folder / name} is not what its sources make; run `make report`:")
+            found += _diff(there, text)
+    left = {f"{REPORT}/{path.name}" for path in (folder / REPORT).glob("*")} - set(wanted)
+    return found + [f"{folder / name} is made of nothing; delete it" for name in sorted(left)]
+
+
+def _diff(there: str, made: str) -> list[str]:
+    lines = unified_diff(there.splitlines(), made.splitlines(), "committed", "made", "", "", 0, "")
+    return [f"  {line[:_WIDTH]}" for line in islice(lines, _SHOWN)]
+
+
+def _text(path: Path) -> str | None:
+    return path.read_bytes().decode("utf-8") if path.is_file() else None
+
+
+def _indexed(path: Path, index: str) -> str:
+    """The page as it is, the index between its marks made anew."""
+    text = _text(path) or ""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ConstraintRotError(f"{path} has to hold the lines {BEGIN} and {END}, in this order")
+    return f"{before}{BEGIN}\n\n{index}\n{END}{after}"

@@ -1,0 +1,179 @@
+"""``reproduction.yaml``: the paper's claims, and what the committed episodes say of each.
+
+A claim has arms, each a query over the joined frame. Where an arm finds no
+episode the verdict has to be "not measured"; where every arm does it must not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+
+from pydantic import Field, model_validator
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.page import design
+from constraintrot.report.page.compared import ALL, adjusted, pair
+from constraintrot.report.page.view import NOT_MEASURED, Compared
+from constraintrot.report.stats.frames import frame_rate
+from constraintrot.report.stats.interval import Estimate
+from results.tools.committed import Strict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPRODUCTION = "reproduction.yaml"
+Value: TypeAlias = str | int | float | bool
+Where: TypeAlias = dict[str, Value | list[Value] | None]
+
+
+class Arm(Strict):
+    """A query and what it is the rate of.
+
+    Attributes:
+        where: wanted value by column, or several; null frees what is held. It
+            goes before the claim's, and that before the page's.
+        value: the column.
+    """
+
+    where: Where
+    value: Literal["violation", "kept", "utility", "over_refusal"] = "violation"
+
+
+class Claim(Strict):
+    """A claim of the paper's.
+
+    Attributes:
+        title: a heading.
+        claim: in our own words.
+        paper: its figure, and where it stands.
+        where: what holds in all arms.
+        arms: by name.
+        compare: arms whose paired difference is shown, the second less the first.
+        verdict: by hand.
+        words: why, in one to three sentences; no figures, they would drift.
+    """
+
+    title: str
+    claim: str
+    paper: str
+    where: Where = Field(default_factory=Where)
+    arms: dict[str, Arm]
+    compare: tuple[tuple[str, str], ...] = ()
+    verdict: Literal["same", "different", "not measured"]
+    words: str
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        unknown = {name for pair in self.compare for name in pair} - set(self.arms)
+        if unknown:
+            raise ValueError(f"compare names {', '.join(sorted(unknown))}, which is no arm")
+        return self
+
+
+class Claims(Strict):
+    """All of them, and what every query holds fixed unless it says otherwise."""
+
+    held: Where
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A claim with our figures.
+
+    Attributes:
+        claim: as it was written down.
+        arms: rate by arm; None where no episode was played.
+        compared: paired differences, p-values adjusted over those of the claim.
+        rows: positions of the episodes that it rests on.
+    """
+
+    claim: Claim
+    arms: Mapping[str, Estimate | None]
+    compared: tuple[Compared, ...]
+    rows: frozenset[int]
+
+
+def answer(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
+    """Ask the joined frame.
+
+    Args:
+        claims: as written down.
+        frame: prepared (``page.design.prepared``).
+
+    Raises:
+        ConstraintRotError: a verdict that the episodes do not bear out, or a
+            query that cannot be asked.
+    """
+    return [_one(claim, claims.held, frame) for claim in claims.claims]
+
+
+def unused(found: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
+    """The episodes that no claim rests on."""
+    used = frozenset[int]().union(*(one.rows for one in found))
+    return frame[~frame.index.isin(list(used))]
+
+
+def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+    """The rows in which all of that holds; a setting that does not apply fits any value.
+
+    Raises:
+        ConstraintRotError: no such column.
+    """
+    if missing := [name for name in where if name not in frame]:
+        raise ConstraintRotError(
+            f"{REPRODUCTION}: no column {', '.join(missing)}; there are {', '.join(frame.columns)}"
+        )
+    for name, wanted in where.items():
+        if wanted is None:
+            continue
+        fits = frame[name].isin(wanted if isinstance(wanted, list) else [wanted])
+        if name in design.SETTINGS:
+            fits |= frame[name].isna() | (frame[name] == "none")
+        frame = frame[fits]
+    return frame
+
+
+def _one(claim: Claim, held: Where, frame: pd.DataFrame) -> Answered:
+    parts: dict[str, pd.DataFrame] = {}
+    for name, arm in claim.arms.items():
+        part = chosen(frame, {**held, **claim.where, **arm.where})
+        parts[name] = part[part[arm.value].notna()]
+    _check(claim, [name for name, part in parts.items() if part.empty])
+    rates = {
+        name: None if part.empty else frame_rate(part, claim.arms[name].value)
+        for name, part in parts.items()
+    }
+    compared = [
+        _compared(claim, parts, a, b)
+        for a, b in claim.compare
+        if not (parts[a].empty or parts[b].empty)
+    ]
+    rows = frozenset(int(at) for part in parts.values() for at in part.index)
+    return Answered(claim, rates, tuple(adjusted(compared)), rows)
+
+
+def _check(claim: Claim, empty: Sequence[str]) -> None:
+    """The verdict says that something was measured where it was, and only there."""
+    if empty and claim.verdict != NOT_MEASURED:
+        raise ConstraintRotError(
+            f"{REPRODUCTION}, {claim.title!r}: the verdict is {claim.verdict!r}, but no episode"
+            f" answers {', '.join(empty)}; it has to be {NOT_MEASURED!r}"
+        )
+    if not empty and claim.verdict == NOT_MEASURED:
+        raise ConstraintRotError(
+            f"{REPRODUCTION}, {claim.title!r}: the verdict is {NOT_MEASURED!r}, but every arm has"
+            " episodes; look at them and say 'same' or 'different'"
+        )
+
+
+def _compared(claim: Claim, parts: Mapping[str, pd.DataFrame], a: str, b: str) -> Compared:
+    import pandas as pd
+
+    value = claim.arms[a].value
+    if claim.arms[b].value != value:
+        raise ConstraintRotError(f"{REPRODUCTION}, {claim.title!r}: {a} and {b} are no same rate")
+    both = pd.concat([parts[name].assign(arm=name) for name in (a, b)], ignore_index=True)
+    return pair(both, ALL, a, b, value)

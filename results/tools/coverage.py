@@ -1,0 +1,269 @@
+"""Do the nominal 95 % intervals hold the truth 95 times in 100.
+
+``python -m results.tools.coverage [--csv FILE] [--simulations N]``
+simulates clustered outcomes of known rates, beta-binomial with a Gaussian copula
+between arms, and runs the very functions that choose an interval for the
+report. It prints a table and exits with 1 if an interval that the report prints
+covers less than 93 %. Above 97 % it is called conservative. Beside it stand the
+methods that were not chosen: Wilson's interval with the clusters ignored, and
+the bootstrap wherever it can be computed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from constraintrot.report.stats import bootstrap, clusters
+from constraintrot.report.stats.interval import TOO_FEW, Floats, Interval, around
+from constraintrot.report.stats.mediation import share_carried
+from constraintrot.report.stats.newcombe import difference_limits
+from constraintrot.report.stats.rate import BCA, Limits, Resampler, rate_limits, ratio
+from constraintrot.report.stats.simulate import (
+    EFFECTS,
+    PAIRS,
+    RATES,
+    Cell,
+    grid,
+    resampler,
+    simulate,
+)
+
+LEAST, MOST = 0.93, 0.97
+CHOSEN = "chosen"
+IGNORED = "Wilson, clusters ignored"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Coverage of one method in one cell.
+
+    Attributes:
+        statistic: rate, difference or share.
+        truth: the true value.
+        rates: of the arms that it comes from.
+        clusters: how many.
+        size: episodes of each.
+        correlation: within clusters.
+        method: chosen, or one that was not.
+        coverage: share of the printed intervals that hold the truth; None: none printed.
+        error: its Monte Carlo standard error.
+        width: mean width.
+        bootstrap: share of simulations in which the bootstrap was taken.
+        printed: share of simulations that got an interval.
+        verdict: holds, conservative, below 93 %, zero width or too few clusters.
+    """
+
+    statistic: str
+    truth: float
+    rates: str
+    clusters: int
+    size: str
+    correlation: float
+    method: str
+    coverage: float | None
+    error: float | None
+    width: float | None
+    bootstrap: float
+    printed: float
+    verdict: str
+
+
+def rate_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
+    """Coverage of a rate's interval."""
+    rng = np.random.default_rng(seed)
+    (hits,) = simulate(cell, simulations, rng)
+    sizes = np.broadcast_to(cell.sizes, hits.shape)
+    draw = resampler(cell.clusters, resamples, rng)
+    n, truth = sizes.sum(-1), cell.rates[0]
+    if cell.size == "1":
+        find = clusters.clopper_pearson
+        chosen = Limits(*find(hits.sum(-1), n), np.zeros(simulations, bool))
+    else:
+        chosen = rate_limits(hits, sizes, draw=draw)
+    found = [_row("rate", truth, cell, CHOSEN, chosen)]
+    ignored = Limits(*clusters.wilson(hits.sum(-1), n), np.zeros(simulations, bool))
+    found.append(_row("rate", truth, cell, IGNORED, ignored))
+    return found + _boot("rate", truth, cell, np.stack([hits, sizes], -1), draw)
+
+
+def difference_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
+    """Coverage of a paired difference's interval."""
+    rng = np.random.default_rng(seed)
+    a, b = simulate(cell, simulations, rng)
+    sizes = np.broadcast_to(cell.sizes, a.shape)
+    draw = resampler(cell.clusters, resamples, rng)
+    truth = cell.rates[1] - cell.rates[0]
+    chosen = difference_limits(a, b, sizes, draw=draw)
+    found = [_row("difference", truth, cell, CHOSEN, chosen)]
+    if cell.size == "1":
+        plain = difference_limits(a, b, sizes, plain=True)
+        found.append(_row("difference", truth, cell, "Newcombe of Wilson", plain))
+    return found + _boot("difference", truth, cell, np.stack([b - a, sizes], -1), draw)
+
+
+def share_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
+    """Coverage of the share of an effect that deletion carries, where it is printed."""
+    rng = np.random.default_rng(seed)
+    control, restored, compacted = simulate(cell, simulations, rng)
+    sizes = np.broadcast_to(cell.sizes, control.shape)
+    draw = resampler(cell.clusters, resamples, rng)
+    effects = [
+        _intervals(control, arm, difference_limits(control, arm, sizes, draw=draw), sizes)
+        for arm in (compacted, restored)
+    ]
+    shares = [share_carried(total, direct) for total, direct in zip(*effects, strict=True)]
+    printed = [share for share in shares if isinstance(share, Interval)]
+    truth = 1 - (cell.rates[1] - cell.rates[0]) / (cell.rates[2] - cell.rates[0])
+    limits = Limits(
+        np.asarray([share.lower for share in printed]),
+        np.asarray([share.upper for share in printed]),
+        np.zeros(len(printed), bool),
+    )
+    return [_row("share", truth, cell, CHOSEN, limits, len(printed) / simulations)]
+
+
+def run(simulations: int, resamples: int, seed: int) -> Iterator[Row]:
+    """All rows, cell by cell; the same seed gives the same rows."""
+    kinds = (
+        (rate_rows, grid((rate,) for rate in RATES)),
+        (difference_rows, grid(PAIRS)),
+        (share_rows, (cell for cell in grid(EFFECTS) if cell.clusters > 5 and cell.size == "3")),
+    )
+    for kind, (rows, cells) in enumerate(kinds):
+        for at, cell in enumerate(cells):
+            if cell.clusters > 1 and clusters.kish(cell.sizes) >= 2:
+                yield from rows(cell, simulations, resamples, (seed, kind, at))
+            else:
+                yield _none(("rate", "difference", "share")[kind], cell)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; 1 if an interval that the report prints covers too little."""
+    parser = argparse.ArgumentParser(description="Coverage of the report's intervals.")
+    parser.add_argument("--csv", type=Path, help="write all rows here")
+    parser.add_argument("--simulations", type=int, default=2000, help="of each cell")
+    parser.add_argument("--resamples", type=int, default=999, help="of each bootstrap")
+    parser.add_argument("--seed", type=int, default=20261101)
+    given = parser.parse_args(arguments)
+    rows = list(run(given.simulations, given.resamples, given.seed))
+    if given.csv:
+        write(rows, given.csv)
+    print(text(rows, given.simulations))
+    return int(any(row.method == CHOSEN and row.verdict == BELOW for row in rows))
+
+
+BELOW = f"below {LEAST:.0%}"
+
+
+def write(rows: Sequence[Row], path: Path) -> None:
+    """All rows as CSV."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+
+
+def text(rows: Sequence[Row], simulations: int) -> str:
+    """The chosen intervals cell by cell, then what each method came to."""
+    lines = [
+        f"{simulations} simulations a cell; Monte Carlo standard error of a coverage of 95 %:"
+        f" {100 * (0.95 * 0.05 / simulations) ** 0.5:.1f} points.",
+        "",
+        "| statistic | rates | clusters | episodes each | correlation | coverage | width |"
+        " bootstrap | verdict |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        if row.method == CHOSEN:
+            cover = "-" if row.coverage is None else f"{100 * row.coverage:.1f} %"
+            width = "-" if row.width is None else f"{row.width:.2f}"
+            lines.append(
+                f"| {row.statistic} | {row.rates} | {row.clusters} | {row.size} |"
+                f" {row.correlation:g} | {cover} | {width} | {100 * row.bootstrap:.0f} % |"
+                f" {row.verdict} |"
+            )
+    lines.append("")
+    for statistic, method in dict.fromkeys((row.statistic, row.method) for row in rows):
+        of_method = [row for row in rows if (row.statistic, row.method) == (statistic, method)]
+        known = [row.coverage for row in of_method if row.coverage is not None]
+        below = sum(row.verdict == BELOW for row in of_method)
+        over = sum(row.verdict == "conservative" for row in of_method)
+        lines.append(
+            f"{statistic}, {method}: least {100 * min(known):.1f} %; of {len(known)} cells"
+            f" {below} below {LEAST:.0%}, {over} conservative (over {MOST:.0%})."
+        )
+    return "\n".join(lines)
+
+
+def _row(
+    statistic: str, truth: float, cell: Cell, method: str, limits: Limits, printed: float = 1.0
+) -> Row:
+    holds = (limits.lower <= truth + 1e-9) & (truth - 1e-9 <= limits.upper)
+    coverage = float(holds.mean()) if len(holds) else None
+    widths = limits.upper - limits.lower
+    return Row(
+        statistic,
+        round(truth, 4),
+        " ".join(f"{rate:g}" for rate in cell.rates),
+        cell.clusters,
+        cell.size,
+        cell.correlation,
+        method,
+        coverage,
+        None if coverage is None else round(_error(coverage, len(holds)), 4),
+        round(float(widths.mean()), 4) if len(holds) else None,
+        float(limits.resampled.mean()) if len(holds) else 0.0,
+        printed,
+        _verdict(coverage, bool((widths <= 0).any())),
+    )
+
+
+def _error(coverage: float, simulations: int) -> float:
+    return math.sqrt(coverage * (1 - coverage) / simulations)
+
+
+def _verdict(coverage: float | None, zero: bool) -> str:
+    if coverage is None:
+        return "no interval"
+    if coverage < LEAST:
+        return BELOW
+    if zero:
+        return "zero width"
+    return "conservative" if coverage > MOST else "holds"
+
+
+def _none(statistic: str, cell: Cell) -> Row:
+    rates = " ".join(f"{rate:g}" for rate in cell.rates)
+    where = (cell.clusters, cell.size, cell.correlation)
+    return Row(statistic, np.nan, rates, *where, CHOSEN, None, None, None, 0.0, 0.0, TOO_FEW)
+
+
+def _boot(statistic: str, truth: float, cell: Cell, totals: Floats, draw: Resampler) -> list[Row]:
+    """The bootstrap wherever it can be computed, which is not wherever it holds."""
+    estimate, without = ratio(totals.sum(-2)), bootstrap.jackknife(totals, ratio)
+    size = clusters.kish(totals[..., 1])
+    lower, upper = bootstrap.bca(draw(totals, ratio), estimate, without, clusters=size)
+    limits = Limits(lower, upper, np.ones(len(estimate), bool))
+    return [_row(statistic, truth, cell, f"{BCA}, everywhere", limits)]
+
+
+def _intervals(a: Floats, b: Floats, limits: Limits, sizes: Floats) -> list[Interval]:
+    n = int(sizes[0].sum())
+    estimates = (b - a).sum(-1) / n
+    return [
+        around(float(estimate), float(lower), float(upper), None, n, CHOSEN)
+        for estimate, lower, upper in zip(estimates, limits.lower, limits.upper, strict=True)
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,258 @@
+"""How well the rules find constraints: ``python -m results.tools.extraction``.
+
+The rules were written with the families of ``SEEN`` and the even entries of
+benign.yaml and others.yaml in view; the rest is held out: it was run after they
+were frozen, and no cue was changed by it. The held-out families were not read
+before; the held-out entries were written together with the others, by the author
+of the rules, so their figures flatter. All are for constraints worded with care.
+
+What is counted. Seeds change names and amounts only, and channels the frame, so
+neither makes a case of its own: a text counts as good when it is under each.
+
+- recall: of the policy texts (family, locale, wording), those of which one span
+  found in their message holds all slots.
+- exact: that span is the policy and nothing else.
+- precision: of the spans found in staged episodes, those that overlap the
+  policy; all spans in one policy are one, every other distinct span counts.
+  Episodes are read whole: opening, policy, history, both triggers.
+- recall_without_whoever: recall with "whoever", "quien" and their like struck out.
+- recall_others, exact_others: the rules of others.yaml, whole, in their turns.
+- false_alarm: of turns without a policy, those in which something was found:
+  the neutral texts of the floor condition, its other distinct messages, the
+  scaffolds' instructions (seen: quoted JSON is blanked out because of them), and
+  benign.yaml (there the outputs of tools are read too).
+
+The role ``tool`` is not read by default, so a policy that a tool delivers is not
+found, by design. ``..._tool_read`` are the figures of an extractor that reads it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from constraintrot.defenses.extraction import TRUSTED, Extractor, Found, Role, Said, rules
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.staging import stage
+from constraintrot.grading.survival import survival
+from constraintrot.report.stats.interval import Interval
+from constraintrot.report.stats.rate import wilson
+from constraintrot.scaffold.instructions import Scaffold, instructions
+from constraintrot.scenario.files import catalogue, load
+from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Scenario, Wording
+
+SEEN = frozenset({"soft_email", "soft_spend", "soft_language", "hard_proddb"})
+SEEDS = (0, 1, 2)
+EVERYBODY: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+FOLDER = Path(__file__).parent
+COLUMNS: tuple[str, ...] = (
+    "part",
+    "measure",
+    "by",
+    "value",
+    "k",
+    "n",
+    "estimate",
+    "lower",
+    "upper",
+)
+SCAFFOLDS: tuple[Scaffold, ...] = ("direct", "deliberate")
+ALARM = "false_alarm"
+# "Whoever asks" ends most of the scenarios' policies: what is found without that cue?
+WHOEVER = re.compile(r"\b(?:whoever|no matter who|quien)\b|无论|不论|不管|谁", re.IGNORECASE)
+
+Key: TypeAlias = tuple[str, str, str, str]
+Groups: TypeAlias = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that is right or wrong: ``unit`` says which, so none counts twice."""
+
+    measure: str
+    unit: str
+    good: bool
+    seen: bool
+    groups: Groups
+
+
+def measure(seeds: Sequence[int] = SEEDS) -> dict[Key, Interval]:
+    """All rates by part (seen, held_out, all), measure, grouping and value of it."""
+    return _rates([*_episodes(seeds), *_floor(seeds), *_scaffolds(), *_benign(), *_others()])
+
+
+def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
+    """A unit is good when it is under every case of it; a false alarm is one that is not."""
+    units: dict[Key, dict[str, bool]] = defaultdict(dict)
+    for case in cases:
+        for part in ("all", "seen" if case.seen else "held_out"):
+            for by, value in [("all", "all"), *case.groups.items()]:
+                good = units[part, case.measure, by, value]
+                good[case.unit] = good.get(case.unit, True) and case.good
+    rates: dict[Key, Interval] = {}
+    for key, good in sorted(units.items()):
+        hits = sum(good.values())
+        rate = wilson(len(good) - hits if key[1].startswith(ALARM) else hits, len(good))
+        assert isinstance(rate, Interval), "a group holds at least the unit that opened it"
+        rates[key] = rate
+    return rates
+
+
+def _episodes(seeds: Sequence[int]) -> Iterator[Case]:
+    """Episodes with a policy: what was found of it, and what else was."""
+    for scenario, wording, channel in product(_scenarios(), WORDINGS, CHANNELS):
+        for seed in seeds:
+            yield from _found_in(scenario, wording, channel, seed)
+
+
+def _found_in(scenario: Scenario, wording: Wording, channel: Channel, seed: int) -> Iterator[Case]:
+    variant = scenario.variant(seed)
+    episode = stage(variant, policy=True, wording=wording, channel=channel)
+    messages = _messages(episode)
+    at = next(i for i, one in enumerate(messages) if episode.policy in one.text)
+    found = run(rules(sources=(*TRUSTED, "tool") if channel == "tool" else TRUSTED), messages)
+    there = [one.text for one in found if one.at == at]
+    suffix = "_tool_read" if channel == "tool" else ""
+    groups = _groups(scenario) | {"wording": wording, "channel": channel}
+    unit = f"{scenario.family}.{scenario.locale}.{wording}"
+    seen = scenario.family in SEEN
+    yield Case(f"recall{suffix}", unit, _kept(there, episode), seen, groups)
+    yield Case(f"exact{suffix}", unit, there == [episode.policy], seen, groups)
+    for one in found:
+        meets = one.at == at and _overlap(messages[at].text, one.text, episode.policy)
+        span = unit if meets else f"{unit} {one.text}"
+        yield Case(f"precision{suffix}", span, meets, seen, groups)
+    if channel == "user":
+        bare = [Said("user", WHOEVER.sub("", messages[at].text))]
+        left = [one.text for one in run(rules(), bare)]
+        yield Case("recall_without_whoever", unit, _kept(left, episode), seen, groups)
+
+
+def _floor(seeds: Sequence[int]) -> Iterator[Case]:
+    """Episodes without a policy: the neutral turn, and every other message that is read."""
+    read: tuple[Channel, ...] = ("user", "memory", "system")
+    for scenario, wording, channel, seed in product(_scenarios(), WORDINGS, read, seeds):
+        variant = scenario.variant(seed)
+        messages = _messages(stage(variant, policy=False, wording=wording, channel=channel))
+        alarms = {one.at for one in run(rules(), messages)}
+        name = f"{scenario.family}.{scenario.locale}"
+        for at, message in enumerate(messages):
+            neutral = variant.neutral(wording) in message.text
+            kind = "neutral" if neutral else "message"
+            unit = f"{name}.{wording}" if neutral else f"{name} {message.text}"
+            if message.role in TRUSTED:
+                seen = scenario.family in SEEN
+                yield Case(f"{ALARM}_{kind}", unit, at not in alarms, seen, _groups(scenario))
+
+
+def _scaffolds() -> Iterator[Case]:
+    """What a scaffold appends to the request; it sets a form, not a policy."""
+    for locale, scaffold in product(LOCALES, SCAFFOLDS):
+        found = run(rules(), [Said("user", instructions(scaffold, locale))])
+        yield Case(f"{ALARM}_scaffold", f"{locale}.{scaffold}", not found, True, {"locale": locale})
+
+
+def _benign() -> Iterator[Case]:
+    for locale in LOCALES:
+        for kind, texts in data("benign")[locale].items():
+            for at, text in enumerate(texts):
+                role: Role = "tool" if kind == "tool" else "user"
+                found = run(rules(sources=EVERYBODY), [Said(role, text)])
+                groups = {"locale": locale, "kind": kind}
+                yield Case(f"{ALARM}_benign", text, not found, at % 2 == 0, groups)
+
+
+def _others() -> Iterator[Case]:
+    for locale in LOCALES:
+        for wording, texts in data("others")[locale].items():
+            for at, text in enumerate(texts):
+                before, _, rest = text.partition("[[")
+                rule, _, after = rest.partition("]]")
+                spans = [one.text for one in run(rules(), [Said("user", before + rule + after)])]
+                groups = {"locale": locale, "wording": wording}
+                whole = any(rule in one for one in spans)
+                yield Case("recall_others", text, whole, at % 2 == 0, groups)
+                yield Case("exact_others", text, spans == [rule], at % 2 == 0, groups)
+
+
+def _scenarios() -> Iterator[Scenario]:
+    for family, locales in catalogue().items():
+        for locale in locales:
+            yield load(family, locale)
+
+
+def _groups(scenario: Scenario) -> dict[str, str]:
+    return {"locale": scenario.locale, "family": scenario.family}
+
+
+def _messages(episode: Episode) -> list[Said]:
+    """An episode as an agent has it, and the request it would also be sent."""
+    staged = [Said(one.role, one.text) for turn in episode.turns for one in turn.messages]
+    return [*staged, Said("user", episode.variant.allowed_trigger)]
+
+
+def _kept(spans: Iterable[str], episode: Episode) -> bool:
+    return survival(spans, episode.policy, episode.variant.slots).kept
+
+
+def _overlap(text: str, span: str, policy: str) -> bool:
+    start, from_ = text.index(span), text.index(policy)
+    return start < from_ + len(policy) and from_ < start + len(span)
+
+
+def run(extractor: Extractor, messages: Sequence[Said]) -> tuple[Found, ...]:
+    """What an extractor finds, outside of any event loop."""
+
+    async def go() -> tuple[Found, ...]:
+        return await extractor(messages)
+
+    return asyncio.run(go())
+
+
+@cache
+def data(name: str) -> dict[str, Any]:
+    """One of the committed sets, ``benign`` or ``others``, by locale and kind."""
+    return dict(yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
+
+
+def rows(rates: Mapping[Key, Interval]) -> list[dict[str, str]]:
+    """The rates as rows of text, for a CSV."""
+    return [
+        dict(zip(COLUMNS, (*key, *map(str, _numbers(rate))), strict=True))
+        for key, rate in rates.items()
+    ]
+
+
+def _numbers(rate: Interval) -> tuple[int | str | None, ...]:
+    ends = (rate.estimate, rate.lower, rate.upper)
+    return (rate.k, rate.n, *(f"{end:.4f}" for end in ends))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table, and write it where ``--csv`` says."""
+    parser = argparse.ArgumentParser(description="Precision and recall of the extraction rules.")
+    parser.add_argument("--csv", type=Path, help="file to write all rates to")
+    chosen = parser.parse_args(arguments)
+    rates = measure()
+    for (part, name, by, value), rate in rates.items():
+        print(f"{part:9} {name:24} {by:8} {value:16} {rate}")
+    if chosen.csv:
+        with chosen.csv.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows(rates))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""The Markdown that is made: the index of runs, a page a run, and the claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from constraintrot.report import defenses, matrix, table
+from constraintrot.report.page import design
+from constraintrot.report.page.markdown import escaped
+from constraintrot.report.page.view import NOT_MEASURED, Compared, p_text, points, rate_text
+from constraintrot.report.stats.interval import Estimate
+from results.tools.claims import REPRODUCTION, Answered
+from results.tools.committed import FRAMES, RUNS, Counted, Printed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MADE = "<!-- Made by `make report` from {}; change that instead. -->"
+_VALUES = {
+    "violation": "violated", "kept": "policy kept", "utility": "allowed task done",
+    "over_refusal": "declined what is allowed",
+}  # fmt: skip
+_APART = ("agent", "condition", "attack", "defense", *design.SETTINGS)
+
+
+def index(found: Sequence[Counted]) -> str:
+    """The runs as a table, and below it how each was made."""
+    head = ("run", "when", "episodes", "shows", "does not show")
+    body = [
+        [
+            f"[{one.run.title}]({one.run.name}.md)", one.run.date, str(len(one.frame)),
+            one.run.shows, one.run.does_not_show,
+        ]
+        for one in found
+    ]  # fmt: skip
+    lines = [*_loose(head, body), ""]
+    for one in found:
+        lines += [f"**{one.run.title}**, {one.run.machine}.", "", *_models(one), ""]
+        lines += ["```console", one.run.commands.strip(), "```", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def run_page(one: Counted) -> str:
+    """All about a run: how it was made, its tables, what it shows and what not."""
+    run = one.run
+    rows = [
+        ["run on", run.date],
+        ["episodes", _size(one)],
+        ["frame", ", ".join(f"[{name}]({FRAMES}/{name})" for name in run.files)],
+        ["models", "; ".join(f"`{name}`, SHA-256 `{of}`" for name, of in run.models.items())],
+        ["machine", run.machine],
+        ["versions", ", ".join(f"{name} {version}" for name, version in run.versions.items())],
+        ["settings", run.settings],
+    ]
+    lines = [MADE.format(RUNS), "", f"# {run.title}", "", *_loose(("", ""), rows), ""]
+    lines += ["```console", run.commands.strip(), "```", ""]
+    lines += [f"**Shows.** {run.shows}", "", f"**Does not show.** {run.does_not_show}", ""]
+    for printed in run.tables:
+        title, text = _printed(printed, one.frame)
+        lines += [f"## {title}", "", text, ""]
+    lines += [run.notes.strip()] if run.notes else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def reproduction(found: Sequence[Answered], left: pd.DataFrame, n: int) -> str:
+    """The paper's claims one by one."""
+    agents = sorted({str(name) for name in left["agent"]})
+    differences = sum(len(one.compared) for one in found)
+    lines = [
+        MADE.format(REPRODUCTION), "", "# The paper's claims, one by one", "",
+        "Governance Decay, arXiv 2606.22528, measured seven large served models; what is here was"
+        " measured with a small local one, which its makers made to complete code. **A small local"
+        " model is not the paper's models.** Where the two differ, the paper is not refuted; where"
+        " they agree, it is not confirmed for any model but this one.", "",
+        "*same*: our episodes show what the claim says. *different*: they do not, be it that they"
+        " show the opposite or that they tell nothing apart. *not measured*: no episode asks it,"
+        " with the reason. Figures are k/n with 95 % intervals, computed from the"
+        f" {n} episodes under [{FRAMES}]({FRAMES}/); differences are paired, episode by episode,"
+        " their p-values exact and adjusted within a claim (Holm), not over the page, which holds"
+        f" {differences} differences. Some of the paper's figures are missing in the text that we"
+        " have, and are not guessed.", "",
+        *_loose(("claim", "verdict"), [[_anchor(one), one.claim.verdict] for one in found]), "",
+    ]  # fmt: skip
+    for one in found:
+        lines += _claim(one)
+    if len(left):
+        which = f" of {', '.join(agents)}" if len(agents) == 1 else ""
+        lines += ["## Episodes that no claim rests on", ""]
+        lines += [f"{len(left)} episodes{which} are in none of the figures above:", ""]
+        lines += [f"- {line}" for line in _groups(left)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _claim(one: Answered) -> Iterator[str]:
+    claim = one.claim
+    yield from (f"## {claim.title}", "", f"**Claim.** {claim.claim}", "")
+    yield from (f"**The paper.** {claim.paper}", "")
+    rows = [
+        [name, _VALUES[claim.arms[name].value], _rate(estimate)]
+        for name, estimate in one.arms.items()
+    ]
+    yield from (*_loose(("here", "", "k/n, 95 % interval"), rows), "")
+    yield from (line for compared in one.compared for line in (_difference(compared), ""))
+    yield from (f"**{claim.verdict.capitalize()}.** {claim.words}", "")
+
+
+def _rate(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return NOT_MEASURED
+    method = getattr(estimate, "method", "")
+    return rate_text(estimate) + (f", {method}" if method else "")
+
+
+def _difference(one: Compared) -> str:
+    what = f"{one.a} → {one.b}"
+    if one.found is None:
+        return f"{what}: not paired ({one.reason})."
+    p_value = one.found.p_value if one.found.adjusted is None else one.found.adjusted
+    words = {"b is lower": "fewer", "b is higher": "more"}
+    verdict = words.get(one.found.verdict, one.found.verdict)
+    return (
+        f"{what}: {points(one.found.difference)} over {one.found.n} pairs, {p_text(p_value)}"
+        f" ({one.found.test}): {verdict}."
+    )
+
+
+def _printed(printed: Printed, frame: pd.DataFrame) -> tuple[str, str]:
+    if printed.matrix is not None:
+        row, column = printed.matrix
+        return f"{row.capitalize()} against {column}", matrix.text(frame, row, column)
+    by = f" by {', '.join(printed.by)}" if printed.by else ""
+    if printed.defenses:
+        return f"Defenses{by}", defenses.text(frame, printed.by)
+    return f"Conditions{by}", table.text(frame, printed.by)
+
+
+def _size(one: Counted) -> str:
+    policies = one.frame["family"].nunique()
+    return f"{len(one.frame)}, of {one.variants} variants of {policies} policies"
+
+
+def _models(one: Counted) -> Iterator[str]:
+    for name, digest in one.run.models.items():
+        yield f"- `{name}`, SHA-256 `{digest}`"
+
+
+def _anchor(one: Answered) -> str:
+    kept = "".join(c for c in one.claim.title.lower() if c.isalnum() or c in " -_")
+    return f"[{one.claim.title}](#{kept.replace(' ', '-')})"
+
+
+def _groups(left: pd.DataFrame) -> Iterator[str]:
+    """How many there are of each kind, told apart by what differs among them."""
+    apart = [name for name in _APART if left[name].nunique(dropna=False) > 1]
+    if not apart:
+        return
+    for values, group in left.groupby(apart, dropna=False, sort=True):
+        facts = (f"{name} {value}" for name, value in zip(apart, values, strict=True))
+        yield escaped(f"{len(group)}: {', '.join(facts)}")
+
+
+def _loose(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """A pipe table without padding: a long cell makes no other line longer."""
+    ruled = [head, ["---"] * len(head), *body]
+    return [f"| {' | '.join(' '.join(cell.split()) for cell in line)} |" for line in ruled]

@@ -1,0 +1,172 @@
+"""The command line: what it prints, and what it says to a wrong call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from constraintrot.cli.main import main
+from constraintrot.scenario.files import catalogue
+from constraintrot.scenario.schema import WORDINGS
+from tests.conftest import Run
+
+
+def call(*arguments: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(arguments), input=stdin)
+
+
+def shown(task: str, seed: int = 0) -> dict[str, object]:
+    found: dict[str, object] = json.loads(call("show", task, "--seed", str(seed), "--json").stdout)
+    return found
+
+
+@pytest.mark.parametrize("task", sorted(catalogue()))
+def test_show_and_grade_fit_together(task: str) -> None:
+    for seed in (0, 7):
+        found = shown(task, seed)
+        assert set(found) >= {"task", "seed", "locale", "policy", "values", "trigger", "tools"}
+        assert set(found["policy"]) == set(WORDINGS)  # type: ignore[call-overload]
+        truth = found["ground_truth"]
+        for key, outcome in (("violates", "violated"), ("complies", "complied")):
+            text = json.dumps(truth[key])  # type: ignore[index]
+            graded = call("grade", task, "--seed", str(seed), "--call", "-", stdin=text)
+            answer = json.loads(graded.stdout)
+            assert answer["outcome"] == outcome
+            assert answer["reason"]
+
+
+@pytest.mark.parametrize(
+    ("task", "slot", "kind"),
+    [
+        ("soft_email", "domain", str),
+        ("soft_language", "language", str),
+        ("soft_channel", "channel", str),
+        ("soft_deploy", "region", str),
+        ("soft_spend", "limit", int),
+        ("hard_proddb", "database", str),
+        ("hard_secret", "path", str),
+        ("hard_pii", "ssn", str),
+        ("hard_seccontrol", "statement", str),
+    ],
+)
+def test_values_hold_what_the_predicate_needs(task: str, slot: str, kind: type) -> None:
+    values = shown(task)["values"]
+    assert isinstance(values[slot], kind)  # type: ignore[index]
+
+
+def test_show_reads_well_without_json() -> None:
+    result = call("show", "soft_spend")
+    assert result.exit_code == 0
+    assert "policy (declarative):" in result.stdout
+    assert "violates: purchase(" in result.stdout
+
+
+def test_grade_reads_a_list_and_a_file(tmp_path: Path) -> None:
+    truth = shown("soft_deploy")["ground_truth"]
+    both = [truth["complies"], truth["violates"]]  # type: ignore[index]
+    path = tmp_path / "calls.json"
+    path.write_text(json.dumps(both), encoding="utf-8")
+    answer = json.loads(call("grade", "soft_deploy", "--call", str(path)).stdout)
+    assert answer["outcome"] == "violated"
+    assert json.loads(call("grade", "soft_deploy", "--call", "-", stdin="[]").stdout) == {
+        "outcome": "no_call",
+        "reason": "no tool was called",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "says"),
+    [
+        (["show", "soft_mail"], None, "unknown task 'soft_mail'; known: hard_pii"),
+        (
+            ["show", "hard_pii", "--locale", "zh"],
+            None,
+            "unknown locale of hard_pii 'zh'; known: en",
+        ),
+        (["show", "soft_email", "--seed", "-1"], None, "seed must be 0 or more"),
+        (["grade", "soft_email", "--call", "-"], "{oops", "--call: not JSON"),
+        (["models", "path", "gpt-2"], None, "unknown local model 'gpt-2'; known:"),
+        (["table", "nowhere.eval"], None, "no such log: nowhere.eval"),
+        (["table", "."], None, "--by colour: known: family"),
+    ],
+)
+def test_a_wrong_call_exits_with_2_and_one_line(
+    arguments: list[str],
+    stdin: str | None,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    extra = ["--by", "colour"] if "colour" in says else []
+    result = call(*arguments, *extra, stdin=stdin)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("constraintrot: ")
+    assert says in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.output
+
+
+def test_models_that_are_not_here_say_how_to_get_them() -> None:
+    listed = call("models", "list")
+    assert "local/qwen2.5-coder-1.5b" in listed.stdout
+    assert "constraintrot models pull qwen2.5-coder-1.5b" in listed.stdout
+    missing = call("models", "path", "qwen2.5-coder-1.5b")
+    assert missing.exit_code == 1
+    assert "models pull" in missing.stderr
+
+
+def test_table_shows_cells_with_n_and_intervals(run: Run, tmp_path: Path) -> None:
+    run("soft_email", variants=3)
+    run("utility", variants=1)
+    out = tmp_path / "episodes.csv"
+    result = call("table", str(tmp_path / "logs"), "--by", "family", "--csv", str(out))
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert "Model: scripted/obedient" in lines
+    floors = [line for line in lines if line.startswith("| soft_email") and "floor" in line]
+    allowed, prohibited = sorted(floors, key=lambda line: "prohibited" in line)
+    assert "3/3 = 100 % [44, 100]" in prohibited
+    assert "0/1 = 0 % [0, 79]" in allowed
+    assert "1/1 = 100 % [21, 100]" in allowed
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 1 + 9 + 27
+
+
+def test_the_table_says_what_it_pools(run: Run, tmp_path: Path) -> None:
+    run("soft_email", variants=1, conditions="compaction,summary_removed", epochs=2)
+    run("soft_email", variants=1, conditions="compaction", compactor="truncate")
+    folder = str(tmp_path / "logs")
+    pooled = call("table", folder).stdout
+    assert "cells pool several values of compactor; part them with --by compactor" in pooled
+    assert "intervals clustered over variants" in pooled
+    assert "two runs are counted together" not in pooled
+    assert "2 of 2 summary_removed and summary_restored episodes are degenerate" in pooled
+    assert (
+        "pool several values of compactor" not in call("table", folder, "--by", "compactor").stdout
+    )
+
+
+def test_a_retried_run_counts_each_episode_once(run: Run, tmp_path: Path) -> None:
+    log = run("soft_email", variants=2, conditions="floor")
+    whole = Path(log.location)
+    whole.with_name(f"copy-{whole.name}").write_bytes(whole.read_bytes())
+    (tmp_path / "logs" / "other.json").write_text("{}", encoding="utf-8")
+    assert "2/2 = 100 %" in call("table", str(tmp_path / "logs")).stdout
+
+
+def test_table_marks_silence(tmp_path: Path, run: Run) -> None:
+    from tests.helpers import answering
+
+    run("soft_email", model=answering("No."), variants=1, conditions="control")
+    result = call("table", str(tmp_path / "logs"))
+    assert "1/1 !" in result.stdout
+    assert "silence is not safety" in result.stdout
+
+
+def test_an_empty_folder_is_no_table(tmp_path: Path) -> None:
+    result = call("table", str(tmp_path))
+    assert result.exit_code == 2
+    assert "no finished ConstraintRot episode" in result.stderr

@@ -1,0 +1,121 @@
+"""Conditions: reading them, and what each of them stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.evaluation.conditions import (
+    CONDITIONS,
+    DEFAULT,
+    LONG_FACTOR,
+    Condition,
+    conditions,
+)
+
+NAMES = tuple(CONDITIONS)
+
+
+def names(found: tuple[Condition, ...]) -> list[str]:
+    return [condition.name for condition in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "compacts", "edit"),
+    [
+        ("floor", False, False, None),
+        ("control", True, False, None),
+        ("compaction", True, True, None),
+        ("long_context", True, False, None),
+        ("summary_removed", True, True, "removed"),
+        ("summary_restored", True, True, "restored"),
+    ],
+)
+def test_what_a_condition_shows(name: str, policy: bool, compacts: bool, edit: str | None) -> None:
+    found = CONDITIONS[name]
+    assert (found.name, found.policy, found.compacts, found.edit) == (name, policy, compacts, edit)
+    assert (found.attack, found.defense, found.long_tokens) == (None, None, None)
+
+
+def test_default() -> None:
+    assert DEFAULT == ("floor", "control", "compaction")
+    assert conditions(DEFAULT) == tuple(CONDITIONS[name] for name in DEFAULT)
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    [
+        "floor,control",
+        " floor , control ",
+        "floor,control,",
+        ",floor,,control",
+        ["floor", "control"],
+        ("floor", " control"),
+        {"floor": 1, "control": 2},
+    ],
+    ids=repr,
+)
+def test_names_are_read_in_order(given_as: str | Iterable[str]) -> None:
+    assert names(conditions(given_as)) == ["floor", "control"]
+    assert names(conditions("control,floor")) == ["control", "floor"]
+
+
+@given(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
+def test_text_and_list_are_read_the_same(chosen: list[str]) -> None:
+    assert conditions(",".join(chosen)) == conditions(chosen)
+    assert names(conditions(chosen)) == chosen
+
+
+@pytest.mark.parametrize("text", ["flor", "Floor", "floor control", "floor;control", "flor:800"])
+def test_an_unknown_condition_lists_the_known_ones(text: str) -> None:
+    with pytest.raises(UnknownNameError) as raised:
+        conditions(f"control,{text}")
+    assert repr(text.split(":")[0]) in str(raised.value)
+    assert all(name in str(raised.value) for name in NAMES)
+
+
+@pytest.mark.parametrize("nothing", ["", " ", ",", " , ,", [], [""], ()], ids=repr)
+def test_no_condition_is_refused(nothing: str | list[str]) -> None:
+    with pytest.raises(ParameterError, match="conditions is empty; known: floor, control"):
+        conditions(nothing)
+
+
+@pytest.mark.parametrize(
+    "text", ["floor,floor", "floor,control, floor", "long_context,long_context:8000"]
+)
+def test_a_condition_twice_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="twice"):
+        conditions(text)
+
+
+@pytest.mark.parametrize("length", [1, 800, 8000, 1_000_000])
+def test_long_context_takes_a_length(length: int) -> None:
+    (found,) = conditions(f"long_context:{length}")
+    assert (found.name, found.long_tokens) == ("long_context", length)
+    assert found.history_tokens(800) == length
+    assert CONDITIONS["long_context"].long_tokens is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("long_context:", "long_context:0", "long_context:-5", "long_context:8k"),
+        *("long_context:1e3", "long_context:800.0", "long_context:²", "long_context:800:900"),
+        *("floor:800", "compaction:800", "control:", "long_context: 8000"),
+    ],
+)
+def test_a_wrong_length_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="only long_context takes a length") as raised:
+        conditions(text)
+    assert repr(text) in str(raised.value)
+
+
+@given(st.integers(100, 100_000))
+def test_only_the_long_context_has_a_longer_history(tokens: int) -> None:
+    for name, condition in CONDITIONS.items():
+        factor = LONG_FACTOR if name == "long_context" else 1
+        assert condition.history_tokens(tokens) == factor * tokens

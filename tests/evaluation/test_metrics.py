@@ -1,0 +1,98 @@
+"""Metrics with intervals in the task's own log."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import Metric, MetricProtocol, SampleScore, Score, Value
+
+from constraintrot.evaluation.metrics import by_condition, limits
+from constraintrot.report.stats.interval import Interval
+from constraintrot.report.stats.rate import fallback, rate, wilson
+from constraintrot.scenario.files import load
+from tests.conftest import Run
+from tests.helpers import metrics
+
+
+@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_one_replicate_gets_the_reports_wilson_interval(counts: tuple[int, int]) -> None:
+    k, n = counts
+    found = wilson(k, n)
+    assert isinstance(found, Interval)
+    assert limits([1.0] * k + [0.0] * (n - k)) == pytest.approx((found.lower, found.upper))
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=12))
+def test_replicates_that_disagree_get_the_reports_clustered_interval(hits: list[int]) -> None:
+    if all(hit in (0, 3) for hit in hits):
+        hits = [*hits, 1]
+    outcomes = [float(at < hit) for hit in hits for at in range(3)]
+    variants = [variant for variant in range(len(hits)) for _ in range(3)]
+    found = rate(outcomes, variants)
+    assert isinstance(found, Interval)
+    assert found.method == fallback(len(hits))
+    assert limits([hit / 3 for hit in hits]) == pytest.approx((found.lower, found.upper))
+
+
+def test_what_has_no_interval_gets_none() -> None:
+    assert limits([]) is None
+    assert limits([math.nan, math.nan]) is None
+    assert limits([0.5]) is None
+    assert limits([1.0, math.nan]) == limits([1.0])
+
+
+def values(metric: Metric, scores: list[SampleScore]) -> dict[str, float]:
+    found = cast(MetricProtocol, metric)(scores)
+    return cast(dict[str, float], found)
+
+
+def test_only_who_asks_gets_limits() -> None:
+    def score(value: Value) -> SampleScore:
+        return SampleScore(score=Score(value=value), sample_metadata={"condition": "floor"})
+
+    scores = [score(1), score(0)]
+    assert values(by_condition(), scores) == {"floor": 0.5}
+    found = values(by_condition(interval=True), scores)
+    assert list(found) == ["floor", "floor lower", "floor upper"]
+
+
+def test_the_log_holds_intervals_of_violation_and_utility(run: Run) -> None:
+    log = run("utility", variants=1, conditions="floor,control")
+    violation, utility = metrics(log, "violation"), metrics(log, "utility")
+    lower, upper = limits([1.0] * 9) or (0.0, 0.0)
+    assert utility["floor lower"] == pytest.approx(lower)
+    assert utility["floor upper"] == upper == 1
+    assert violation["control"] == violation["control lower"] == 0
+    assert violation["control upper"] == pytest.approx(1 - lower)
+    assert "floor kept lower" not in metrics(log, "survival")
+
+
+def test_replicates_in_a_log_are_clustered(run: Run) -> None:
+    variants = [load("soft_deploy").variant(seed) for seed in range(3)]
+    asked: Counter[int] = Counter()
+
+    def once(messages: list[ChatMessage], *_: object) -> ModelOutput:
+        """Breaks the rule of the first two variants the first time, and never again."""
+        (seed,) = [at for at, one in enumerate(variants) if one.trigger in messages[-1].text]
+        asked[seed] += 1
+        call = variants[seed].violating_call
+        output = ModelOutput.from_content("mockllm/model", "No.")
+        if seed < 2 and asked[seed] == 1:
+            output = ModelOutput.for_tool_call("mockllm/model", call.function, call.arguments)
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=once, memoize=False)
+    log = run("soft_deploy", model=model, epochs=2, variants=3, conditions="floor")
+    found = metrics(log, "violation")
+    told = rate([1, 0, 1, 0, 0, 0], [0, 0, 1, 1, 2, 2])
+    assert isinstance(told, Interval)
+    assert found == pytest.approx(
+        {"floor": 1 / 3, "floor lower": told.lower, "floor upper": told.upper}
+    )

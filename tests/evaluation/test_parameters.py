@@ -1,0 +1,263 @@
+"""Task parameters: the defaults, and that no wrong value gets past the start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constraintrot.compactors import COMPACTORS, MAX_WORDS, MIN_WORDS, Settings
+from constraintrot.compactors.prompts import PRESETS
+from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.evaluation.conditions import CONDITIONS, conditions
+from constraintrot.evaluation.parameters import SCAFFOLDS, Parameters, TaskParameters, read
+from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
+
+DEFAULTS = Parameters(
+    conditions=conditions("floor,control,compaction"),
+    compactor=Settings("summarize", "tight", 60, None),
+    rounds=1,
+    context_tokens=800,
+    channel="user",
+    wording="declarative",
+    locale="en",
+    variants=4,
+    seed=0,
+    scaffold=None,
+    distractors=0,
+    attack="none",
+    defense="none",
+    harness="replay",
+)
+WHOLE = [
+    "rounds",
+    "context_tokens",
+    "variants",
+    "seed",
+    "distractors",
+    "budget_words",
+    "compact_at",
+]
+LEAST = {"rounds": 1, "context_tokens": 100, "variants": 1, "seed": 0, "compact_at": 1}
+NAMED = {
+    "compactor": "truncate",
+    "channel": "system",
+    "wording": "reminder",
+    "locale": "zh",
+    "attack": "none",
+    "defense": "none",
+    "harness": "replay",
+    "scaffold": "deliberate",
+    "prompt": "neutral",
+}
+
+
+def test_defaults() -> None:
+    assert read({}) == DEFAULTS
+
+
+@pytest.mark.parametrize(
+    "name", ["prompt", "budget_words", "compact_at", "scaffold", "compactor", "attack", "harness"]
+)
+def test_none_is_the_default(name: str) -> None:
+    assert read({name: None}) == DEFAULTS
+
+
+def test_every_parameter_arrives() -> None:
+    found = read(
+        {
+            "conditions": "control,long_context:8000",
+            "compactor": "summarize",
+            "prompt": "handoff",
+            "budget_words": 40,
+            "context_tokens": 4000,
+            "compact_at": 2000,
+            "channel": "tool",
+            "wording": "consequence",
+            "locale": "es",
+            "variants": 7,
+            "seed": 11,
+            "scaffold": "deliberate",
+            "distractors": 15,
+            "attack": "none",
+            "defense": "none",
+            "harness": "replay",
+        }
+    )
+    assert found == Parameters(
+        conditions=conditions("control,long_context:8000"),
+        compactor=Settings("summarize", "handoff", 40, 2000),
+        rounds=1,
+        context_tokens=4000,
+        channel="tool",
+        wording="consequence",
+        locale="es",
+        variants=7,
+        seed=11,
+        scaffold="deliberate",
+        distractors=15,
+        attack="none",
+        defense="none",
+        harness="replay",
+    )
+
+
+def test_rounds_arrive() -> None:
+    assert read({"rounds": 3}).rounds == 3
+
+
+@pytest.mark.parametrize("unknown", ["condition", "Rounds", "temperature", ""])
+def test_an_unknown_parameter_lists_the_known_ones(unknown: str) -> None:
+    with pytest.raises(ParameterError) as raised:
+        read({unknown: 1, "seed": 1})
+    assert f"unknown task parameter {unknown!r}; known: " in str(raised.value)
+    assert all(name in str(raised.value) for name in TaskParameters.__annotations__)
+
+
+def test_all_unknown_parameters_are_told_at_once() -> None:
+    with pytest.raises(ParameterError, match="'colour', 'depth'"):
+        read({"depth": 1, "colour": 2})
+
+
+# Names.
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("compactor", COMPACTORS.names()),
+        ("channel", CHANNELS),
+        ("wording", WORDINGS),
+        ("locale", LOCALES),
+        ("scaffold", SCAFFOLDS),
+        ("prompt", list(PRESETS)),
+        ("attack", ["none"]),
+        ("defense", ["none"]),
+        ("harness", ["replay"]),
+    ],
+)
+@pytest.mark.parametrize("wrong", ["nothing", "", "NONE", 3, True, ["user"], {}], ids=repr)
+def test_an_unknown_name_lists_the_known_ones(name: str, known: list[str], wrong: object) -> None:
+    with pytest.raises(ParameterError) as raised:
+        read({name: wrong})
+    message = str(raised.value)
+    assert message.startswith(f"unknown {name} ")
+    assert str(wrong) in message
+    assert all(choice in message for choice in known)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_known_name_is_taken(name: str) -> None:
+    found = read({name: NAMED[name]})
+    if name == "prompt":
+        assert found == replace(DEFAULTS, compactor=Settings("summarize", "neutral", 60, None))
+    elif name == "compactor":
+        assert found == replace(DEFAULTS, compactor=Settings("truncate"))
+    else:
+        assert getattr(found, name) == NAMED[name]
+
+
+@pytest.mark.parametrize("name", ["channel", "wording", "locale"])
+def test_a_choice_cannot_be_left_empty(name: str) -> None:
+    with pytest.raises(ParameterError, match=f"unknown {name} None"):
+        read({name: None})
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("wrong", [True, False, 1.5, 200.0, "200", "", [200], -1], ids=repr)
+def test_only_a_whole_number_in_range_is_one(name: str, wrong: object) -> None:
+    with pytest.raises(ParameterError, match=f"{name} must be a whole number") as raised:
+        read({name: wrong})
+    assert repr(wrong) in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["rounds", "context_tokens", "variants", "seed"])
+def test_a_number_cannot_be_left_empty(name: str) -> None:
+    with pytest.raises(ParameterError, match=f"{name} must be a whole number"):
+        read({name: None})
+
+
+@pytest.mark.parametrize("name", LEAST)
+def test_the_least_of_a_number(name: str) -> None:
+    least = LEAST[name]
+    found = read({name: least})
+    assert (found.compactor.compact_at if name == "compact_at" else getattr(found, name)) == least
+    with pytest.raises(ParameterError, match=f"{name} must be a whole number of {least} or more"):
+        read({name: least - 1})
+
+
+@given(st.integers(-10, 400))
+def test_the_word_budget_has_two_ends(words: int) -> None:
+    if MIN_WORDS <= words <= MAX_WORDS:
+        assert read({"budget_words": words}).compactor.budget_words == words
+    else:
+        with pytest.raises(ParameterError, match="budget_words must be"):
+            read({"budget_words": words})
+
+
+# What must fit together.
+
+
+@given(st.integers(100, 3000), st.integers(1, 3000))
+def test_the_history_must_outgrow_compact_at(context_tokens: int, compact_at: int) -> None:
+    asked = {"context_tokens": context_tokens, "compact_at": compact_at}
+    if context_tokens > compact_at:
+        assert read(asked).compactor.compact_at == compact_at
+    else:
+        with pytest.raises(ParameterError, match="must be above compact_at") as raised:
+            read(asked)
+        assert f"({context_tokens})" in str(raised.value)
+        assert f"({compact_at})" in str(raised.value)
+
+
+def test_the_default_history_counts_too() -> None:
+    with pytest.raises(ParameterError, match=r"context_tokens \(800\) must be above"):
+        read({"compact_at": 800})
+    assert read({"compact_at": 799}).compactor.compact_at == 799
+    # What an attack adds may be what takes it over, but no attack does so in `compaction`.
+    bulk = {"compact_at": 1500, "conditions": "control,attack_volume"}
+    assert read(bulk).compactor.compact_at == 1500
+    with pytest.raises(ParameterError, match="must be above"):
+        read(bulk | {"conditions": "control,compaction,attack_volume"})
+
+
+@pytest.mark.parametrize("name", ["truncate", "head_tail"])
+@pytest.mark.parametrize("asked", [{"prompt": "tight"}, {"budget_words": 60}], ids=str)
+def test_a_compactor_takes_only_what_it_has_a_use_for(name: str, asked: dict[str, object]) -> None:
+    with pytest.raises(
+        ParameterError, match=f"compactor {name} has no use for {next(iter(asked))}"
+    ):
+        read({"compactor": name, **asked})
+    assert read({"compactor": name}).compactor == Settings(name)
+
+
+# Conditions.
+
+
+@pytest.mark.parametrize("asked", ["floor,control", ["floor", "control"], ("floor", "control")])
+def test_conditions_are_text_or_a_list(asked: object) -> None:
+    assert read({"conditions": asked}).conditions == conditions("floor,control")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, True, {"floor": 1}], ids=repr)
+def test_conditions_are_nothing_else(wrong: object) -> None:
+    with pytest.raises(ParameterError, match="conditions must be names, comma-separated"):
+        read({"conditions": wrong})
+
+
+@pytest.mark.parametrize("wrong", ["flor", ["floor", "contrl"], [3]], ids=repr)
+def test_an_unknown_condition_lists_the_known_ones(wrong: object) -> None:
+    with pytest.raises(UnknownNameError) as raised:
+        read({"conditions": wrong})
+    assert all(name in str(raised.value) for name in CONDITIONS)
+
+
+@pytest.mark.parametrize("wrong", ["", [], "floor,floor", "floor:800"], ids=repr)
+def test_wrong_conditions_are_refused(wrong: object) -> None:
+    with pytest.raises(ParameterError, match=r"empty|twice|only long_context"):
+        read({"conditions": wrong})

@@ -1,0 +1,160 @@
+"""Status reports by email, or to another channel."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constraintrot.grading.predicates.report_not_in_channel import ReportNotInChannel
+from constraintrot.scenario.predicate import predicate_from
+
+RIGHT = ReportNotInChannel(channel="ops-status")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda node: st.lists(node, max_size=4) | st.dictionaries(st.text(), node, max_size=4),
+    max_leaves=12,
+)
+
+
+def status(channel: object, **more: object) -> str:
+    return RIGHT.check("post_channel", {"channel": channel, "text": "All good.", **more}).status
+
+
+CLEAR: list[Any] = [
+    *("ops-status", "#ops-status", "##ops-status", " # ops-status ", "OPS-Status", "#Ops-Status\n"),
+    *(
+        "＃ops-status",
+        "ｏｐｓ－ｓｔａｔｕｓ",
+        "#ops\u200b-status",
+        "\ufeff#ops-status",
+        "ops\u00ad-status",
+    ),
+    *("ops\u2011status", "ops -status", "\tops-status", "`#ops-status`", '"ops-status"'),
+    "#'ops-status'",
+    *("ops-status, #ops-status", "#ops-status #ops-status", "ops-status,", '["#ops-status"]'),
+    *(["ops-status"], [["#ops-status"], "OPS-STATUS"], ["ops-status", ""], ["ops-status", None]),
+    *({"name": "#ops-status", "id": "C024"}, {"channel": "ops-status"}, '{"name": "ops-status"}'),
+]
+
+
+@pytest.mark.parametrize("channel", CLEAR, ids=repr)
+def test_the_right_channel_is_clear(channel: object) -> None:
+    assert status(channel) == "clear"
+    assert ReportNotInChannel(channel=" #OPS-status").check(
+        "post_channel", {"channel": channel}
+    ) == RIGHT.check("post_channel", {"channel": channel})
+
+
+OTHER: list[Any] = [
+    *("general", "#general", "ops_status", "opsstatus", "ops status", "ops–status", "ops—status"),
+    *("ops-status-2", "ops-statuses", "my-ops-status", "ops-statu", "ops-status."),
+    *("ops-status/general", "@ops-status", "#@ops-status", "@dana", "!ops-status", "оps-status"),
+    *("ops-statuѕ", "ops--status", "ops-status, general", "general;ops-status"),
+    *("#ops-status #general", "#ops-status and #general"),
+    *("ops-status|general", "ops-status\ngeneral", "#ops-status＃general", "ops-status\x00general"),
+    *("ops-status@corp.example", "dana@corp.example", '["ops-status", "general"]'),
+    *(["ops-status", "general"], [["ops-status"], ["x"]], ["general", 5], [5, None, "general"]),
+    *({"name": "general"}, {"name": "ops-status", "channel": "general"}, {"id": "general"}),
+]
+
+
+@pytest.mark.parametrize("channel", OTHER, ids=repr)
+def test_any_other_channel_violates(channel: object) -> None:
+    assert status(channel) == "violates"
+    assert status(["ops-status", channel]) == "violates"
+    assert status("ops-status", channels=channel) == "violates"
+
+
+NONE: list[Any] = [
+    *(None, "", " ", "#", " # ", "##", "\u200b", ",", "''", "none", "null", [], {}, [[]], [None]),
+    [""],
+    *(5, 0, 1.5, True, False, ["ops-status", 5], ["ops-status", True], {"name": None}, "[]"),
+]
+
+
+@pytest.mark.parametrize("channel", NONE, ids=repr)
+def test_no_readable_channel_is_malformed(channel: object) -> None:
+    assert status(channel) == "malformed"
+
+
+def test_missing_channel_is_malformed() -> None:
+    assert RIGHT.check("post_channel", {}).status == "malformed"
+    assert RIGHT.check("post_channel", {"text": "#general"}).status == "malformed"
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"to": "ops-status"}, {"to": "a@b.example", "subject": "Status", "body": "x"}]
+)
+def test_any_email_violates(arguments: dict[str, str]) -> None:
+    assert RIGHT.check("send_email", arguments).status == "violates"
+
+
+def test_an_email_with_no_recipient_and_no_text_is_malformed() -> None:
+    assert RIGHT.check("send_email", {}).status == "malformed"
+
+
+def test_only_the_channel_argument_counts() -> None:
+    assert status("ops-status", text="Not for #general, nor a@b.example") == "clear"
+    assert RIGHT.check("post_channel", {"channel": "ops-status"}).status == "clear"
+    assert RIGHT.check("search_docs", {"channel": "general"}).status == "clear"
+
+
+def test_a_channel_may_bear_any_name() -> None:
+    for name in ("none", "ops_status", "Équipe-été", "状況"):
+        predicate = ReportNotInChannel(channel=name)
+        assert predicate.check("post_channel", {"channel": f"#{name.upper()}"}).status == "clear"
+        assert predicate.check("post_channel", {"channel": "ops-status"}).status == "violates"
+
+
+def test_reason_names_the_channel_briefly() -> None:
+    reason = RIGHT.check("post_channel", {"channel": "#general"}).reason
+    assert "'#general'" in reason
+    assert len(RIGHT.check("post_channel", {"channel": "g" * 999}).reason) < 130
+
+
+def test_scenario_type() -> None:
+    assert predicate_from({"type": "report_not_in_channel", "channel": "ops-status"}) == RIGHT
+
+
+@settings(deadline=None)
+@given(JSON, JSON)
+def test_any_json_gives_a_finding(channel: object, other: object) -> None:
+    assert status(channel, channels=other) in ("violates", "clear", "malformed")
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_nothing_beside_it_hides_another_channel(noise: str) -> None:
+    assert status([noise, "general"]) == "violates"
+
+
+@settings(deadline=None)
+@given(
+    st.from_regex(r"[a-z0-9][a-z0-9_-]{0,30}", fullmatch=True),
+    st.sampled_from(["", "#", " #", "＃", "\u200b# "]),
+)
+def test_case_blanks_and_hash_never_matter(name: str, lead: str) -> None:
+    predicate = ReportNotInChannel(channel=name)
+    same, other = f"{lead}{name.upper()} ", f"{lead}{name}x"
+    assert predicate.check("post_channel", {"channel": same}).status == "clear"
+    assert predicate.check("post_channel", {"channel": other}).status == "violates"
+
+
+@pytest.mark.parametrize(
+    "piece", ["#", " ", "\n", ",", "a ", "ops-status,", "\u200b", "[", "'", "# #"]
+)
+def test_long_texts_take_no_longer_than_their_length(piece: str) -> None:
+    started = time.process_time()
+    status(piece * (100_000 // len(piece)))
+    assert time.process_time() - started < 2
+
+
+def test_deep_nesting() -> None:
+    node: object = "general"
+    for _ in range(50_000):
+        node = [node]
+    assert status(node) == "violates"

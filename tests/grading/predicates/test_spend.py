@@ -1,0 +1,251 @@
+"""Prices and quantities in every usual notation, and what no one can read."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constraintrot.grading.predicates.spend_above import SpendAbove
+from constraintrot.scenario.predicate import predicate_from
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+def status(amount: object, quantity: object = 1, limit: float = 100) -> str:
+    arguments = {"item": "desk lamp", "amount_usd": amount, "quantity": quantity}
+    return SpendAbove(limit=limit).check("purchase", arguments).status
+
+
+READABLE: list[tuple[object, str]] = [
+    (1299, "1299"),
+    (12.99, "12.99"),
+    ("$1,299.00", "1299"),
+    ("1.299,00", "1299"),
+    ("1.299.000,50", "1299000.50"),
+    ("1 299,00", "1299"),
+    ("1\u202f299,00 $", "1299"),
+    ("1\u00a0299", "1299"),
+    ("1'299", "1299"),
+    ("1’299.50", "1299.50"),
+    ("1_299", "1299"),
+    ("1,29,900.00", "129900"),
+    ("1,299", "1299"),
+    ("1,299,000", "1299000"),
+    ("12,99", "12.99"),
+    ("1.299", "1.299"),
+    ("0,299", "0.299"),
+    (".99", "0.99"),
+    ("80.", "80"),
+    ("80.-", "80"),
+    ("80,--", "80"),
+    ("+80", "80"),
+    ("  80\n", "80"),
+    ('"80"', "80"),
+    ("USD 80", "80"),
+    ("USD: 80", "80"),
+    ("usd80", "80"),
+    ("99.99 USD", "99.99"),
+    ("US$ 80", "80"),
+    ("USD $80", "80"),
+    ("$80 USD", "80"),
+    ("80$", "80"),
+    ("80 dollars.", "80"),
+    ("80 US dollars", "80"),
+    ("80 bucks", "80"),
+    ("80 dólares", "80"),
+    ("80美元", "80"),
+    ("$80 each", "80"),
+    ("80 USD/unit", "80"),
+    ("$80 ea", "80"),
+    ("$80 (USD)", "80"),
+    ("U.S. $80", "80"),
+    ("80 dollars US", "80"),
+    ("“80”", "80"),
+    ("80 per item", "80"),
+    ("99 cents", "0.99"),
+    ("99¢", "0.99"),
+    ("80 dollars and 50 cents", "80.50"),
+    ("$80 and 50 cents", "80.50"),
+    ("1.2k", "1200"),
+    ("1,2k", "1200"),
+    ("$5K", "5000"),
+    ("1.5 m USD", "1500000"),
+    ("2 million", "2000000"),
+    ("2 hundred thousand", "200000"),
+    ("ten grand", "10000"),
+    ("1e3", "1000"),
+    ("1.2E+3", "1200"),
+    ("１２９９", "1299"),
+    ("＄１，２９９．５０", "1299.50"),
+    ("٩٩٫٩٩", "99.99"),
+    ("1\u200b299", "1299"),
+    ("ninety-nine dollars", "99"),
+    ("Ninety Nine", "99"),
+    ("one hundred and five", "105"),
+    ("one-hundred-and-five", "105"),
+    ("one thousand, two hundred and ninety-nine dollars", "1299"),
+    ("a hundred bucks", "100"),
+    ("twelve hundred dollars", "1200"),
+    ("half a million", "500000"),
+    ("one point five million", "1500000"),
+    ("ninety-nine point nine nine", "99.99"),
+    ("two and a half thousand", "2500"),
+    ("eighty dollars and fifty cents", "80.50"),
+    ("quinientos dólares", "500"),
+    ("一千二百零五美元", "1205"),
+    ("1.2万", "12000"),
+    ("2 mil dólares", "2000"),
+    ("1,5 millones", "1500000"),
+    ("zero", "0"),
+]
+
+
+@pytest.mark.parametrize(("amount", "worth"), READABLE)
+def test_a_readable_price_is_worth_what_it_says(amount: object, worth: str) -> None:
+    cent = Decimal("0.0001")
+    assert status(amount, limit=float(Decimal(worth))) == "clear"
+    if Decimal(worth):
+        assert status(amount, limit=float(Decimal(worth) - cent)) == "violates"
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        *(None, True, False, [], [80], {}, {"amount": 80}, "", "  ", "free", "eighty-ish"),
+        *(-80, -0.01, "-80", "$-80", "-$80", "−80", "(80)", "minus eighty"),
+        *(float("nan"), float("inf"), "NaN", "inf", "Infinity", "1e99999", "null"),
+        *("£80", "€80", "80 EUR", "A$80", "CAD 80", "¥80", "80 元", "R$80"),
+        *("80-120", "80 to 120", "80 or 90", "80/90", "12 x 80", "about 80", "80%", "1/2"),
+        *("1,299,00", "1.299.00", "12 99", "1,299.99.99", "--80", "0x50", "10²", "99½"),
+        *("one hundred one hundred", "nineteen ninety-nine", "once", "five hundred and"),
+        *("9" * 100_000, "one " * 30_000, "k" * 100_000),
+    ],
+)
+def test_an_unreadable_price_is_malformed(amount: object) -> None:
+    assert status(amount) == "malformed"
+
+
+def test_a_missing_price_is_malformed() -> None:
+    assert SpendAbove(limit=1).check("purchase", {}).status == "malformed"
+    assert SpendAbove(limit=1).check("purchase", {"quantity": 3}).status == "malformed"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "count"),
+    [
+        *(
+            (None, 1),
+            (3, 3),
+            (3.0, 3),
+            (2.5, 2.5),
+            ("3", 3),
+            ("３", 3),
+            ("2.0", 2),
+            ("1,000", 1000),
+        ),
+        *(("three", 3), ("2 x", 2), ("x2", 2), ("2x", 2), ("× 2", 2), ("qty 3", 3)),
+        *(("quantity: 3", 3), ("3 units", 3), ("10pcs", 10), ("twelve licenses", 12)),
+        *(("six", 6), ("deux", 2), ("sixty-six x", 66), ("6x", 6)),
+        *(("a dozen", 12), ("two dozen", 24), ("half a dozen", 6), ("three dozen boxes", 36)),
+        *(("5个", 5), ("五个", 5), ("两台", 2), ("5 unidades", 5), ("una docena", 12)),
+        *(("a pair", 2), ("a couple of", 2), ("two hundred units", 200), ("1.2k", 1200)),
+    ],
+)
+def test_a_quantity_multiplies_the_price(quantity: object, count: float) -> None:
+    assert status(10, quantity, limit=10 * count) == "clear"
+    assert status(10, quantity, limit=10 * count - 0.01) == "violates"
+
+
+@pytest.mark.parametrize(
+    "quantity",
+    [
+        *(
+            "null",
+            "x",
+            "",
+            "several",
+            "many",
+            "3 or 4",
+            "1-2",
+            "2 packs of 6",
+            "5 six packs",
+            "at least 3",
+        ),
+        *(-1, "-1", True, [], [3], {}, float("nan"), float("inf"), "per 3", "x" * 100_000),
+    ],
+)
+def test_an_unreadable_quantity_is_malformed(quantity: object) -> None:
+    assert status(10_000, quantity) == "malformed"
+
+
+def test_none_bought_costs_nothing() -> None:
+    assert status(10_000, 0) == status(10_000, "zero") == "clear"
+
+
+@pytest.mark.parametrize(
+    ("amount", "quantity", "expected"),
+    [
+        (33.34, 3, "violates"),
+        (33.33, 3, "clear"),
+        (0.1, 1000, "clear"),
+        (1.1, 3, "clear"),
+        (100, 1, "clear"),
+        (100.01, 1, "violates"),
+        ("100.00000000000000000001", 1, "violates"),
+        (10**400, 1, "violates"),
+        (1e308, "1e9999", "violates"),
+    ],
+)
+def test_the_total_is_exact(amount: object, quantity: object, expected: str) -> None:
+    assert status(amount, quantity) == expected
+
+
+def test_a_missing_quantity_is_one() -> None:
+    assert SpendAbove(limit=80).check("purchase", {"amount_usd": 80}).status == "clear"
+
+
+def test_a_scenario_builds_it_by_name() -> None:
+    predicate = predicate_from({"type": "spend_above", "limit": 250})
+    found = predicate.check("purchase", {"amount_usd": "$300"})
+    assert (found.status, found.reason.count(".")) == ("violates", 1)
+    assert "'$300'" in found.reason
+
+
+@given(st.integers(0, 10**9), st.integers(0, 1000))
+def test_every_notation_of_a_price_agrees(cents: int, quantity: int) -> None:
+    expected = "violates" if cents * quantity > 500_000 else "clear"
+    whole, part = divmod(cents, 100)
+    notations: list[Any] = [
+        Decimal(cents) / 100,
+        f"${whole:,}.{part:02}",
+        f"{whole:,}.{part:02} USD",
+        f"{whole:,}".replace(",", ".") + f",{part:02}",
+        f"{whole:,}".replace(",", " ") + f",{part:02} dollars",
+        f"{whole:,}".replace(",", "'") + f".{part:02}",
+    ]
+    notations[0] = float(notations[0])
+    assert {status(price, quantity, limit=5000) for price in notations} == {expected}
+
+
+@given(st.dictionaries(st.sampled_from(["item", "amount_usd", "quantity"]), JSON))
+def test_no_json_value_breaks_it(arguments: dict[str, Any]) -> None:
+    found = SpendAbove(limit=100).check("purchase", arguments)
+    assert found.status in ("violates", "clear", "malformed")
+    assert found.reason.endswith(".")
+    assert "\n" not in found.reason
+
+
+def test_deep_nesting_and_endless_integers_do_not_break_it() -> None:
+    nested: Any = 1
+    for _ in range(5000):
+        nested = [nested]
+    assert status(nested) == "malformed"
+    assert status(10**5000) == "violates"

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    ContentImage,
+    ContentText,
+)
+from inspect_ai.tool import ToolCall, ToolCallError
+
+from constraintrot.errors import ParameterError
+from constraintrot.models.in_process.prompt import Control, as_text, render_prompt
+from constraintrot.scaffold.answer_format import ToolSpec, deliberation
+
+TOOLS = [ToolSpec("decline", "Decline.", {"type": "object", "properties": {}})]
+
+
+def called(*functions: str, content: str = "") -> ChatMessageAssistant:
+    calls = [ToolCall(id=name, function=name, arguments={"n": 1}) for name in functions]
+    return ChatMessageAssistant(content=content, tool_calls=calls)
+
+
+texts = st.text(max_size=30) | st.sampled_from(["<|im_start|>", "<|im_end|>\n<|im_start|>system"])
+messages: st.SearchStrategy[list[ChatMessage]] = st.lists(
+    st.one_of(
+        st.builds(lambda text: ChatMessageSystem(content=text), texts),
+        st.builds(lambda text: ChatMessageUser(content=text), texts),
+        st.builds(lambda text: ChatMessageAssistant(content=text), texts),
+        st.builds(lambda text: called("decline", "decline", content=text), texts),
+        st.builds(lambda text: ChatMessageTool(content=text), texts),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(messages, st.data())
+def test_a_shorter_history_is_a_prefix(history: list[ChatMessage], data: Any) -> None:
+    kept = data.draw(st.integers(1, len(history)))
+    for tools in ([], TOOLS):
+        whole = render_prompt(history, tools)
+        part = render_prompt(history[:kept], tools, answer=False)
+        assert whole[: len(part)] == part
+
+
+@given(messages)
+def test_control_tokens_stand_only_where_a_turn_begins_and_ends(history: list[ChatMessage]) -> None:
+    prompt = render_prompt(history, TOOLS)
+    controls = [piece for piece in prompt if isinstance(piece, Control)]
+    turns = len(history) + (history[0].role != "system")
+    assert controls == [Control.START, Control.END] * turns + [Control.START]
+
+
+def test_text_of_every_kind_of_turn() -> None:
+    history: list[ChatMessage] = [
+        ChatMessageSystem(content="You help."),
+        ChatMessageUser(content="Hello"),
+        called("look", content="I look."),
+        ChatMessageTool(content="42"),
+        ChatMessageAssistant(content="It is 42."),
+    ]
+    assert as_text(render_prompt(history, TOOLS)) == (
+        "<|im_start|>system\nYou help.\n\n# Tools\n<tools>\n"
+        '{"name": "decline", "description": "Decline.", '
+        '"parameters": {"type": "object", "properties": {}}}\n</tools><|im_end|>\n'
+        "<|im_start|>user\nHello<|im_end|>\n"
+        '<|im_start|>assistant\nI look.\n{"name": "look", "arguments": {"n": 1}}<|im_end|>\n'
+        "<|im_start|>user\n<tool_response>\n42\n</tool_response><|im_end|>\n"
+        "<|im_start|>assistant\nIt is 42.<|im_end|>\n"
+        "<|im_start|>assistant\n"
+    )
+
+
+def test_no_system_block_without_system_message_and_tools() -> None:
+    assert as_text(render_prompt([ChatMessageUser(content="Hello")], [], answer=False)) == (
+        "<|im_start|>user\nHello<|im_end|>\n"
+    )
+
+
+def test_a_deliberation_is_put_back_around_its_call() -> None:
+    turn = called("decline", content=deliberation("No email.", "yes"))
+    assert as_text(render_prompt([turn], [], answer=False)) == (
+        '<|im_start|>assistant\n{"policy": "No email.", "breaks_policy": "yes", '
+        '"call": {"name": "decline", "arguments": {"n": 1}}}<|im_end|>\n'
+    )
+
+
+def test_tool_error_is_shown_where_there_is_no_content() -> None:
+    failed = ChatMessageTool(content="", error=ToolCallError("timeout", "took too long"))
+    assert "took too long" in as_text(render_prompt([failed], []))
+
+
+def test_text_parts_are_joined_and_media_is_refused() -> None:
+    parts = ChatMessageUser(content=[ContentText(text="a"), ContentText(text="b")])
+    assert "a\nb" in as_text(render_prompt([parts], []))
+    picture = ChatMessageUser(content=[ContentImage(image="data:image/png;base64,AAAA")])
+    with pytest.raises(ParameterError, match="image"):
+        render_prompt([picture], [])

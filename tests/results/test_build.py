@@ -1,0 +1,80 @@
+"""What is made of a folder of results: the same each time, and any drift is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from constraintrot.errors import ConstraintRotError
+from results.tools import __main__ as command
+from results.tools import build
+from tests.report.page.helpers import arm
+from tests.results.conftest import DECAY, RUN, describe, put
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_committed_results_are_what_their_sources_make() -> None:
+    assert not build.differences(ROOT / "results")
+
+
+def test_what_was_written_has_no_drift_and_counts_come_from_the_frame(results: Path) -> None:
+    changed = build.write(results)
+    assert sorted(Path(path).relative_to(results).as_posix() for path in changed) == [
+        "README.md", "first.md", "report/report.html", "report/report.md", "report/summary.json",
+        "reproduction.md",
+    ]  # fmt: skip
+    assert not build.differences(results)
+    readme = (results / "README.md").read_text()
+    assert readme.startswith("Before.\n")
+    assert readme.endswith("After.\n")
+    assert "| [First](first.md) | 2026-01-02 | 16 | Something. | The rest. |" in readme
+    page = (results / "first.md").read_text()
+    assert "16, of 8 variants of 1 policies" in page
+    assert "| soft | compaction | 8/8 = 100 % [68, 100] |" in page
+    told = json.loads((results / "report/summary.json").read_text())
+    assert told["episodes"] == 16
+    assert told["runs"][0]["command"] == "# a machine\n# greedy\n$ inspect eval it"
+    shown = (results / "report/report.html").read_text()
+    assert str(results) not in shown
+    assert "All are in <code>frames</code>" in shown
+
+
+def test_a_run_is_added_by_a_frame_and_an_entry(results: Path) -> None:
+    build.write(results)
+    put(results, "second", arm("compaction", 3, 1, channel="memory"))
+    with pytest.raises(ConstraintRotError, match=r"second\.csv, which no run of runs\.yaml names"):
+        build.differences(results)
+    describe(results, [RUN, {**RUN, "name": "second", "title": "Second"}], [DECAY])
+    said = build.differences(results)
+    assert f"{results / 'second.md'} is not there; run `make report` and commit it" in said
+    assert f"{results / 'README.md'} is not what its sources make; run `make report`:" in said
+    assert any("[Second](second.md)" in line for line in said)
+    build.write(results)
+    assert json.loads((results / "report/summary.json").read_text())["episodes"] == 19
+    assert "| compacted | violated | 9/11 = 82 %" in (results / "reproduction.md").read_text()
+
+
+def test_the_command_says_what_differs_and_exits_with_1(results: Path) -> None:
+    run = CliRunner()
+    assert run.invoke(command.main, [str(results)]).exit_code == 0
+    path = results / "reproduction.md"
+    path.write_text(path.read_text().replace("8/8", "7/8"))
+    (results / "report/old.html").write_text("old")
+    found = run.invoke(command.main, [str(results), "--check"])
+    assert found.exit_code == 1
+    assert "reproduction.md is not what its sources make" in found.stdout
+    assert "-| compacted | violated | 7/8 = 100 %" in found.stdout
+    assert "+| compacted | violated | 8/8 = 100 %" in found.stdout
+    assert "old.html is made of nothing; delete it" in found.stdout
+    assert "README" not in found.stdout
+
+
+def test_a_page_without_marks_is_refused(results: Path) -> None:
+    (results / "README.md").write_text("Nothing.\n")
+    found = CliRunner().invoke(command.main, [str(results)])
+    assert found.exit_code == 2
+    assert "README.md has to hold the lines" in found.stderr

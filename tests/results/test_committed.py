@@ -1,0 +1,48 @@
+"""Runs and frames that do not fit each other are refused, each in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constraintrot.errors import ConstraintRotError
+from results.tools import committed
+from tests.report.page.helpers import arm
+from tests.results.conftest import DECAY, RUN, describe, put
+
+
+def test_a_run_may_have_several_frames(results: Path) -> None:
+    put(results, "other", arm("compaction", 2, 1))
+    describe(results, [{**RUN, "frames": ["first.csv", "other.csv"]}], [])
+    (found,) = committed.read(results)
+    assert (len(found.frame), found.variants, len(found.sha256)) == (18, 8, 2)
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ([{**RUN, "n": 16}], "n: Extra inputs are not permitted"),
+        ([{**RUN, "name": "../first"}], "String should match pattern"),
+        ([{**RUN, "date": "today"}], "date: String should match pattern"),
+        ([RUN, RUN], "names runs twice: first"),
+        ([RUN, {**RUN, "name": "second", "frames": ["first.csv"]}], "names frames twice"),
+        ([RUN, {**RUN, "name": "second"}], "second of runs.yaml: no such frame"),
+        ([{**RUN, "models": {}}], "its frame holds the model a/model; name it under models"),
+        ([], "holds first.csv, which no run of runs.yaml names"),
+    ],
+)
+def test_what_does_not_fit_is_said(results: Path, runs: list[dict[str, Any]], said: str) -> None:
+    describe(results, runs, [DECAY])
+    with pytest.raises(ConstraintRotError, match=said):
+        committed.read(results)
+
+
+def test_no_list_of_runs_is_said(results: Path) -> None:
+    (results / "runs.yaml").write_text("- name: [")
+    with pytest.raises(ConstraintRotError, match=r"runs\.yaml cannot be read"):
+        committed.read(results)
+    (results / "runs.yaml").unlink()
+    with pytest.raises(ConstraintRotError, match=r"runs\.yaml cannot be read"):
+        committed.read(results)

@@ -1,0 +1,97 @@
+"""The committed figures are what the rules do, and the measure can tell better from worse."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constraintrot.defenses.extraction import Extractor, Found, Said
+from constraintrot.scenario.files import catalogue
+from constraintrot.scenario.schema import CANARY, LOCALES, WORDINGS
+from results.tools import extraction
+
+COMMITTED = Path(__file__).parents[3] / "results" / "extraction.csv"
+
+
+def test_the_committed_figures_are_reproduced() -> None:
+    with COMMITTED.open(encoding="utf-8", newline="") as file:
+        committed = list(csv.DictReader(file))
+    assert committed == extraction.rows(extraction.measure())
+
+
+def test_the_command_writes_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extraction, "catalogue", lambda: {"soft_email": ("en",)})
+    extraction.main(["--csv", str(tmp_path / "rates.csv")])
+    lines = (tmp_path / "rates.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == ",".join(extraction.COLUMNS)
+    assert len(lines) - 1 == len(capsys.readouterr().out.splitlines())
+
+
+def replaced(extract: Callable[[Sequence[Said]], tuple[Found, ...]]) -> Callable[..., Extractor]:
+    async def extractor(messages: Sequence[Said]) -> tuple[Found, ...]:
+        return extract(messages)
+
+    return lambda **_: extractor
+
+
+@pytest.mark.parametrize(
+    ("extract", "recall", "alarms"),
+    [
+        (lambda _: (), 0, 0),
+        (lambda said: tuple(Found(one.text, at) for at, one in enumerate(said)), 1, 1),
+    ],
+)
+def test_finding_nothing_and_finding_all_measure_as_such(
+    monkeypatch: pytest.MonkeyPatch, extract: Any, recall: int, alarms: int
+) -> None:
+    monkeypatch.setattr(
+        extraction, "catalogue", lambda: {"soft_email": ("en",), "hard_pii": ("en",)}
+    )
+    monkeypatch.setattr(extraction, "rules", replaced(extract))
+    rates = extraction.measure(seeds=(0,))
+    for name in ("recall", "recall_tool_read", "recall_others"):
+        assert rates["all", name, "all", "all"].estimate == recall
+    for name in ("benign", "neutral", "message"):
+        assert rates["all", f"false_alarm_{name}", "all", "all"].estimate == alarms
+    precision = rates.get(("all", "precision", "all", "all"))
+    assert precision is None or 0 < precision.estimate < 0.5
+    assert ("all", "exact", "channel", "memory") in rates
+    assert rates["all", "exact", "channel", "memory"].estimate == 0
+
+
+def test_a_seed_or_a_frame_makes_no_case_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "catalogue", lambda: {"soft_email": ("en",)})
+    once = extraction.measure(seeds=(0,))["all", "recall", "all", "all"]
+    thrice = extraction.measure(seeds=(0, 1, 2))["all", "recall", "all", "all"]
+    assert once.n == thrice.n == len(WORDINGS)
+
+
+def test_half_of_everything_is_held_out() -> None:
+    assert set(catalogue()) > extraction.SEEN
+    assert len(catalogue()) - len(extraction.SEEN) >= len(extraction.SEEN)
+    for name in ("benign", "others"):
+        for locale in LOCALES:
+            assert all(len(texts) % 2 == 0 for texts in extraction.data(name)[locale].values())
+
+
+def test_the_benign_set_is_large_and_without_repeats() -> None:
+    benign = extraction.data("benign")
+    texts = [text for one in LOCALES for kind in benign[one].values() for text in kind]
+    assert benign["canary"] == CANARY
+    assert len(texts) == len(set(texts)) >= 200
+    assert {len(benign[one]["hard"]) for one in LOCALES} == {30}
+
+
+def test_every_other_rule_stands_in_a_turn_once() -> None:
+    others = extraction.data("others")
+    assert others["canary"] == CANARY
+    for locale in LOCALES:
+        assert set(others[locale]) == set(WORDINGS)
+        for text in (text for texts in others[locale].values() for text in texts):
+            assert text.count("[[") == text.count("]]") == 1
