@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from constraintrot.report.stats import bootstrap, clusters
-from constraintrot.report.stats.interval import Floats
-from constraintrot.report.stats.rate import drawer, rate_limits, ratio
+from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats.interval import Floats
+from constraintrot.stats.rate import drawer, rate_limits, ratio
 
 EPISODES, RESAMPLES = 100_000, 10_000
 PER_CLUSTER = (10, 100, 1_000)

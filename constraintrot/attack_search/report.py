@@ -11,7 +11,7 @@ from constraintrot.attack_search.trial import Query, Trial, best
 from constraintrot.report.table import pipe
 
 if TYPE_CHECKING:
-    from constraintrot.report.stats.interval import Estimate
+    from constraintrot.stats.interval import Estimate
 
 # Budgets that success is shown at, besides all prompts that were tried.
 BUDGETS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000)
@@ -51,7 +51,7 @@ def at_k(found: Journal) -> dict[int, Estimate]:
 
 def rate(outcomes: Sequence[bool]) -> Estimate:
     """A rate over variants, with the interval that the coverage check chose."""
-    from constraintrot.report.stats.rate import rate as over
+    from constraintrot.stats.rate import rate as over
 
     return over([float(outcome) for outcome in outcomes], list(range(len(outcomes))))
 
@@ -124,7 +124,7 @@ def per_target(searches: Sequence[Journal]) -> list[Journal]:
 
 
 def _nothing(variants: int, prompts: int) -> list[str]:
-    from constraintrot.report.stats.interval import Interval
+    from constraintrot.stats.interval import Interval
 
     estimate = rate([False] * variants)
     upper = f"{100 * estimate.upper:.0f} %" if isinstance(estimate, Interval) else "100 %"

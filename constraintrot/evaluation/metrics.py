@@ -82,7 +82,7 @@ def limits(values: Sequence[float]) -> tuple[float, float] | None:
 
     Returns:
         Wilson's where no replicates disagree; else Clopper-Pearson's at the
-        effective number of episodes, as ``report.stats.rate`` has it. None where
+        effective number of episodes, as ``stats.rate`` has it. None where
         nothing is scored, or a single variant's replicates disagree.
     """
     scored = tuple(value for value in values if not math.isnan(value))
@@ -94,7 +94,7 @@ def limits(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def _wilson(k: float, n: int) -> tuple[float, float]:
-    """``report.stats.rate.wilson`` in plain Python: its imports take seconds of a run."""
+    """``stats.rate.wilson`` in plain Python: its imports take seconds of a run."""
     z = statistics.NormalDist().inv_cdf(0.975)
     centre = (k + z**2 / 2) / (n + z**2)
     half = z / (n + z**2) * math.sqrt(k * (n - k) / n + z**2 / 4)
@@ -105,7 +105,7 @@ def _wilson(k: float, n: int) -> tuple[float, float]:
 def _clustered(means: tuple[float, ...]) -> tuple[float, float]:
     import numpy as np
 
-    from constraintrot.report.stats.rate import rate_limits
+    from constraintrot.stats.rate import rate_limits
 
     # Inspect hands over means; their largest denominator is at most the number of replicates.
     replicates = max(Fraction(value).limit_denominator(1000).denominator for value in means)

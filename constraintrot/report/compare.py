@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.metrics import SILENCE
 from constraintrot.report.facts import Facts, part
-from constraintrot.report.stats import frames, power
-from constraintrot.report.stats.bounds import Differences, difference_bounds
-from constraintrot.report.stats.interval import CONFIDENCE, Interval
-from constraintrot.report.stats.newcombe import newcombe
-from constraintrot.report.stats.paired import NOT_DISTINGUISHABLE, Comparison, compare, family
+from constraintrot.stats import frames, power
+from constraintrot.stats.bounds import Differences, difference_bounds
+from constraintrot.stats.interval import CONFIDENCE, Interval
+from constraintrot.stats.newcombe import newcombe
+from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison, compare, family
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from constraintrot.report.compare import Answer, Finding, points
-from constraintrot.report.stats.interval import Estimate, Interval
-from constraintrot.report.stats.paired import Comparison
-from constraintrot.report.stats.power import Power
-from constraintrot.report.stats.rate import shown
+from constraintrot.stats.interval import Estimate, Interval
+from constraintrot.stats.paired import Comparison
+from constraintrot.stats.power import Power
+from constraintrot.stats.rate import shown
 
 _LONGEST = 500
 

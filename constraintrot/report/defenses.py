@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS, Condition
 from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.report.stats.frames import KEYS
-from constraintrot.report.stats.interval import Interval, NoInterval
 from constraintrot.report.table import notes, pipe, share
+from constraintrot.stats.frames import KEYS
+from constraintrot.stats.interval import Interval, NoInterval
 
 if TYPE_CHECKING:
     import pandas as pd

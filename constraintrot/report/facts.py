@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.frames import KEYS
+from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
     import pandas as pd

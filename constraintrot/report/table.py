@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.report.stats.frames import CLUSTER, KEYS, labels
-from constraintrot.report.stats.interval import Estimate
-from constraintrot.report.stats.rate import rate
+from constraintrot.stats.frames import CLUSTER, KEYS, labels
+from constraintrot.stats.interval import Estimate
+from constraintrot.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import design
 from constraintrot.report.page.compared import ALL, adjusted, pair
 from constraintrot.report.page.view import NOT_MEASURED, Compared
-from constraintrot.report.stats.frames import frame_rate
-from constraintrot.report.stats.interval import Estimate
+from constraintrot.stats.frames import frame_rate
+from constraintrot.stats.interval import Estimate
 from results.tools.committed import Strict
 
 if TYPE_CHECKING:

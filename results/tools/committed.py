@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import files, frames, runs, source
-from constraintrot.report.stats.frames import labels
+from constraintrot.stats.frames import labels
 
 if TYPE_CHECKING:
     import pandas as pd

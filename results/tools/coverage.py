@@ -21,20 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
-from constraintrot.report.stats import bootstrap, clusters
-from constraintrot.report.stats.interval import TOO_FEW, Floats, Interval, around
-from constraintrot.report.stats.mediation import share_carried
-from constraintrot.report.stats.newcombe import difference_limits
-from constraintrot.report.stats.rate import BCA, Limits, Resampler, rate_limits, ratio
-from constraintrot.report.stats.simulate import (
-    EFFECTS,
-    PAIRS,
-    RATES,
-    Cell,
-    grid,
-    resampler,
-    simulate,
-)
+from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats.interval import TOO_FEW, Floats, Interval, around
+from constraintrot.stats.mediation import share_carried
+from constraintrot.stats.newcombe import difference_limits
+from constraintrot.stats.rate import BCA, Limits, Resampler, rate_limits, ratio
+from constraintrot.stats.simulate import EFFECTS, PAIRS, RATES, Cell, grid, resampler, simulate
 
 LEAST, MOST = 0.93, 0.97
 CHOSEN = "chosen"

@@ -46,11 +46,11 @@ from constraintrot.defenses.extraction import TRUSTED, Extractor, Found, Role, S
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.staging import stage
 from constraintrot.grading.survival import survival
-from constraintrot.report.stats.interval import Interval
-from constraintrot.report.stats.rate import wilson
 from constraintrot.scaffold.instructions import Scaffold, instructions
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Scenario, Wording
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.rate import wilson
 
 SEEN = frozenset({"soft_email", "soft_spend", "soft_language", "hard_proddb"})
 SEEDS = (0, 1, 2)

@@ -9,7 +9,7 @@ from constraintrot.report import defenses, matrix, table
 from constraintrot.report.page import design
 from constraintrot.report.page.markdown import escaped
 from constraintrot.report.page.view import NOT_MEASURED, Compared, p_text, points, rate_text
-from constraintrot.report.stats.interval import Estimate
+from constraintrot.stats.interval import Estimate
 from results.tools.claims import REPRODUCTION, Answered
 from results.tools.committed import FRAMES, RUNS, Counted, Printed
 

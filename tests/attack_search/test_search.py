@@ -14,8 +14,8 @@ from constraintrot.attack_search.trial import best
 from constraintrot.defenses import Defense
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.models.scripted.summarizers import instructions
-from constraintrot.report.stats.interval import Interval
 from constraintrot.scenario.schema import CANARY
+from constraintrot.stats.interval import Interval
 from tests.attack_search.cases import rows, searched, settings
 from tests.helpers import defended
 

@@ -13,9 +13,9 @@ from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Metric, MetricProtocol, SampleScore, Score, Value
 
 from constraintrot.evaluation.metrics import by_condition, limits
-from constraintrot.report.stats.interval import Interval
-from constraintrot.report.stats.rate import fallback, rate, wilson
 from constraintrot.scenario.files import load
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.rate import fallback, rate, wilson
 from tests.conftest import Run
 from tests.helpers import metrics
 

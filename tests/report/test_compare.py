@@ -23,7 +23,7 @@ from constraintrot.errors import ParameterError
 from constraintrot.report.compare import Answer, Question, answer
 from constraintrot.report.compare_output import junit, plain, summary, text
 from constraintrot.report.facts import chosen, named, read_facts
-from constraintrot.report.stats.frames import KEYS
+from constraintrot.stats.frames import KEYS
 from tests.conftest import Run
 from tests.helpers import answering
 

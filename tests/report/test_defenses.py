@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from constraintrot.cli.main import main
 from constraintrot.report.defenses import TWINS, bare, compare_defenses, pairs, text
 from constraintrot.report.frame import episodes
-from constraintrot.report.stats.interval import Interval
-from constraintrot.report.stats.rate import wilson
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.rate import wilson
 from tests.conftest import Run
 
 COST = {"last_input_tokens": 1000, "seconds_defense": 0.0, "seconds_compaction": 2.0}

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import design, frames
-from constraintrot.report.stats.frames import frame_compare, frame_rate
+from constraintrot.stats.frames import frame_compare, frame_rate
 from results.tools import claims, pages
 from tests.report.page.helpers import arm
 from tests.results.conftest import DECAY, HELD

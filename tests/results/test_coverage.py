@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from constraintrot.report.stats import simulate
-from constraintrot.report.stats.simulate import Cell
+from constraintrot.stats import simulate
+from constraintrot.stats.simulate import Cell
 from results.tools import coverage
 
 SEED = (1, 2, 3)
@@ -78,8 +78,8 @@ def test_an_interval_that_is_too_narrow_fails_the_check(monkeypatch: pytest.Monk
     monkeypatch.setattr(simulate, "SIZES", {"10": (10,)})
     monkeypatch.setattr(coverage, "RATES", (0.3,))
     monkeypatch.setattr(coverage, "PAIRS", ())
-    from constraintrot.report.stats import clusters
-    from constraintrot.report.stats.rate import Limits
+    from constraintrot.stats import clusters
+    from constraintrot.stats.rate import Limits
 
     def narrow(hits: np.ndarray, sizes: np.ndarray, **_: object) -> Limits:
         limits = clusters.wilson(hits.sum(-1), sizes.sum(-1))

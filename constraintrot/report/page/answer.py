@@ -19,10 +19,10 @@ from constraintrot.report.page.view import (
     points,
     rate_text,
 )
-from constraintrot.report.stats import power
-from constraintrot.report.stats.frames import frame_bounds, frame_rate, labels
-from constraintrot.report.stats.interval import Interval
-from constraintrot.report.stats.paired import NOT_DISTINGUISHABLE, Comparison
+from constraintrot.stats import power
+from constraintrot.stats.frames import frame_bounds, frame_rate, labels
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from constraintrot.report.page.view import (
     Table,
     share,
 )
-from constraintrot.report.stats.curves import at_k
+from constraintrot.stats.curves import at_k
 
 if TYPE_CHECKING:
     import pandas as pd

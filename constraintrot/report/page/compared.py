@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from constraintrot.errors import ParameterError
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
-from constraintrot.report.stats.frames import KEYS, frame_compare
-from constraintrot.report.stats.paired import Comparison, family
+from constraintrot.stats.frames import KEYS, frame_compare
+from constraintrot.stats.paired import Comparison, family
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from constraintrot.report.defenses import compare_defenses
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.figure import pareto
 from constraintrot.report.page.view import Block, Cell, Cells, Content, Missing, Row, Section, Table
-from constraintrot.report.stats.interval import Estimate
+from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.report.page import untrusted
 from constraintrot.report.page.view import Figure, percent, points, rate_text
-from constraintrot.report.stats.interval import Estimate, Interval
+from constraintrot.stats.interval import Estimate, Interval
 
 if TYPE_CHECKING:
-    from constraintrot.report.stats.curves import SurvivalCurve
-    from constraintrot.report.stats.paired import Comparison
+    from constraintrot.stats.curves import SurvivalCurve
+    from constraintrot.stats.paired import Comparison
 
 # Stand-ins that the page's variables replace, see ``_themed``.
 INK, FAINT, BACK = "#010203", "#010204", "#010205"

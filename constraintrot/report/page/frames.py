@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.frame import FACTS
 from constraintrot.report.page import untrusted
-from constraintrot.report.stats.frames import KEYS
+from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from constraintrot.report.page.view import (
     Table,
     points,
 )
-from constraintrot.report.stats.interval import Estimate
+from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd

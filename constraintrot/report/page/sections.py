@@ -32,7 +32,7 @@ from constraintrot.report.page.view import (
     p_text,
     points,
 )
-from constraintrot.report.stats.interval import Estimate
+from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.report.frame import UNREADABLE, is_ours, sample_row
 from constraintrot.report.page import files, frames, runs, untrusted
 from constraintrot.report.page.detail import Details, detail
-from constraintrot.report.stats.frames import KEYS
+from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
     import pandas as pd

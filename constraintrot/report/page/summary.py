@@ -9,7 +9,7 @@ from constraintrot.report.page.view import Answer, Cell, Compared
 
 if TYPE_CHECKING:
     from constraintrot.report.page.sections import Page
-    from constraintrot.report.stats.interval import Estimate
+    from constraintrot.stats.interval import Estimate
 
 VERSION = 1
 

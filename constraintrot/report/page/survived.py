@@ -20,10 +20,10 @@ from constraintrot.report.page.view import (
     points,
     share,
 )
-from constraintrot.report.stats.agreement import cohen_kappa, krippendorff_alpha
-from constraintrot.report.stats.curves import SurvivalCurve, rounds_to_loss
-from constraintrot.report.stats.frames import KEYS, frame_mediate, labels
-from constraintrot.report.stats.mediation import Mediation, by_survival
+from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
+from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
+from constraintrot.stats.frames import KEYS, frame_mediate, labels
+from constraintrot.stats.mediation import Mediation, by_survival
 
 if TYPE_CHECKING:
     import pandas as pd

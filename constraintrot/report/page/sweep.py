@@ -18,9 +18,9 @@ from constraintrot.report.page.view import (
     Table,
     p_text,
 )
-from constraintrot.report.stats.curves import dose_response
-from constraintrot.report.stats.frames import labels
-from constraintrot.report.stats.interval import Estimate
+from constraintrot.stats.curves import dose_response
+from constraintrot.stats.frames import labels
+from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.report.stats.frames import frame_rate
-from constraintrot.report.stats.interval import Estimate, Interval
-from constraintrot.report.stats.paired import Comparison
+from constraintrot.stats.frames import frame_rate
+from constraintrot.stats.interval import Estimate, Interval
+from constraintrot.stats.paired import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ from constraintrot.report.page import frames, markdown, summary, view
 from constraintrot.report.page.html import html
 from constraintrot.report.page.sections import Page
 from constraintrot.report.page.write import report
-from constraintrot.report.stats.agreement import krippendorff_alpha
-from constraintrot.report.stats.frames import frame_rate
+from constraintrot.stats.agreement import krippendorff_alpha
+from constraintrot.stats.frames import frame_rate
 from tests.report.page.helpers import arm, paged, read, row
 
 SECTIONS = [

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from constraintrot.report.stats.interval import Estimate, Interval, NoInterval, around
+from constraintrot.stats.interval import Estimate, Interval, NoInterval, around
 
 
 def test_the_fields_of_the_summary() -> None:

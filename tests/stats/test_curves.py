@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.curves import at_k, dose_response, rounds_to_loss
-from constraintrot.report.stats.interval import Interval, NoInterval
+from constraintrot.stats.curves import at_k, dose_response, rounds_to_loss
+from constraintrot.stats.interval import Interval, NoInterval
 
 # Weeks of remission under 6-MP, Gehan (1965); limits in Collett, Modelling Survival Data.
 WEEKS = [6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35]

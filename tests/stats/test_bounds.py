@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.bounds import bounds, difference_bounds
-from constraintrot.report.stats.rate import rate, wilson
+from constraintrot.stats.bounds import bounds, difference_bounds
+from constraintrot.stats.rate import rate, wilson
 
 outcome = st.sampled_from([0.0, 1.0, float("nan")])
 

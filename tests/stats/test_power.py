@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats import power
-from constraintrot.report.stats.paired import compare
+from constraintrot.stats import power
+from constraintrot.stats.paired import compare
 
 
 def enumerated(n: int, difference: float, discordant: float) -> float:

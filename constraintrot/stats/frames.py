@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.bounds import Bounds, bounds
-from constraintrot.report.stats.interval import Estimate, Floats
-from constraintrot.report.stats.mediation import Mediation, mediate
-from constraintrot.report.stats.paired import Comparison, compare
-from constraintrot.report.stats.rate import rate
+from constraintrot.stats.bounds import Bounds, bounds
+from constraintrot.stats.interval import Estimate, Floats
+from constraintrot.stats.mediation import Mediation, mediate
+from constraintrot.stats.paired import Comparison, compare
+from constraintrot.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,17 +12,10 @@ import numpy.typing as npt
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats import clusters
-from constraintrot.report.stats.interval import (
-    CONFIDENCE,
-    TOO_FEW,
-    Estimate,
-    Floats,
-    NoInterval,
-    around,
-)
-from constraintrot.report.stats.paired import flip_test
-from constraintrot.report.stats.rate import Labels, fallback, rate
+from constraintrot.stats import clusters
+from constraintrot.stats.interval import CONFIDENCE, TOO_FEW, Estimate, Floats, NoInterval, around
+from constraintrot.stats.paired import flip_test
+from constraintrot.stats.rate import Labels, fallback, rate
 
 KAPLAN_MEIER = "Kaplan-Meier, log-log"
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.interval import Interval, NoInterval
-from constraintrot.report.stats.mediation import by_state, by_survival, mediate, share_carried
+from constraintrot.stats.interval import Interval, NoInterval
+from constraintrot.stats.mediation import by_state, by_survival, mediate, share_carried
 
 ZERO, ONE = np.zeros(27), np.ones(27)
 

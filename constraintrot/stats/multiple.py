@@ -7,7 +7,7 @@ from importlib import import_module
 
 import numpy as np
 
-from constraintrot.report.stats.interval import Floats
+from constraintrot.stats.interval import Floats
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

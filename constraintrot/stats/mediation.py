@@ -16,11 +16,11 @@ import numpy.typing as npt
 from scipy import optimize, stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats import clusters
-from constraintrot.report.stats.interval import CONFIDENCE, Estimate, Interval, NoInterval, around
-from constraintrot.report.stats.newcombe import square_and_add
-from constraintrot.report.stats.paired import Comparison, compare
-from constraintrot.report.stats.rate import Labels, rate
+from constraintrot.stats import clusters
+from constraintrot.stats.interval import CONFIDENCE, Estimate, Interval, NoInterval, around
+from constraintrot.stats.newcombe import square_and_add
+from constraintrot.stats.paired import Comparison, compare
+from constraintrot.stats.rate import Labels, rate
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats import frames
-from constraintrot.report.stats.interval import Interval, NoInterval
+from constraintrot.stats import frames
+from constraintrot.stats.interval import Interval, NoInterval
 
 FAMILIES = ("soft_email", "soft_spend", "hard_pii")
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats import bootstrap, clusters
-from constraintrot.report.stats.interval import CONFIDENCE, Estimate, Floats, NoInterval, around
-from constraintrot.report.stats.rate import Labels
+from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, NoInterval, around
+from constraintrot.stats.rate import Labels
 
 UNDEFINED = "all ratings are the same, so agreement beyond chance is not defined"
 TOO_ALIKE = "too few units that differ for an interval"

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats import bootstrap, clusters
-from constraintrot.report.stats.interval import (
+from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats.interval import (
     CONFIDENCE,
     TOO_FEW,
     Estimate,

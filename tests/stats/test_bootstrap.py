@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from constraintrot.report.stats import bootstrap
-from constraintrot.report.stats.interval import Floats
-from constraintrot.report.stats.rate import ratio
+from constraintrot.stats import bootstrap
+from constraintrot.stats.interval import Floats
+from constraintrot.stats.rate import ratio
 
 
 def cell(clusters: int, each: int, rate: float, seed: int = 0) -> Floats:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from constraintrot.report.stats import bootstrap
-from constraintrot.report.stats.interval import Floats
-from constraintrot.report.stats.rate import Resampler
+from constraintrot.stats import bootstrap
+from constraintrot.stats.interval import Floats
+from constraintrot.stats.rate import Resampler
 
 RATES = (0.0, 0.02, 0.3, 0.97)
 PAIRS = ((0.0, 0.0), (0.02, 0.02), (0.3, 0.02), (0.3, 0.3), (0.97, 0.3), (0.97, 0.97))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from constraintrot.report.stats import clusters
-from constraintrot.report.stats.interval import CONFIDENCE, Estimate, Floats, NoInterval, around
-from constraintrot.report.stats.rate import (
+from constraintrot.stats import clusters
+from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, NoInterval, around
+from constraintrot.stats.rate import (
     BOOTSTRAP_CLUSTERS,
     BOOTSTRAP_INFORMATIVE,
     WILSON_FROM,

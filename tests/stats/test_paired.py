@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.interval import Floats, Interval, NoInterval
-from constraintrot.report.stats.multiple import holm
-from constraintrot.report.stats.newcombe import newcombe, square_and_add
-from constraintrot.report.stats.paired import (
+from constraintrot.stats.interval import Floats, Interval, NoInterval
+from constraintrot.stats.multiple import holm
+from constraintrot.stats.newcombe import newcombe, square_and_add
+from constraintrot.stats.paired import (
     NOT_DISTINGUISHABLE,
     Comparison,
     compare,
@@ -24,7 +24,7 @@ from constraintrot.report.stats.paired import (
     family,
     flip_test,
 )
-from constraintrot.report.stats.rate import BCA
+from constraintrot.stats.rate import BCA
 
 cells = st.integers(0, 30)
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.interval import CONFIDENCE, Estimate
-from constraintrot.report.stats.rate import Labels, rate
+from constraintrot.stats.interval import CONFIDENCE, Estimate
+from constraintrot.stats.rate import Labels, rate
 
 
 @dataclass(frozen=True)

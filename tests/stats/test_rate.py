@@ -9,17 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats import clusters
-from constraintrot.report.stats.interval import Interval, NoInterval
-from constraintrot.report.stats.rate import (
-    BCA,
-    Method,
-    clopper_pearson,
-    counted,
-    rate,
-    shown,
-    wilson,
-)
+from constraintrot.stats import clusters
+from constraintrot.stats.interval import Interval, NoInterval
+from constraintrot.stats.rate import BCA, Method, clopper_pearson, counted, rate, shown, wilson
 
 # Newcombe, Statistics in Medicine 17 (1998) 857-872, table I.
 PUBLISHED = [

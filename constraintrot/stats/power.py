@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from scipy import optimize, stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.interval import Interval
-from constraintrot.report.stats.paired import Comparison
-from constraintrot.report.stats.rate import clopper_pearson
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.paired import Comparison
+from constraintrot.stats.rate import clopper_pearson
 
 POWER = 0.8
 ALPHA = 0.05

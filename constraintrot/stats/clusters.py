@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.interval import CONFIDENCE, Floats
+from constraintrot.stats.interval import CONFIDENCE, Floats
 
 # With fewer clusters that hold both outcomes, the estimated design effect is not trusted
 # whole. The coverage check chose it: at 8 the worst cell covers .932, at 12 .937.

@@ -11,13 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats.agreement import (
-    TOO_ALIKE,
-    UNDEFINED,
-    cohen_kappa,
-    krippendorff_alpha,
-)
-from constraintrot.report.stats.interval import Interval, NoInterval
+from constraintrot.stats.agreement import TOO_ALIKE, UNDEFINED, cohen_kappa, krippendorff_alpha
+from constraintrot.stats.interval import Interval, NoInterval
 
 N = None
 # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: nominal alpha .743.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from constraintrot.report.stats.interval import CONFIDENCE, Floats
+from constraintrot.stats.interval import CONFIDENCE, Floats
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """From column sums, shape (..., columns), to the statistic, shape (...)."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy import signal, stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.report.stats import bootstrap, clusters
-from constraintrot.report.stats.interval import (
+from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats.interval import (
     CONFIDENCE,
     TOO_FEW,
     Estimate,
@@ -21,9 +21,9 @@ from constraintrot.report.stats.interval import (
     NoInterval,
     around,
 )
-from constraintrot.report.stats.multiple import holm
-from constraintrot.report.stats.newcombe import difference_limits
-from constraintrot.report.stats.rate import BCA, WILSON_FROM, Labels, Limits, drawer, rate
+from constraintrot.stats.multiple import holm
+from constraintrot.stats.newcombe import difference_limits
+from constraintrot.stats.rate import BCA, WILSON_FROM, Labels, Limits, drawer, rate
 
 NOT_DISTINGUISHABLE: Final = "not distinguishable at this n"
 Verdict: TypeAlias = Literal["b is lower", "b is higher", "not distinguishable at this n"]
