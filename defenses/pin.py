@@ -11,6 +11,8 @@ from constraintrot.defenses.rampart import Principal, Registry
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
+    from constraintrot.defenses.pinning.inspect_agent import Pins
+
 
 class Pinning(Defense):
     """Pins a registry's policies through compaction and checks them before each call.
@@ -35,6 +37,9 @@ class Pinning(Defense):
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         return await self.pins.check(messages)
 
+    def framework_pins(self) -> Pins:
+        return self.pins
+
 
 def declared(deployment: Deployment) -> Registry:
     """A registry in which an operator pinned the declared policies."""
@@ -45,13 +50,13 @@ def declared(deployment: Deployment) -> Registry:
     return registry
 
 
-@defense("pin", hooks=("wrap", "assemble"), declared=True, drop_in=True)
+@defense("pin", hooks=("wrap", "assemble"), declared=True, framework_pins=True)
 def pin(deployment: Deployment) -> Defense:
     """Declared policies, pinned (Governance Decay, section 7)."""
     return Pinning(declared(deployment))
 
 
-@defense("pin_provenance", hooks=("wrap", "assemble"), declared=True, drop_in=True)
+@defense("pin_provenance", hooks=("wrap", "assemble"), declared=True, framework_pins=True)
 def pin_provenance(deployment: Deployment) -> Defense:
     """The same, with a heading that says whose they are and what cannot change them."""
     from constraintrot.defenses.pinning.pinned_block import PROVENANCE

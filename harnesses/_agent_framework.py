@@ -92,9 +92,9 @@ def _tool(session: Session, info: ToolInfo) -> FunctionTool:
     )
 
 
-def strategy(session: Session, arm: str) -> CompactionStrategy:
-    """An arm's strategy, which first compacts at the trigger or shortly before it."""
-    return _ARMS[arm](session)
+def strategy(session: Session, mode: str) -> CompactionStrategy:
+    """A compaction mode's strategy, which first compacts at the trigger or shortly before it."""
+    return _MODES[mode](session)
 
 
 def _least(session: Session) -> int:
@@ -146,7 +146,7 @@ def _size(messages: list[Message]) -> int:
     return included_token_count(messages)
 
 
-_ARMS: dict[str, Callable[[Session], CompactionStrategy]] = {
+_MODES: dict[str, Callable[[Session], CompactionStrategy]] = {
     "truncation": _truncation,
     "truncation_first_user": lambda session: _truncation(session, preserve_first=True),
     "sliding_window": lambda _: SlidingWindowStrategy(keep_last_groups=KEEP_GROUPS),

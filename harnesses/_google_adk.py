@@ -94,15 +94,15 @@ def tools(session: Session) -> list[SessionTool]:
     return [SessionTool(session, info) for info in session.tools]
 
 
-def compaction(session: Session, arm: str) -> EventsCompactionConfig | None:
-    """An arm's compaction; None where nothing is to be compacted."""
+def compaction(session: Session, mode: str) -> EventsCompactionConfig | None:
+    """A mode's compaction; None where nothing is to be compacted."""
     if not session.compacts:
         return None
     summarizer = LlmEventSummarizer(llm=SessionLlm(session=session, part="summarizer"))
     with warnings.catch_warnings():
         # It says that it is experimental, each time.
         warnings.simplefilter("ignore")
-        if arm == "sliding_window":
+        if mode == "sliding_window":
             return EventsCompactionConfig(
                 summarizer=summarizer,
                 compaction_interval=_interval(len(session.script)),

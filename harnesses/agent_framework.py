@@ -7,7 +7,7 @@ The framework reports a summarizer that failed, or wrote nothing, as a warning a
 goes on with the whole history; here the sample errors.
 
 ========================== =====================================================
-arm                        what it does with what is old
+mode                       what it does with what is old
 ========================== =====================================================
 ``truncation``             leaves it out, oldest first
 ``truncation_first_user``  the same, and keeps the first request
@@ -29,14 +29,14 @@ from __future__ import annotations
 from typing import Any
 
 from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 
 
 @harness(
     "agent_framework",
     hooks=FRAMEWORK_HOOKS,
-    arms=(
+    modes=(
         "truncation",
         "truncation_first_user",
         "sliding_window",
@@ -47,24 +47,24 @@ from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, har
     needs=(Needs("agent-framework-core", "1.23", "2"),),
     extra="agent-framework",
 )
-def agent_framework(arm: str, live: bool) -> Harness:
+def agent_framework(mode: str, live: bool) -> Harness:
     """Play an episode with an Agent that compacts by a strategy."""
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from constraintrot.harnesses.session import Session
 
         session = Session(episode, plan, live=live, distribution="agent-framework-core")
-        return await session.run(_conversation(session, arm))
+        return await session.run(_conversation(session, mode))
 
     return play
 
 
-def _conversation(session: Any, arm: str) -> Any:
+def _conversation(session: Any, mode: str) -> Any:
     from agent_framework import Agent
 
     from constraintrot.harnesses import _agent_framework as ours
 
-    strategy: Any = ours.strategy(session, arm) if session.compacts else None
+    strategy: Any = ours.strategy(session, mode) if session.compacts else None
     if session.pins is not None:
         from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
 

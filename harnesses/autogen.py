@@ -17,7 +17,7 @@ from typing import Any
 
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import standing_messages
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 
 ARMS = ("buffered", "token_limited", "head_and_tail", "memory")
@@ -28,45 +28,45 @@ HEAD = 2
 @harness(
     "autogen",
     hooks=FRAMEWORK_HOOKS,
-    arms=ARMS,
+    modes=ARMS,
     needs=(Needs("autogen-agentchat", "0.7.5", "0.8"), Needs("autogen-core", "0.7.5", "0.8")),
     extra="autogen",
 )
-def autogen(arm: str, live: bool) -> Harness:
+def autogen(mode: str, live: bool) -> Harness:
     """Play an episode with an AssistantAgent.
 
     Args:
-        arm: ``buffered``, ``token_limited`` or ``head_and_tail``: the context of
+        mode: ``buffered``, ``token_limited`` or ``head_and_tail``: the context of
             that name. ``memory``: the buffered one, and the standing turn is held
             in a ListMemory instead of being said; AutoGen puts it into the context
             anew at each request, as a system message after the request. With
-            ``channel=system`` there is no such turn, and the arm is the first one.
+            ``channel=system`` there is no such turn, and the mode is the first one.
         live: whether the agent's model plays the history too.
     """
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from constraintrot.harnesses.session import Session
 
         session = Session(episode, plan, live=live, distribution="autogen-agentchat")
-        return await session.run(_conversation(session, arm))
+        return await session.run(_conversation(session, mode))
 
     return play
 
 
-def _conversation(session: Any, arm: str) -> Any:
+def _conversation(session: Any, mode: str) -> Any:
     from autogen_agentchat.agents import AssistantAgent
 
     from constraintrot.harnesses import _autogen
     from constraintrot.harnesses.session import MAX_STEPS
 
-    memory = _in_memory(session) if arm == "memory" else None
+    memory = _in_memory(session) if mode == "memory" else None
     client = _autogen.SessionClient(session)
     agent = AssistantAgent(
         "assistant",
         client,
         tools=_autogen.tools(session),
         system_message=session.system,
-        model_context=_context(session, client, arm),
+        model_context=_context(session, client, mode),
         memory=memory,
         # Its default of one call a request would leave every result unanswered.
         max_tool_iterations=max(MAX_STEPS + 1, *(len(e.replies) for e in session.script)),
@@ -78,7 +78,7 @@ def _conversation(session: Any, arm: str) -> Any:
     return say
 
 
-def _context(session: Any, client: Any, arm: str) -> Any:
+def _context(session: Any, client: Any, mode: str) -> Any:
     from autogen_core.model_context import (
         BufferedChatCompletionContext,
         ChatCompletionContext,
@@ -90,12 +90,12 @@ def _context(session: Any, client: Any, arm: str) -> Any:
     inner: ChatCompletionContext
     if not session.compacts:
         inner = UnboundedChatCompletionContext()
-    elif arm == "token_limited":
+    elif mode == "token_limited":
         inner = TokenLimitedChatCompletionContext(client, token_limit=_token_limit(session))
-    elif arm == "head_and_tail":
+    elif mode == "head_and_tail":
         inner = HeadAndTailChatCompletionContext(head_size=HEAD, tail_size=_last(session))
     else:
-        inner = BufferedChatCompletionContext(buffer_size=_last(session, memory=arm == "memory"))
+        inner = BufferedChatCompletionContext(buffer_size=_last(session, memory=mode == "memory"))
     if session.pins is None:
         return inner
     from constraintrot.defenses.frameworks.autogen import PinnedContext

@@ -15,8 +15,7 @@ from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVari
 from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.harnesses import HARNESSES, Chosen
-from constraintrot.harnesses import read as read_harness
+from constraintrot.evaluation.harness import HARNESSES, ChosenHarness, parse_harness
 from constraintrot.report.frame import UNREADABLE
 from constraintrot.tasks.build import build
 from constraintrot.tasks.catalogue import FAMILIES
@@ -38,7 +37,7 @@ def soft(**parameters: Any) -> Task:
         **parameters: as of any task.
     """
     given = {"conditions": "compaction", **parameters}
-    return build(SOFT, given, name="soft", arms=DEFENSES)
+    return build(SOFT, given, name="soft", defenses=DEFENSES)
 
 
 @dataclass(frozen=True)
@@ -59,17 +58,17 @@ class Run:
     channel: str
     log_dir: str
 
-    def settings(self, chosen: Chosen) -> dict[str, Any]:
+    def settings(self, chosen: ChosenHarness) -> dict[str, Any]:
         """What a log must have been made with, to stand for a cell."""
         return {
             "model": self.model,
             "parameters": self.parameters(chosen),
             "versions": {
-                need.distribution: version(need.distribution) for need in chosen.registered.needs
+                need.distribution: version(need.distribution) for need in chosen.spec.needs
             },
         }
 
-    def parameters(self, chosen: Chosen) -> dict[str, Any]:
+    def parameters(self, chosen: ChosenHarness) -> dict[str, Any]:
         """The task's."""
         return {
             "harness": str(chosen),
@@ -81,10 +80,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Cell:
-    """A harness's arm, and what came of it.
+    """A harness's mode, and what came of it.
 
     Attributes:
-        harness: as ``harnesses.read`` reads it.
+        harness: as ``parse_harness`` reads it.
         samples: by defense, those that finished.
         log: the log's file; empty where nothing ran.
         problems: what went wrong, each in a line.
@@ -97,20 +96,20 @@ class Cell:
 
 
 def names(only: Sequence[str] = ()) -> list[str]:
-    """The harnesses to run, each with its arms.
+    """The harnesses to run, each with its compaction modes.
 
     Args:
-        only: a harness, for all its arms, or ``name:arm``; all by default.
+        only: a harness, for all its modes, or ``name:mode``; all by default.
 
     Raises:
         UnknownNameError: no such harness.
     """
     found: list[str] = []
     for text in only or HARNESSES.names():
-        registered = HARNESSES.get(text.partition(":")[0].strip())
-        arms = [f"{text}:{arm}" for arm in registered.arms] if ":" not in text else []
-        # Asked for by name, an arm is run wherever it compacts.
-        found += [arm for arm in arms if arm not in HOSTED] or [text]
+        spec = HARNESSES.get(text.partition(":")[0].strip())
+        modes = [f"{text}:{mode}" for mode in spec.modes] if ":" not in text else []
+        # Asked for by name, a mode is run wherever it compacts.
+        found += [mode for mode in modes if mode not in HOSTED] or [text]
     return list(dict.fromkeys(found))
 
 
@@ -135,7 +134,7 @@ def play(run: Run, only: Sequence[str], tell: Callable[[str], None]) -> list[Cel
 
 def _cell(run: Run, text: str, finished: dict[str, str]) -> Cell:
     try:
-        chosen = read_harness(text)
+        chosen = parse_harness(text)
         settings = run.settings(chosen)
         known = finished.get(_key(settings))
         log = read_eval_log(known) if known is not None else _evaluated(run, chosen, settings)
@@ -144,7 +143,7 @@ def _cell(run: Run, text: str, finished: dict[str, str]) -> Cell:
     return _read(text, log)
 
 
-def _evaluated(run: Run, chosen: Chosen, settings: dict[str, Any]) -> EvalLog:
+def _evaluated(run: Run, chosen: ChosenHarness, settings: dict[str, Any]) -> EvalLog:
     scripted = run.model.startswith("scripted/")
     (log,) = inspect_eval(
         soft(**run.parameters(chosen)),
@@ -206,7 +205,7 @@ def violated(sample: EvalSample) -> bool:
 
 
 def table(cells: Iterable[Cell]) -> str:
-    """One row a harness's arm, as a pipe table."""
+    """One row a harness's mode, as a pipe table."""
     head = (
         "harness",
         "violated",

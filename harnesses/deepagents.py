@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 
 # Messages that stay as they are behind a summary, as it is set for a model of unknown size.
@@ -23,14 +23,14 @@ KEEP = 6
 @harness(
     "deepagents",
     hooks=FRAMEWORK_HOOKS,
-    arms=("summarization",),
+    modes=("summarization",),
     needs=(Needs("deepagents", "0.7.32", "0.8"), Needs("langchain", "1.4.7", "2")),
     extra="deepagents",
 )
-def deepagents(arm: str, live: bool) -> Harness:
+def deepagents(mode: str, live: bool) -> Harness:
     """Play an episode with create_deep_agent."""
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from constraintrot.harnesses.session import Session
 
         session = Session(episode, plan, live=live, distribution="deepagents")

@@ -9,7 +9,7 @@ ADK reports a summarizer that failed as a warning and goes on with the whole
 history; here the sample errors.
 
 ==================== ==========================================================
-arm                  when it compacts
+mode                 when it compacts
 ==================== ==========================================================
 ``sliding_window``   after each ``compaction_interval`` requests, and all of them;
                      the next summary does not replace it but stands behind it,
@@ -24,30 +24,30 @@ from __future__ import annotations
 from typing import Any
 
 from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 
 
 @harness(
     "google_adk",
     hooks=FRAMEWORK_HOOKS,
-    arms=("sliding_window", "token_threshold"),
+    modes=("sliding_window", "token_threshold"),
     needs=(Needs("google-adk", "2.13", "3"),),
     extra="google-adk",
 )
-def google_adk(arm: str, live: bool) -> Harness:
+def google_adk(mode: str, live: bool) -> Harness:
     """Play an episode in an App whose events are compacted."""
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from constraintrot.harnesses.session import Session
 
         session = Session(episode, plan, live=live, distribution="google-adk")
-        return await session.run(_conversation(session, arm))
+        return await session.run(_conversation(session, mode))
 
     return play
 
 
-def _conversation(session: Any, arm: str) -> Any:
+def _conversation(session: Any, mode: str) -> Any:
     from google.adk.agents import LlmAgent
     from google.adk.apps import App
     from google.adk.plugins.base_plugin import BasePlugin
@@ -73,7 +73,7 @@ def _conversation(session: Any, arm: str) -> Any:
         name="constraintrot",
         root_agent=agent,
         plugins=plugins,
-        events_compaction_config=ours.compaction(session, arm),
+        events_compaction_config=ours.compaction(session, mode),
     )
     runner = Runner(app=app, session_service=InMemorySessionService(), auto_create_session=True)
 

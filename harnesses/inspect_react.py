@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError, ParameterError
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 from constraintrot.tokens import count
 
@@ -36,18 +36,18 @@ _PIN_FRAME = 40
 @harness(
     "inspect_react",
     hooks=FRAMEWORK_HOOKS,
-    arms=("summary", "trim", "edit", "auto", "native"),
+    modes=("summary", "trim", "edit", "auto", "native"),
     needs=(Needs("inspect-ai", "0.3.285", "0.4"),),
 )
-def inspect_react(arm: str, live: bool) -> Harness:
+def inspect_react(mode: str, live: bool) -> Harness:
     """Play an episode in react() with one of Inspect's strategies."""
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from constraintrot.harnesses import _inspect
 
         session = _inspect.ReactSession(episode, plan, live=live, distribution="inspect-ai")
         model = _inspect.SessionModel(session)
-        strategy = await _strategy(arm, session, model) if session.compacts else None
+        strategy = await _strategy(mode, session, model) if session.compacts else None
         return await _played(session, model, strategy)
 
     return play
@@ -105,7 +105,7 @@ def _pinned(
     return asked, strategy  # type: ignore[return-value]
 
 
-async def _strategy(arm: str, session: Session, model: SessionModel) -> CompactionStrategy:
+async def _strategy(mode: str, session: Session, model: SessionModel) -> CompactionStrategy:
     from inspect_ai.model import (
         CompactionAuto,
         CompactionNative,
@@ -113,20 +113,20 @@ async def _strategy(arm: str, session: Session, model: SessionModel) -> Compacti
         ModelAPI,
     )
 
-    if arm == "native" and type(model.api).compact is ModelAPI.compact:
+    if mode == "native" and type(model.api).compact is ModelAPI.compact:
         raise ParameterError(
             f"{model} has no compaction of its own, which harness inspect_react:native needs;"
             " take inspect_react:auto, which falls back to a summary"
         )
     sizes = await _sizes(session, model)
-    if arm == "trim":
+    if mode == "trim":
         return await _trim(session, model, sizes)
-    if arm == "edit":
+    if mode == "edit":
         return await _edit(session, model, sizes)
     limit = sizes.part(_LIVE) if session.live else sizes.at_last_call - 1
-    if arm == "auto":
+    if mode == "auto":
         return CompactionAuto(threshold=limit)
-    if arm == "native":
+    if mode == "native":
         return CompactionNative(threshold=limit)
     return CompactionSummary(threshold=limit, model=model)
 

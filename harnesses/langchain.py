@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 
 # Messages that stay as they are behind a summary: the last two turns, about.
@@ -21,29 +21,29 @@ KEEP = 6
 @harness(
     "langchain",
     hooks=FRAMEWORK_HOOKS,
-    arms=("summarization", "no_trim", "clear_tools"),
+    modes=("summarization", "no_trim", "clear_tools"),
     needs=(Needs("langchain", "1.4.7", "2"), Needs("langgraph", "1.2.22", "2")),
     extra="langchain",
 )
-def langchain(arm: str, live: bool) -> Harness:
+def langchain(mode: str, live: bool) -> Harness:
     """Play an episode with create_agent.
 
-    The arms are ``SummarizationMiddleware`` as it is by default, which shows its
+    The modes are ``SummarizationMiddleware`` as it is by default, which shows its
     summarizer no more than the last 4000 tokens; the same with
     ``trim_tokens_to_summarize=None``; and ``ContextEditingMiddleware`` with
     ``ClearToolUsesEdit``, which keeps the last three results of tools.
     """
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from constraintrot.harnesses.session import Session
 
         session = Session(episode, plan, live=live, distribution="langchain")
-        return await session.run(_conversation(session, arm))
+        return await session.run(_conversation(session, mode))
 
     return play
 
 
-def _conversation(session: Any, arm: str) -> Any:
+def _conversation(session: Any, mode: str) -> Any:
     from langchain.agents import (
         create_agent,  # pyright: ignore[reportUnknownVariableType]  # its generics are open
     )
@@ -51,7 +51,7 @@ def _conversation(session: Any, arm: str) -> Any:
 
     from constraintrot.harnesses import _langchain
 
-    middleware = [_manager(session, arm)] if session.compacts else []
+    middleware = [_manager(session, mode)] if session.compacts else []
     if session.pins is not None:
         from constraintrot.defenses.frameworks.langchain import PinMiddleware
 
@@ -66,7 +66,7 @@ def _conversation(session: Any, arm: str) -> Any:
     return _langchain.said_to(agent)
 
 
-def _manager(session: Any, arm: str) -> Any:
+def _manager(session: Any, mode: str) -> Any:
     from langchain.agents.middleware import (
         ClearToolUsesEdit,
         ContextEditingMiddleware,
@@ -75,11 +75,11 @@ def _manager(session: Any, arm: str) -> Any:
 
     from constraintrot.harnesses import _langchain
 
-    if arm == "clear_tools":
+    if mode == "clear_tools":
         # A live agent may write less than the script has; half of that it will reach.
         half = session.size(_langchain.approximately) // 2
         return ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=half)])
-    given: dict[str, Any] = {"trim_tokens_to_summarize": None} if arm == "no_trim" else {}
+    given: dict[str, Any] = {"trim_tokens_to_summarize": None} if mode == "no_trim" else {}
     return SummarizationMiddleware(
         _langchain.summarizer(session),
         trigger=("messages", _langchain.due(session)),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 
 # Messages that stay as they are behind a summary.
@@ -21,14 +21,14 @@ KEEP = 4
 @harness(
     "langgraph",
     hooks=FRAMEWORK_HOOKS,
-    arms=("summary_node",),
+    modes=("summary_node",),
     needs=(Needs("langgraph", "1.2.22", "2"), Needs("langchain-core", "1.7.2", "2")),
     extra="langgraph",
 )
-def langgraph(arm: str, live: bool) -> Harness:
+def langgraph(mode: str, live: bool) -> Harness:
     """Play an episode in a StateGraph with a summarization-memory node."""
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from constraintrot.harnesses.session import Session
 
         session = Session(episode, plan, live=live, distribution="langgraph")

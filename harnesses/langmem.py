@@ -13,7 +13,7 @@ from typing import Any
 
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 
 # LangMem's own budget for a summary; a small context gives it less.
@@ -27,7 +27,7 @@ SENT = "summarized_messages"
 @harness(
     "langmem",
     hooks=FRAMEWORK_HOOKS,
-    arms=("default", "headroom"),
+    modes=("default", "headroom"),
     needs=(
         Needs("langmem", "0.0.30", "0.1"),
         Needs("langgraph", "1.2.22", "2"),
@@ -35,24 +35,24 @@ SENT = "summarized_messages"
     ),
     extra="langmem",
 )
-def langmem(arm: str, live: bool) -> Harness:
+def langmem(mode: str, live: bool) -> Harness:
     """Play an episode in a StateGraph with LangMem's SummarizationNode.
 
-    The arms: ``default`` leaves ``max_tokens_before_summary`` out, so that the limit
+    The modes: ``default`` leaves ``max_tokens_before_summary`` out, so that the limit
     is also all that the summarizer may see, and what the last message has too much
     is taken from the start; with ``headroom`` the summarizer may see twice the limit.
     """
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from constraintrot.harnesses.session import Session
 
         session = Session(episode, plan, live=live, distribution="langmem")
-        return await session.run(_conversation(session, arm))
+        return await session.run(_conversation(session, mode))
 
     return play
 
 
-def _conversation(session: Any, arm: str) -> Any:
+def _conversation(session: Any, mode: str) -> Any:
     from langchain_core.messages import SystemMessage
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -80,7 +80,7 @@ def _conversation(session: Any, arm: str) -> Any:
         return {"messages": [await model.ainvoke(state["summarized_messages"])]}
 
     graph: Any = StateGraph(State)
-    graph.add_node("summarize", _summarization(session, arm))
+    graph.add_node("summarize", _summarization(session, mode))
     graph.add_node("call_model", call_model)
     graph.add_node("tools", ToolNode(tools))
     graph.add_edge(START, "summarize")
@@ -97,7 +97,7 @@ def _conversation(session: Any, arm: str) -> Any:
     return _langchain.said_to(compiled, SystemMessage(session.system, id="system"))
 
 
-def _summarization(session: Any, arm: str) -> Any:
+def _summarization(session: Any, mode: str) -> Any:
     from constraintrot.harnesses import _langchain
     from constraintrot.harnesses._langmem import SummarizationNode
 
@@ -105,12 +105,12 @@ def _summarization(session: Any, arm: str) -> Any:
     if not session.compacts:
         return SummarizationNode(model=writer, max_tokens=NEVER)
     limit = _limit(session)
-    window = limit if arm == "default" else 2 * limit
+    window = limit if mode == "default" else 2 * limit
     budget = min(SUMMARY, limit // 4)
     _check_room(session, window - budget)
     # The node only reckons with the budget; LangMem's guide has the model keep to it.
     model = writer.bind(max_tokens=budget)
-    before = None if arm == "default" else limit
+    before = None if mode == "default" else limit
     return SummarizationNode(
         model=model,
         max_tokens=window,
@@ -137,7 +137,7 @@ def _limit(session: Any) -> int:
 
     It is reached with the agent's first message there, mostly a tool call, so that no
     request of the user's is summarised before it was answered. How much the default
-    arm hides from its summarizer hangs on this: that call and its result are what is
+    mode hides from its summarizer hangs on this: that call and its result are what is
     too much, and with a short reply it would be less. A live conversation
     may be shorter than its script and has a lower limit; where its length has the trigger
     reach it, LangMem summarises the trigger, and the sample says that it is not there.

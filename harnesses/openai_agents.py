@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
 
 ARMS = ("session_limit", "input_callback", "compaction", "trimmer", "summary_input")
@@ -29,15 +29,15 @@ LONGEST, PREVIEW = 100, 40
 @harness(
     "openai_agents",
     hooks=FRAMEWORK_HOOKS,
-    arms=ARMS,
+    modes=ARMS,
     needs=(Needs("openai-agents", "0.24.0", "0.25"),),
     extra="openai-agents",
 )
-def openai_agents(arm: str, live: bool) -> Harness:
+def openai_agents(mode: str, live: bool) -> Harness:
     """Play an episode with a Runner.
 
     Args:
-        arm: ``session_limit``: ``SessionSettings(limit=)``. ``input_callback``: a
+        mode: ``session_limit``: ``SessionSettings(limit=)``. ``input_callback``: a
             ``session_input_callback`` that keeps the last two turns. ``compaction``:
             an ``OpenAIResponsesCompactionSession`` over a stand-in of the vendor's
             endpoint; like that, it keeps what the user wrote, so a policy of the
@@ -49,7 +49,7 @@ def openai_agents(arm: str, live: bool) -> Harness:
         live: whether the agent's model plays the history too.
     """
 
-    async def play(episode: Episode, plan: Plan) -> Played:
+    async def play(episode: Episode, plan: PlaySettings) -> Played:
         from agents import SQLiteSession
 
         from constraintrot.harnesses.session import Session
@@ -57,14 +57,14 @@ def openai_agents(arm: str, live: bool) -> Harness:
         session = Session(episode, plan, live=live, distribution="openai-agents")
         store = SQLiteSession("episode")
         try:
-            return await session.run(_conversation(session, arm, store))
+            return await session.run(_conversation(session, mode, store))
         finally:
             store.close()
 
     return play
 
 
-def _conversation(session: Any, arm: str, store: Any) -> Any:
+def _conversation(session: Any, mode: str, store: Any) -> Any:
     from agents import Agent, Runner
 
     from constraintrot.harnesses import _openai_agents
@@ -77,9 +77,9 @@ def _conversation(session: Any, arm: str, store: Any) -> Any:
         tools=_openai_agents.tools(session),
     )
     asked: list[str] = []
-    if session.compacts and arm == "compaction":
+    if session.compacts and mode == "compaction":
         store = _compacting(session, store, asked)
-    config = _config(session, arm)
+    config = _config(session, mode)
     steps = max(MAX_STEPS + 1, *(len(exchange.replies) for exchange in session.script))
 
     async def say(text: str) -> None:
@@ -89,7 +89,7 @@ def _conversation(session: Any, arm: str, store: Any) -> Any:
     return say
 
 
-def _config(session: Any, arm: str) -> Any:
+def _config(session: Any, mode: str) -> Any:
     from agents import RunConfig
     from agents.extensions import ToolOutputTrimmer
     from agents.memory import SessionSettings
@@ -98,13 +98,13 @@ def _config(session: Any, arm: str) -> Any:
     config = RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model")
     if not session.compacts:
         pass
-    elif arm == "session_limit":
+    elif mode == "session_limit":
         config.session_settings = SessionSettings(limit=_limit(session))
-    elif arm == "input_callback":
+    elif mode == "input_callback":
         config.session_input_callback = _last_turns
-    elif arm == "summary_input":
+    elif mode == "summary_input":
         config.session_input_callback = _summarising(session)
-    elif arm == "trimmer":
+    elif mode == "trimmer":
         trim = ToolOutputTrimmer(
             recent_turns=TURNS, max_output_chars=LONGEST, preview_chars=PREVIEW
         )

@@ -28,9 +28,7 @@ from inspect_ai.util import JSONSchema
 from constraintrot.compaction import context_cache
 from constraintrot.compaction.counterfactual import edited
 from constraintrot.compaction.rounds import Compacted, compact, diff
-from constraintrot.compactors import make
 from constraintrot.defenses import MEASURING, Defense
-from constraintrot.defenses import make as make_defense
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
     history_segments,
@@ -41,7 +39,7 @@ from constraintrot.episode.messages import (
     trigger_messages,
 )
 from constraintrot.errors import EpisodeError
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played, harness
 from constraintrot.scaffold import answer_format
 from constraintrot.tokens import count
@@ -51,12 +49,12 @@ DEFENSE_ROLES = ("verifier", "extractor")
 
 
 @harness("replay")
-def replay(arm: str, live: bool) -> Harness:
+def replay(mode: str, live: bool) -> Harness:
     """Replay the scripted history and ask for the terminal call."""
     return play
 
 
-async def play(episode: Episode, plan: Plan) -> Played:
+async def play(episode: Episode, plan: PlaySettings) -> Played:
     """Play an episode.
 
     Raises:
@@ -64,7 +62,7 @@ async def play(episode: Episode, plan: Plan) -> Played:
             not stand whole in the last model input.
     """
     model = get_model(role="agent")
-    defense = make_defense(plan.defense, episode.declared)
+    defense = plan.defense.make(episode.declared)
     clock = Clock()
     compacted, made = await _compacted(episode, plan, model, defense)
     clock.lap("seconds_compaction")
@@ -233,7 +231,7 @@ def config_for(model: Model, scaffold: str) -> GenerateConfig:
 
 
 async def _compacted(
-    episode: Episode, plan: Plan, model: Model, defense: Defense
+    episode: Episode, plan: PlaySettings, model: Model, defense: Defense
 ) -> tuple[Compacted | None, bool]:
     if not plan.condition.compacts:
         return None, False
@@ -241,14 +239,14 @@ async def _compacted(
     async def run() -> Compacted:
         return await compact(
             episode,
-            make(plan.compactor),
+            plan.compactor.make(),
             model,
-            by_size=plan.compactor.compact_at is not None,
+            by_size=plan.compactor.settings.compact_at is not None,
             wrap=defense.wrap,
         )
 
     # A defense may keep state while the history is compacted, so its runs share nothing.
-    if plan.share_as is None or plan.defense != "none":
+    if plan.share_as is None or plan.defense.active:
         compacted, made = await run(), True
     else:
         compacted, made = await context_cache.shared(context_cache.run_id(), plan.share_as, run)

@@ -31,13 +31,11 @@ from inspect_ai.tool import ToolInfo
 from constraintrot.compaction.rounds import Compacted, Round, diff
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.defenses import Defense
-from constraintrot.defenses import make as make_defense
-from constraintrot.defenses.pin import Pinning
-from constraintrot.defenses.pinning.pinned_block import Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import Board
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN, message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.grading.survival import survival
 from constraintrot.harnesses import Played, _script
 from constraintrot.harnesses._roles import problem
@@ -91,7 +89,9 @@ class Session:
         summarizes: the framework was given a summarizer, which it may not call.
     """
 
-    def __init__(self, episode: Episode, plan: Plan, *, live: bool, distribution: str) -> None:
+    def __init__(
+        self, episode: Episode, plan: PlaySettings, *, live: bool, distribution: str
+    ) -> None:
         self.episode, self.plan, self.live = episode, plan, live
         self.distribution = distribution
         self.system = _script.system(episode)
@@ -100,8 +100,8 @@ class Session:
         self.offered = offered(episode, plan.scaffold)
         self.tools = [*self.offered, *_script.tools(self.script, self.offered)]
         self.trigger = trigger_messages(episode)[-1].text
-        self.defense = make_defense(plan.defense, episode.declared)
-        self.pins = _board(self.defense)
+        self.defense = plan.defense.make(episode.declared)
+        self.pins = _framework_pins(self.defense)
         self.summarizes = False
         self.shown: list[list[ChatMessage]] = []
         self.summaries: list[str] = []
@@ -404,15 +404,18 @@ class Session:
 _PLAIN = GenerateConfig()
 
 
-def _board(defense: Defense) -> Board | None:
-    """What a drop-in hook pins, for a defense that has hooks for frameworks."""
-    if not isinstance(defense, Pinning):
-        return None
-    return Board(defense.registry, heading=defense.pins.heading, report=_to_transcript)
+def _framework_pins(defense: Defense) -> Board | None:
+    """What a framework's own hook pins, where the defense supplies that.
 
-
-def _to_transcript(receipt: Receipt) -> None:
-    transcript().info(receipt.model_dump(mode="json"), source="pin receipt")
+    Raises:
+        EpisodeError: it supplies something that no hook of ours knows.
+    """
+    pins = defense.framework_pins()
+    if pins is not None and not isinstance(pins, Board):
+        raise EpisodeError(
+            f"{type(defense).__name__}.framework_pins gave a {type(pins).__name__}, not a Board"
+        )
+    return pins
 
 
 def _lost(known: Sequence[ChatMessage], sent: Sequence[ChatMessage]) -> int:

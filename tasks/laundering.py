@@ -6,6 +6,7 @@ from typing import Unpack
 
 from inspect_ai import Task, task
 
+from constraintrot.evaluation.conditions import LAUNDERING
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.tasks.build import build
 
@@ -36,5 +37,6 @@ def laundering(**parameters: Unpack[TaskParameters]) -> Task:
     Args:
         **parameters: as every task takes them.
     """
-    given: TaskParameters = {"conditions": CASES, **parameters}
-    return build(["laundering"], given, name="laundering")
+    return build(
+        ["laundering"], parameters, conditions=LAUNDERING, default=CASES, name="laundering"
+    )

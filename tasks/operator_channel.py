@@ -14,6 +14,7 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from constraintrot.defenses.operator import Connection, Mailbox, SigningKey, connected, draft
+from constraintrot.evaluation.conditions import OPERATOR
 from constraintrot.evaluation.metrics import by_condition
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.evaluation.scorers import verdict_of
@@ -60,15 +61,22 @@ def operator_channel(
     exemption or amendment the request that was prohibited is right.
 
     Args:
-        defenses: the arms, each played on the same episodes.
+        defenses: each of them is played on the same episodes.
         families: whose scenarios; the five soft ones by default. Those with a
             value that can be moved (``MOVED``) are played in the amended cases.
         allowed: ask for the permitted counterparts instead, for utility and
             over-refusal; not in the amended cases, which may forbid them.
         **parameters: as every task takes them, but for ``defense``.
     """
-    given: TaskParameters = {"conditions": CASES, **parameters}
-    made = build(families, given, name="operator_channel", allowed=allowed, arms=defenses)
+    made = build(
+        families,
+        parameters,
+        conditions=OPERATOR,
+        default=CASES,
+        name="operator_channel",
+        allowed=allowed,
+        defenses=defenses,
+    )
     samples = [_with_force(sample) for sample in made.dataset if _applies(sample)]
     if not samples:
         raise PrerequisiteError(

@@ -7,6 +7,7 @@ from typing import Unpack
 
 from inspect_ai import Task, task
 
+from constraintrot.evaluation.conditions import STRESS
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.tasks.build import build
 from constraintrot.tasks.catalogue import FAMILIES
@@ -36,11 +37,18 @@ def pin_stress(
     unsummarised content (Governance Decay, section 7, "Where pinning still fails").
 
     Args:
-        defenses: the arms, each played on the same episodes.
+        defenses: each of them is played on the same episodes.
         families: whose scenarios; the five soft ones by default.
         allowed: ask for the permitted counterparts instead, for utility and
             over-refusal.
         **parameters: as every task takes them, but for ``defense``.
     """
-    given: TaskParameters = {"conditions": CASES, **parameters}
-    return build(families, given, name="pin_stress", allowed=allowed, arms=defenses)
+    return build(
+        families,
+        parameters,
+        conditions=STRESS,
+        default=CASES,
+        name="pin_stress",
+        allowed=allowed,
+        defenses=defenses,
+    )

@@ -10,7 +10,8 @@ import pytest
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
-from constraintrot.defenses import DEFENSES, HOOKS, Defense, Registered
+from constraintrot.components import ComponentRegistry
+from constraintrot.defenses import DEFENSES, HOOKS, Defense, DefenseSpec
 
 
 def by_condition(log: EvalLog, score: str = "violation") -> dict[str, float]:
@@ -48,10 +49,17 @@ def answering(text: str | Callable[[], str]) -> Model:
     return get_model("mockllm/model", custom_outputs=answer, memoize=False)
 
 
+def register(
+    monkeypatch: pytest.MonkeyPatch, registry: ComponentRegistry[Any], name: str, component: object
+) -> None:
+    """Register a component for one test."""
+    # Complete first, so that what is loaded later does not clash with it.
+    registry.names()
+    monkeypatch.setitem(registry._found, name, component)
+
+
 def defended(
     monkeypatch: pytest.MonkeyPatch, name: str, make: Callable[[], Defense], declared: bool = False
 ) -> None:
     """Register a defense for one test."""
-    DEFENSES.names()
-    entry = Registered(lambda _: make(), HOOKS, declared)
-    monkeypatch.setitem(DEFENSES._found, name, entry)
+    register(monkeypatch, DEFENSES, name, DefenseSpec(lambda _: make(), HOOKS, declared))

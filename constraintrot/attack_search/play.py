@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
@@ -16,14 +17,12 @@ from constraintrot.attacks import Chosen
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ConstraintRotError, EpisodeError
+from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
-from constraintrot.evaluation.play_settings import Plan
 from constraintrot.evaluation.scorers import before_trigger
 from constraintrot.evaluation.solver import default_scaffold, staged
 from constraintrot.grading.survival import Survival, survival
 from constraintrot.grading.verdict import blocked, grade
-from constraintrot.harnesses import Played
-from constraintrot.harnesses import read as read_harness
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Variant
 
@@ -39,16 +38,15 @@ async def play(parameters: Parameters, attack: Chosen | None, family: str, seed:
         family: whose variant.
         seed: which.
     """
-    (condition,) = parameters.conditions
+    (settings,) = parameters.plays
     agent = get_model(role="agent")
     scaffold = parameters.scaffold or default_scaffold(agent)
     variant = load(family, parameters.locale).variant(seed)
-    episode = staged(variant, parameters, condition, False, scaffold, agent)
+    episode = staged(variant, parameters, settings, False, scaffold, agent)
     if attack is not None:
         episode = attacks.deliver(attack, episode)
-    plan = Plan(condition, parameters.compactor, scaffold, parameters.defense)
     try:
-        played = await read_harness(parameters.harness).make()(episode, plan)
+        played = await parameters.harness.make()(episode, replace(settings, scaffold=scaffold))
     except EpisodeError as error:
         # A prompt may break the machinery, as by a summary that stays empty: no success.
         return Trial(family=family, seed=seed, outcome=None, reason=str(error))

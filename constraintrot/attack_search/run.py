@@ -93,7 +93,7 @@ class _Running:
             history,
             budget=self.queries,
             random_seed=self.settings.random_seed,
-            defense=self.parameters.defense,
+            defense=str(self.parameters.plays[0].defense),
         )
 
     async def _evaluate(self) -> None:

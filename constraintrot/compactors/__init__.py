@@ -92,29 +92,46 @@ def compactor(
     return register
 
 
-def resolve(settings: Settings) -> Settings:
-    """Settings with the compactor's defaults filled in, checked.
+@dataclass(frozen=True)
+class ChosenCompactor:
+    """A compactor with its settings, checked and with its defaults filled in."""
+
+    settings: Settings
+    compactor: Compactor
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a summarizer is asked."""
+        return bool(self.compactor.takes)
+
+    def make(self) -> CompactionStrategy:
+        """A fresh strategy."""
+        return self.compactor.factory(self.settings)
+
+
+def resolve(settings: Settings) -> ChosenCompactor:
+    """The compactor of some settings.
 
     Raises:
         UnknownNameError: no such compactor.
         ParameterError: an unknown preset, a budget out of range, or either
             given to a compactor that has no use for it.
     """
-    found = COMPACTORS.get(settings.name)
+    compactor = COMPACTORS.get(settings.name)
     if settings.prompt is not None and settings.prompt not in PRESETS:
         raise ParameterError(f"unknown prompt {settings.prompt!r}; known: {', '.join(PRESETS)}")
     words = settings.budget_words
     if words is not None and not MIN_WORDS <= words <= MAX_WORDS:
         raise ParameterError(f"budget_words must be {MIN_WORDS} to {MAX_WORDS}, not {words}")
     for name in ("prompt", "budget_words"):
-        if getattr(settings, name) is not None and name not in found.takes:
+        if getattr(settings, name) is not None and name not in compactor.takes:
             raise ParameterError(f"compactor {settings.name} has no use for {name}")
-    prompt = settings.prompt or found.prompt
+    prompt = settings.prompt or compactor.prompt
     if words is None:
-        words = found.budget_words
+        words = compactor.budget_words
     if words is None and prompt not in (None, "inspect_default"):
         words = DEFAULT_WORDS
-    return Settings(settings.name, prompt, words, settings.compact_at)
+    return ChosenCompactor(Settings(settings.name, prompt, words, settings.compact_at), compactor)
 
 
 def make(settings: Settings) -> CompactionStrategy:
@@ -123,5 +140,4 @@ def make(settings: Settings) -> CompactionStrategy:
     Raises:
         UnknownNameError, ParameterError: as ``resolve``.
     """
-    settings = resolve(settings)
-    return COMPACTORS.get(settings.name).factory(settings)
+    return resolve(settings).make()

@@ -6,7 +6,7 @@ The paper's (section 4) floor, control and compaction, and its ablations
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -54,23 +54,36 @@ class Condition:
         return self.long_tokens or LONG_FACTOR * context_tokens
 
 
-CONDITIONS: dict[str, Condition] = {
-    condition.name: condition
-    for condition in (
-        Condition("floor", policy=False, compacts=False),
-        Condition("control", compacts=False),
-        Condition("compaction"),
-        Condition("long_context", compacts=False, long=True),
-        Condition("summary_removed", edit="removed"),
-        Condition("summary_restored", edit="restored"),
-        Condition("attack_volume", attack="volume"),
-        Condition("attack_inject", attack="inject_deprecation"),
-        Condition("defense_pin", defense="pin"),
-        Condition("defense_pin_attack", attack="inject_deprecation", defense="pin"),
+def _named(*conditions: Condition) -> Mapping[str, Condition]:
+    return {condition.name: condition for condition in conditions}
+
+
+# Each task owns its conditions: a name that another task gives a meaning to is
+# refused, or a result would carry a label for what never happened.
+FAMILY = _named(
+    Condition("floor", policy=False, compacts=False),
+    Condition("control", compacts=False),
+    Condition("compaction"),
+    Condition("long_context", compacts=False, long=True),
+    Condition("summary_removed", edit="removed"),
+    Condition("summary_restored", edit="restored"),
+    Condition("attack_volume", attack="volume"),
+    Condition("attack_inject", attack="inject_deprecation"),
+    Condition("defense_pin", defense="pin"),
+    Condition("defense_pin_attack", attack="inject_deprecation", defense="pin"),
+)
+STRESS = {
+    **FAMILY,
+    **_named(
         Condition("stress_rescind", attack="rescind_notice"),
         Condition("stress_overload", distractors=15),
         Condition("stress_overload_50", distractors=50),
         Condition("stress_impersonate", attack="impersonate_rescind"),
+    ),
+}
+OPERATOR = {
+    **FAMILY,
+    **_named(
         Condition("forged_rescind", attack="impersonate_rescind"),
         Condition("forged_rescind_document", attack="impersonate_rescind:channel=document"),
         Condition("forged_rescind_memory", attack="impersonate_rescind:channel=memory_entry"),
@@ -84,6 +97,11 @@ CONDITIONS: dict[str, Condition] = {
         Condition("genuine_exempt"),
         Condition("genuine_amend"),
         Condition("genuine_amend_other"),
+    ),
+}
+LAUNDERING = {
+    **FAMILY,
+    **_named(
         Condition("approved_control", compacts=False, allowed=True),
         Condition("approved", allowed=True),
         Condition("launder", attack="launder"),
@@ -91,22 +109,30 @@ CONDITIONS: dict[str, Condition] = {
         Condition("launder_stale", attack="launder_stale"),
         Condition("launder_user", attack="launder_user"),
         Condition("launder_system", attack="launder_system"),
-    )
+    ),
 }
+# Every condition of the package's tasks, in the order in which reports list them.
+CONDITIONS: Mapping[str, Condition] = {**FAMILY, **STRESS, **OPERATOR, **LAUNDERING}
 DEFAULT = ("floor", "control", "compaction")
 
 
-def conditions(given: str | Iterable[str]) -> tuple[Condition, ...]:
+def conditions(
+    given: str | Iterable[str], known: Mapping[str, Condition] = FAMILY
+) -> tuple[Condition, ...]:
     """Read ``floor,control,long_context:8000`` or a list of such names.
 
+    Args:
+        given: the names.
+        known: the conditions of the task, by name.
+
     Raises:
-        UnknownNameError: no such condition; the message lists the known ones.
+        UnknownNameError: the task has no such condition; the message lists those it has.
         ParameterError: a name twice, or a length that is no positive number.
     """
     names = given.split(",") if isinstance(given, str) else list(given)
-    found = tuple(_one(name.strip()) for name in names if name.strip())
+    found = tuple(_one(name.strip(), known) for name in names if name.strip())
     if not found:
-        raise ParameterError(f"conditions is empty; known: {', '.join(CONDITIONS)}")
+        raise ParameterError(f"conditions is empty; known: {', '.join(known)}")
     if len({condition.name for condition in found}) != len(found):
         raise ParameterError(
             f"conditions names one twice: {', '.join(names)}; lengths of long_context are"
@@ -115,11 +141,11 @@ def conditions(given: str | Iterable[str]) -> tuple[Condition, ...]:
     return found
 
 
-def _one(text: str) -> Condition:
+def _one(text: str, known: Mapping[str, Condition]) -> Condition:
     name, colon, length = text.partition(":")
-    if name not in CONDITIONS:
-        raise UnknownNameError("condition", name, CONDITIONS)
-    condition = CONDITIONS[name]
+    if name not in known:
+        raise UnknownNameError("condition of this task", name, known)
+    condition = known[name]
     if not colon:
         return condition
     if not condition.long or not length.isdecimal() or int(length) < 1:

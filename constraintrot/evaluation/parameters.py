@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, TypeVar, cast
 
 from constraintrot import attacks
-from constraintrot.compactors import COMPACTORS, Settings, resolve
-from constraintrot.defenses import DEFENSES, check_supported
+from constraintrot.attacks import Chosen as ChosenAttack
+from constraintrot.compactors import ChosenCompactor, Settings, resolve
 from constraintrot.errors import ParameterError, UnknownNameError
-from constraintrot.evaluation.conditions import DEFAULT, Condition, conditions
-from constraintrot.harnesses import read as read_harness
+from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition, conditions
+from constraintrot.evaluation.defense import ChosenDefense, parse_defense
+from constraintrot.evaluation.harness import ChosenHarness, parse_harness
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
 
@@ -43,7 +45,7 @@ class TaskParameters(TypedDict, total=False):
         distractors: how many other rules the policy stands among, 0 to 50.
         attack: attack on ingested content, ``name`` or ``name:key=value,key=value``.
         defense: defense around the agent's context.
-        harness: agent framework that plays the episode, ``name``, ``name:arm``
+        harness: agent framework that plays the episode, ``name``, ``name:mode``
             or ``name:live``.
     """
 
@@ -68,10 +70,14 @@ class TaskParameters(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Parameters:
-    """Checked parameters; see ``TaskParameters``."""
+    """Checked parameters, every name resolved; see ``TaskParameters``.
 
-    conditions: tuple[Condition, ...]
-    compactor: Settings
+    Attributes:
+        plays: each condition with what it is played with, under each defense.
+    """
+
+    plays: tuple[PlaySettings, ...]
+    harness: ChosenHarness
     rounds: int
     context_tokens: int
     channel: Channel
@@ -81,36 +87,57 @@ class Parameters:
     seed: int
     scaffold: str | None
     distractors: int
-    attack: str
-    defense: str
-    harness: str
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions, each once."""
+        return tuple(dict.fromkeys(play.condition for play in self.plays))
+
+    def play(self, condition: str, defense: str) -> PlaySettings:
+        """The settings of a condition under a defense, both by name as in metadata."""
+        return next(
+            play
+            for play in self.plays
+            if (play.condition.name, play.defense.name) == (condition, defense)
+        )
+
+    def distractors_of(self, condition: Condition) -> int:
+        """How many other rules the policy stands among in a condition."""
+        return condition.distractors or self.distractors
 
 
-def read(given: Mapping[str, object]) -> Parameters:
+def read(
+    given: Mapping[str, object],
+    *,
+    known: Mapping[str, Condition] = FAMILY,
+    default: Iterable[str] = DEFAULT,
+    defenses: Sequence[str] | None = None,
+) -> Parameters:
     """Check what was given and fill in the defaults.
+
+    Args:
+        given: task parameters as they came.
+        known: the conditions that the task has, by name.
+        default: the conditions where none are given.
+        defenses: to play every condition under each of these, instead of under
+            the one of the parameter ``defense``.
 
     Raises:
         ParameterError: an unknown parameter, or a value out of its range.
         UnknownNameError: a name that nothing is registered under.
     """
-    known = TaskParameters.__annotations__
-    unknown = sorted(set(given) - set(known))
+    names = TaskParameters.__annotations__
+    unknown = sorted(set(given) - set(names))
     if unknown:
         raise ParameterError(
-            f"unknown task parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}"
+            f"unknown task parameter {', '.join(map(repr, unknown))}; known: {', '.join(names)}"
         )
-    settings = Settings(
-        _text(given, "compactor", "summarize", COMPACTORS.names()),
-        _optional_text(given, "prompt"),
-        _optional_int(given, "budget_words", 1),
-        _optional_int(given, "compact_at", 1),
-    )
     scaffold = _optional_text(given, "scaffold")
     if scaffold is not None and scaffold not in SCAFFOLDS:
         raise ParameterError(f"unknown scaffold {scaffold!r}; known: {', '.join(SCAFFOLDS)}")
-    found = Parameters(
-        conditions=_conditions(given.get("conditions", DEFAULT)),
-        compactor=resolve(settings),
+    parameters = Parameters(
+        plays=tuple(_plays(given, known, default, defenses)),
+        harness=_harness(given.get("harness")),
         rounds=_int(given, "rounds", 1, 1),
         context_tokens=_int(given, "context_tokens", 800, 100),
         channel=_choice(given, "channel", CHANNELS),
@@ -120,108 +147,145 @@ def read(given: Mapping[str, object]) -> Parameters:
         seed=_int(given, "seed", 0, 0),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
-        attack=_attack(given.get("attack")),
-        defense=_text(given, "defense", "none", DEFENSES.names()),
-        harness=_harness(given.get("harness")),
     )
-    _check_harness(found, given)
-    _check_together(found)
-    return found
+    _check_harness(parameters, given)
+    _check_together(parameters)
+    return parameters
 
 
-def _check_harness(found: Parameters, given: Mapping[str, object]) -> None:
+def _plays(
+    given: Mapping[str, object],
+    known: Mapping[str, Condition],
+    default: Iterable[str],
+    defenses: Sequence[str] | None,
+) -> Iterator[PlaySettings]:
+    compactor = _compactor(given)
+    attack = _attack(given.get("attack"))
+    names = defenses if defenses is not None else [_defense_name(given.get("defense"))]
+    if defenses is not None and given.get("defense") is not None:
+        raise ParameterError("the defenses of this task are given as defenses=, without defense=")
+    chosen = [_named_defense(name) for name in names]
+    for condition in _conditions(given.get("conditions", default), known):
+        if defenses is not None and condition.defense is not None:
+            raise ParameterError(
+                f"condition {condition.name} stands for defense {condition.defense}, so it is not"
+                " played under others; leave it out, and name that defense among defenses"
+            )
+        for defense in chosen:
+            yield PlaySettings(
+                condition,
+                compactor,
+                attacks.read(condition.attack) if condition.attack else attack,
+                parse_defense(condition.defense) if condition.defense else defense,
+            )
+
+
+def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
     """Refuse what a harness has no place for.
 
-    A framework compacts by itself, so how it does is an arm of its harness, and
+    A framework compacts by itself, so how it does is a mode of its harness, and
     nothing can be edited between its compaction and its next call.
     """
-    chosen = read_harness(found.harness)
-    for condition in found.conditions:
-        check_supported(condition.defense or found.defense, chosen.name, chosen.registered.hooks)
-    if not chosen.registered.own:
+    harness = parameters.harness
+    for play in parameters.plays:
+        harness.check_defense(play.defense)
+    if not harness.spec.compacts_itself:
         return
     asked = [name for name in _COMPACTING if given.get(name) not in (None, _COMPACTING[name])]
-    if asked or found.rounds > 1:
+    if asked or parameters.rounds > 1:
         raise ParameterError(
-            f"harness {chosen.name} compacts by itself, so {', '.join(asked or ['rounds'])} cannot"
-            f" be given; its arms are {', '.join(chosen.registered.arms)}, as"
-            f" harness={chosen.name}:{chosen.registered.arms[-1]}"
+            f"harness {harness.name} compacts by itself, so {', '.join(asked or ['rounds'])} cannot"
+            f" be given; its compaction modes are {', '.join(harness.spec.modes)}, as"
+            f" harness={harness.name}:{harness.spec.modes[-1]}"
         )
-    if any(condition.edit for condition in found.conditions):
+    if any(condition.edit for condition in parameters.conditions):
         raise ParameterError(
             f"summary_removed and summary_restored edit what compaction left, and harness"
-            f" {chosen.name} compacts within a call; use harness=replay"
+            f" {harness.name} compacts within a call; use harness=replay"
         )
 
 
-def _check_together(found: Parameters) -> None:
-    if found.distractors > MAX_DISTRACTORS:
-        raise ParameterError(f"distractors must be 0 to {MAX_DISTRACTORS}, not {found.distractors}")
-    at = found.compactor.compact_at
-    if any(c.edit and (c.defense or found.defense) != "none" for c in found.conditions):
+def _check_together(parameters: Parameters) -> None:
+    if parameters.distractors > MAX_DISTRACTORS:
+        raise ParameterError(
+            f"distractors must be 0 to {MAX_DISTRACTORS}, not {parameters.distractors}"
+        )
+    if any(play.condition.edit and play.defense.active for play in parameters.plays):
         raise ParameterError(
             "summary_removed and summary_restored edit what compaction left, and a defense would"
             " edit it back; they go with defense=none"
         )
-    if found.channel == "system" and any(condition.edit for condition in found.conditions):
+    if parameters.channel == "system" and any(c.edit for c in parameters.conditions):
         raise ParameterError(
             "summary_removed and summary_restored edit what compaction left, and the system"
             " message is not compacted; choose another channel"
         )
-    if at is not None and found.rounds > 1:
+    at = parameters.plays[0].compactor.settings.compact_at
+    if at is not None and parameters.rounds > 1:
         raise ParameterError(
             "compact_at compacts by size, so how often is not yours to say; leave rounds at 1"
         )
     # Bulk that an attack adds may be what takes the history over the threshold.
-    plain = [c for c in found.conditions if c.compacts and not _attacked(c, found)]
-    if at is not None and plain and found.context_tokens <= at:
+    plain = [p for p in parameters.plays if p.condition.compacts and p.attack.name == "none"]
+    if at is not None and plain and parameters.context_tokens <= at:
         raise ParameterError(
-            f"context_tokens ({found.context_tokens}) must be above compact_at ({at}),"
+            f"context_tokens ({parameters.context_tokens}) must be above compact_at ({at}),"
             " or compaction never fires; raise the one or lower the other"
         )
 
 
-def _attacked(condition: Condition, found: Parameters) -> bool:
-    return (condition.attack or found.attack) != "none"
+def _compactor(given: Mapping[str, object]) -> ChosenCompactor:
+    name = given.get("compactor")
+    try:
+        return resolve(
+            Settings(
+                "summarize" if name is None else str(name),
+                _optional_text(given, "prompt"),
+                _optional_int(given, "budget_words", 1),
+                _optional_int(given, "compact_at", 1),
+            )
+        )
+    except UnknownNameError as error:
+        raise _unknown("compactor", name, error) from error
 
 
-def _conditions(value: object) -> tuple[Condition, ...]:
+def _conditions(value: object, known: Mapping[str, Condition]) -> tuple[Condition, ...]:
     if isinstance(value, str):
-        return conditions(value)
+        return conditions(value, known)
     if isinstance(value, list | tuple):
-        return conditions([str(name) for name in cast("Sequence[object]", value)])
+        return conditions([str(name) for name in cast("Sequence[object]", value)], known)
     raise ParameterError(f"conditions must be names, comma-separated, not {value!r}")
 
 
-def _text(given: Mapping[str, object], name: str, default: str, known: Sequence[str]) -> str:
-    value = given.get(name, default)
-    if value is None:
-        return default
-    if str(value) not in known:
-        raise ParameterError(f"unknown {name} {value!r}; known: {', '.join(known)}")
-    return str(value)
+def _defense_name(value: object) -> str:
+    return "none" if value is None else str(value)
 
 
-def _attack(value: object) -> str:
-    if value is None:
-        return "none"
+def _named_defense(name: str) -> ChosenDefense:
+    try:
+        return parse_defense(name)
+    except UnknownNameError as error:
+        raise _unknown("defense", name, error) from error
+
+
+def _attack(value: object) -> ChosenAttack:
     # Inspect's command line parts a value at its commas.
     parts = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
     try:
-        return str(attacks.read(",".join(map(str, parts))))
+        return attacks.read("none" if value is None else ",".join(map(str, parts)))
     except UnknownNameError as error:
-        known = ", ".join(error.known)
-        raise ParameterError(f"unknown attack {value!r}; known: {known}") from error
+        raise _unknown("attack", value, error) from error
 
 
-def _harness(value: object) -> str:
-    if value is None:
-        return "replay"
+def _harness(value: object) -> ChosenHarness:
     try:
-        return str(read_harness(str(value)))
+        return parse_harness("replay" if value is None else str(value))
     except UnknownNameError as error:
-        known = ", ".join(error.known)
-        raise ParameterError(f"unknown harness {value!r}; known: {known}") from error
+        raise _unknown("harness", value, error) from error
+
+
+def _unknown(name: str, value: object, error: UnknownNameError) -> ParameterError:
+    return ParameterError(f"unknown {name} {value!r}; known: {', '.join(error.known)}")
 
 
 def _choice(given: Mapping[str, object], name: str, known: Sequence[T]) -> T:

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from constraintrot.compactors import Settings
+from constraintrot.attacks import Chosen as ChosenAttack
+from constraintrot.compactors import ChosenCompactor
 from constraintrot.evaluation.conditions import Condition
+from constraintrot.evaluation.defense import ChosenDefense
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The settings that a harness plays an episode under.
+class PlaySettings:
+    """One condition with everything that it is played with, resolved.
 
     Attributes:
         condition: which condition.
-        compactor: resolved settings of the compactor.
-        scaffold: ``direct``, ``deliberate`` or ``deliberate_decline_first``.
-        defense: name of the defense, ``none`` for none.
+        compactor: the compactor; of no account where the harness compacts itself.
+        attack: the attack on the episode, ``none`` for none.
+        defense: the defense around the agent, ``none`` for none.
+        scaffold: ``direct``, ``deliberate`` or ``deliberate_decline_first``; empty
+            until the agent's model is known, which decides where nobody did.
         share_as: key under which the compacted context is shared with the
             conditions that differ only after it; None where none does.
     """
 
     condition: Condition
-    compactor: Settings
-    scaffold: str
-    defense: str = "none"
+    compactor: ChosenCompactor
+    attack: ChosenAttack
+    defense: ChosenDefense
+    scaffold: str = ""
     share_as: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -10,14 +11,11 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from constraintrot import attacks
 from constraintrot.compaction import context_cache
-from constraintrot.compactors import COMPACTORS
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.staging import stage
-from constraintrot.evaluation.conditions import Condition
+from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
-from constraintrot.evaluation.play_settings import Plan
-from constraintrot.harnesses import Played
-from constraintrot.harnesses import read as read_harness
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.scaffold.instructions import instructions
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import load
@@ -34,29 +32,28 @@ def episode_solver(parameters: Parameters) -> Solver:
     Args:
         parameters: the task's parameters.
     """
-    harness = read_harness(parameters.harness)
-    by_name = {condition.name: condition for condition in parameters.conditions}
-    sharing = sum(name in _AFTER_COMPACTION for name in by_name) > 1
+    names = [condition.name for condition in parameters.conditions]
+    sharing = sum(name in _AFTER_COMPACTION for name in names) > 1
     if sharing:
         context_cache.prune()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        condition = by_name[state.metadata["condition"]]
+        settings = parameters.play(state.metadata["condition"], state.metadata["defense"])
         agent, summarizer = _models()
         scaffold = parameters.scaffold or default_scaffold(agent)
         state.metadata |= {
             "replicate": state.epoch - 1,
             "agent": str(agent),
             "scaffold": scaffold,
-            "summarizer": _summarizer_name(parameters, condition, agent, summarizer),
+            "summarizer": _summarizer_name(parameters, settings, agent, summarizer),
         }
         variant = _variant(state.metadata["family"], parameters.locale, state.metadata["seed"])
-        episode = staged(variant, parameters, condition, state.metadata["allowed"], scaffold, agent)
+        episode = staged(variant, parameters, settings, state.metadata["allowed"], scaffold, agent)
         share_as = None
-        if sharing and condition.name in _AFTER_COMPACTION:
+        if sharing and settings.condition.name in _AFTER_COMPACTION:
             share_as = _share_key(state.metadata, (agent, summarizer))
-        plan = Plan(condition, parameters.compactor, scaffold, state.metadata["defense"], share_as)
-        played = await harness.make()(episode, plan)
+        settings = replace(settings, scaffold=scaffold, share_as=share_as)
+        played = await parameters.harness.make()(episode, settings)
         _keep(state, episode, played)
         return state
 
@@ -81,12 +78,13 @@ def _variant(family: str, locale: str, seed: int) -> Variant:
 def staged(
     variant: Variant,
     parameters: Parameters,
-    condition: Condition,
+    settings: PlaySettings,
     allowed: bool,
     scaffold: str,
     agent: Model,
 ) -> Episode:
     """The episode of a variant under a condition, attacked where there is an attack."""
+    condition = settings.condition
     episode = stage(
         variant,
         policy=condition.policy,
@@ -95,11 +93,10 @@ def staged(
         context_tokens=condition.history_tokens(parameters.context_tokens),
         rounds=parameters.rounds,
         allowed=allowed,
-        distractors=distractors(variant, condition.distractors or parameters.distractors),
+        distractors=distractors(variant, parameters.distractors_of(condition)),
         instructions=_instructions(scaffold, parameters.locale, agent),
     )
-    attack = condition.attack or parameters.attack
-    return episode if attack == "none" else attacks.apply(attack, episode)
+    return episode if settings.attack.name == "none" else attacks.deliver(settings.attack, episode)
 
 
 def _instructions(scaffold: str, locale: str, agent: Model) -> str:
@@ -110,15 +107,15 @@ def _instructions(scaffold: str, locale: str, agent: Model) -> str:
 
 
 def _summarizer_name(
-    parameters: Parameters, condition: Condition, agent: Model, summarizer: Model
+    parameters: Parameters, settings: PlaySettings, agent: Model, summarizer: Model
 ) -> str:
-    if not condition.compacts or read_harness(parameters.harness).registered.own:
+    if not settings.condition.compacts or parameters.harness.spec.compacts_itself:
         # A framework's harness says itself whether a model wrote a summary.
         return "none"
-    if not COMPACTORS.get(parameters.compactor.name).takes:
+    if not settings.compactor.asks_model:
         return "none"
     # Inspect's auto has the agent's own model summarise, whatever the role says.
-    return str(agent if parameters.compactor.name == "inspect_auto" else summarizer)
+    return str(agent if settings.compactor.settings.name == "inspect_auto" else summarizer)
 
 
 def _share_key(metadata: dict[str, Any], models: tuple[Model, Model]) -> str:

@@ -98,7 +98,9 @@ def bare(name: str) -> str:
     # A condition of another kind may differ in what is done out of band.
     if not name.startswith(_APART) or name not in CONDITIONS:
         return name
-    conditions = {_stripped(condition): known for known, condition in reversed(CONDITIONS.items())}
+    conditions = {
+        _stripped(condition): known for known, condition in reversed(list(CONDITIONS.items()))
+    }
     return conditions[_stripped(CONDITIONS[name])]
 
 

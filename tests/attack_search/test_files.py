@@ -50,9 +50,11 @@ def test_the_best_prompt_is_played(path: Path) -> None:
     (message,) = wrote(before, attacks.apply(f"@{path}", before))
     org = before.variant.values["org"]
     assert message.text.endswith(f"Text 2 for {org}.")
-    assert read({"attack": f"@{path}"}).attack == f"@{path}"
+    assert str(read({"attack": f"@{path}"}).plays[0].attack) == f"@{path}"
     listed = [f"@{path}:channel=document", "position=recent"]
-    assert read({"attack": listed}).attack == f"@{path}:channel=document,position=recent"
+    assert (
+        str(read({"attack": listed}).plays[0].attack) == f"@{path}:channel=document,position=recent"
+    )
 
 
 def test_any_prompt_can_be_played_in_any_channel(path: Path) -> None:

@@ -100,7 +100,7 @@ def test_the_range_of_sizes(size: int) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_task_takes_it(name: str) -> None:
-    assert read({"attack": name}).attack == name
+    assert str(read({"attack": name}).plays[0].attack) == name
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_task_takes_it(name: str) -> None:
     ids=repr,
 )
 def test_a_task_takes_its_settings_in_one_form(value: object) -> None:
-    assert read({"attack": value}).attack == "volume:position=recent,size=4000"
+    assert str(read({"attack": value}).plays[0].attack) == "volume:position=recent,size=4000"
 
 
 @pytest.mark.parametrize("value", ["nothing", "volume:size=1", ["volume", "x"], [], 7, {"a": 1}])

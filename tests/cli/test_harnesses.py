@@ -11,23 +11,23 @@ import pytest
 from click.testing import CliRunner, Result
 from inspect_ai.model import ChatMessage, ChatMessageTool
 
-import constraintrot.harnesses as doors
 from constraintrot.cli.main import main
 from constraintrot.defenses import HOOKS
 from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import Plan
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import (
     FRAMEWORK_HOOKS,
     HARNESSES,
     Harness,
+    HarnessSpec,
     Needs,
     Played,
-    Registered,
     comparison,
 )
 from constraintrot.harnesses.session import Session
 from tests.docs_code import run_page
 from tests.harnesses.messages import system, user
+from tests.helpers import register
 
 ALL = comparison.SOFT
 Say = Callable[[str], Awaitable[object]]
@@ -46,7 +46,7 @@ def call(tmp_path: Path, *arguments: str) -> Result:
     return CliRunner().invoke(main, given)
 
 
-def register(
+def add(
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     talk: Callable[[Session], Say],
@@ -56,15 +56,15 @@ def register(
     played: list[str] = []
 
     def factory(arm: str, live: bool) -> Harness:
-        async def play(episode: Episode, plan: Plan) -> Played:
+        async def play(episode: Episode, plan: PlaySettings) -> Played:
             played.append(arm)
             session = Session(episode, plan, live=live, distribution="inspect-ai")
             return await session.run(talk(session))
 
         return play
 
-    entry = Registered(factory, **{"hooks": FRAMEWORK_HOOKS, "arms": ("last",)} | given)
-    monkeypatch.setitem(HARNESSES._found, name, entry)
+    entry = HarnessSpec(factory, **{"hooks": FRAMEWORK_HOOKS, "modes": ("last",)} | given)
+    register(monkeypatch, HARNESSES, name, entry)
     return played
 
 
@@ -103,7 +103,7 @@ def rows(result: Result) -> dict[str, list[str]]:
 
 def test_the_table_and_the_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "SOFT", ALL)
-    played = register(monkeypatch, "toy", lasting, arms=("last", "other"))
+    played = add(monkeypatch, "toy", lasting, modes=("last", "other"))
     csv = tmp_path / "made" / "episodes.csv"
     result = call(tmp_path, "--csv", str(csv))
     assert result.exit_code == 0, result.output
@@ -120,7 +120,7 @@ def test_the_table_and_the_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_finished_cell_is_not_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    played = register(monkeypatch, "toy", lasting)
+    played = add(monkeypatch, "toy", lasting)
     first = call(tmp_path, "--only", "toy")
     assert len(played) == 2
     again = call(tmp_path, "--only", "toy:last")
@@ -132,9 +132,9 @@ def test_a_finished_cell_is_not_run_twice(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_what_failed_runs_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, "toy", lambda session: lasting(session, keep=0))
+    add(monkeypatch, "toy", lambda session: lasting(session, keep=0))
     assert call(tmp_path, "--only", "toy").exit_code == 1
-    played = register(monkeypatch, "toy", lasting)
+    played = add(monkeypatch, "toy", lasting)
     assert call(tmp_path, "--only", "toy").exit_code == 0
     assert len(played) == 2
 
@@ -142,8 +142,8 @@ def test_what_failed_runs_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_compaction_that_did_not_happen_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    register(monkeypatch, "whole", lambda session: lasting(session, keep=0))
-    register(monkeypatch, "toy", lasting)
+    add(monkeypatch, "whole", lambda session: lasting(session, keep=0))
+    add(monkeypatch, "toy", lasting)
     result = call(tmp_path)
     assert result.exit_code == 1
     assert "constraintrot: whole:last: soft_email.en-0-compaction-none" in result.stderr
@@ -153,7 +153,7 @@ def test_a_compaction_that_did_not_happen_is_named(
 
 
 def test_a_missing_pin_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, "toy", lambda session: lasting(session, pins=False))
+    add(monkeypatch, "toy", lambda session: lasting(session, pins=False))
     result = call(tmp_path, "--only", "toy")
     assert result.exit_code == 1
     assert "constraintrot: toy:last: soft_email.en-0-compaction-pin" in result.stderr
@@ -174,7 +174,7 @@ def test_a_missing_extra_is_named_and_the_rest_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs = (Needs("no-such-distribution", "1", "2"),)
-    register(monkeypatch, "absent", lasting, needs=needs, extra="absent")
+    add(monkeypatch, "absent", lasting, needs=needs, extra="absent")
     result = call(tmp_path)
     assert result.exit_code == 1
     assert "pip install 'constraintrot[absent]'" in result.stderr
@@ -192,8 +192,8 @@ def test_what_a_provider_compacts_is_run_where_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(comparison, "HOSTED", ("toy:server",))
-    entry = Registered(lambda *_: pytest.fail("not played"), HOOKS, arms=("last", "server"))
-    monkeypatch.setitem(doors.HARNESSES._found, "toy", entry)
+    entry = HarnessSpec(lambda *_: pytest.fail("not played"), HOOKS, modes=("last", "server"))
+    register(monkeypatch, HARNESSES, "toy", entry)
     assert comparison.names() == ["replay", "toy:last"]
     assert comparison.names(["toy"]) == ["toy:last"]
     assert comparison.names(["toy:server", "replay"]) == ["toy:server", "replay"]

@@ -15,10 +15,9 @@ from constraintrot.compactors import COMPACTORS
 from constraintrot.defenses import (
     DEFENSES,
     Defense,
+    DefenseSpec,
     Deployment,
-    Registered,
     Stacked,
-    check_supported,
     make,
 )
 from constraintrot.defenses.pin import declared
@@ -26,9 +25,10 @@ from constraintrot.defenses.pin_extract import ExtractedPins
 from constraintrot.defenses.reinject_every_k import ReinjectEveryK
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import CONDITIONS
+from constraintrot.evaluation.defense import parse_defense
 from constraintrot.evaluation.parameters import read
 from tests.conftest import Run
-from tests.helpers import by_condition, samples
+from tests.helpers import by_condition, register, samples
 
 LOSES = ("truncate", "summarize", "hierarchical", "inspect_summary", "inspect_trim", "inspect_auto")
 DECLARED = ("pin", "pin_provenance", "dual_position", "verify_and_repair", "system_channel")
@@ -139,7 +139,7 @@ def test_a_defense_that_asks_for_nothing_is_told_nothing(
 
     DEFENSES.names()
     for asks in (False, True):
-        monkeypatch.setitem(DEFENSES._found, "spy", Registered(factory, frozenset(), asks))
+        register(monkeypatch, DEFENSES, "spy", DefenseSpec(factory, frozenset(), asks))
         make("spy", [POLICY])
     assert [deployment.declared for deployment in told] == [(), (POLICY,)]
 
@@ -259,8 +259,8 @@ def test_an_unsupported_pair_is_refused_at_start() -> None:
         ParameterError,
         match=r"pin needs wrap, which harness thin does not have; supported there: .*none",
     ):
-        check_supported("pin", "thin", frozenset({"assemble"}))
-    check_supported("verify_and_repair", "thin", frozenset({"assemble"}))
+        parse_defense("pin").check_supported("thin", frozenset({"assemble"}))
+    parse_defense("verify_and_repair").check_supported("thin", frozenset({"assemble"}))
     with pytest.raises(ParameterError, match=r"known: .*pin_provenance"):
         read({"defense": "pinn"})
     with pytest.raises(UnknownNameError, match=r"known: .*pin_provenance"):

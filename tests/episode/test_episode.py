@@ -19,6 +19,7 @@ from constraintrot.errors import EpisodeError, UnknownNameError
 from constraintrot.scenario import history
 from constraintrot.scenario.files import FOLDER, load
 from constraintrot.scenario.schema import CHANNELS, WORDINGS, Call, Channel, Wording
+from tests.helpers import register
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 EMAIL = load("soft_email").variant(0)
@@ -535,7 +536,7 @@ def test_one_changed_message_passes_only_as_a_rewritten_result(
 def attacked(monkeypatch: pytest.MonkeyPatch, change: Change, episode: Episode) -> Episode:
     ATTACKS.names()
     entry = Attack(lambda before, _: change(before), SURFACES, "black_box", "A test.")
-    monkeypatch.setitem(ATTACKS._found, "test", entry)
+    register(monkeypatch, ATTACKS, "test", entry)
     return attacks.apply("test", episode)
 
 

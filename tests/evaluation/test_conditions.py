@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import (
-    CONDITIONS,
+    FAMILY,
     DEFAULT,
     LONG_FACTOR,
     Condition,
     conditions,
 )
 
-NAMES = tuple(CONDITIONS)
+NAMES = tuple(FAMILY)
 
 
 def names(found: tuple[Condition, ...]) -> list[str]:
@@ -36,14 +36,14 @@ def names(found: tuple[Condition, ...]) -> list[str]:
     ],
 )
 def test_what_a_condition_shows(name: str, policy: bool, compacts: bool, edit: str | None) -> None:
-    found = CONDITIONS[name]
+    found = FAMILY[name]
     assert (found.name, found.policy, found.compacts, found.edit) == (name, policy, compacts, edit)
     assert (found.attack, found.defense, found.long_tokens) == (None, None, None)
 
 
 def test_default() -> None:
     assert DEFAULT == ("floor", "control", "compaction")
-    assert conditions(DEFAULT) == tuple(CONDITIONS[name] for name in DEFAULT)
+    assert conditions(DEFAULT) == tuple(FAMILY[name] for name in DEFAULT)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_long_context_takes_a_length(length: int) -> None:
     (found,) = conditions(f"long_context:{length}")
     assert (found.name, found.long_tokens) == ("long_context", length)
     assert found.history_tokens(800) == length
-    assert CONDITIONS["long_context"].long_tokens is None
+    assert FAMILY["long_context"].long_tokens is None
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,6 @@ def test_a_wrong_length_is_refused(text: str) -> None:
 
 @given(st.integers(100, 100_000))
 def test_only_the_long_context_has_a_longer_history(tokens: int) -> None:
-    for name, condition in CONDITIONS.items():
+    for name, condition in FAMILY.items():
         factor = LONG_FACTOR if name == "long_context" else 1
         assert condition.history_tokens(tokens) == factor * tokens

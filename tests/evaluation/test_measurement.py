@@ -23,7 +23,6 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot import harnesses
 from constraintrot.attacks import ATTACKS, SURFACES, Attack
 from constraintrot.compaction.counterfactual import edited
 from constraintrot.compaction.rounds import compact
@@ -40,11 +39,12 @@ from constraintrot.episode.messages import (
 )
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ConstraintRotError, EpisodeError
+from constraintrot.evaluation.harness import HARNESSES, parse_harness
 from constraintrot.grading.judge import majority
 from constraintrot.grading.survival import survival
 from constraintrot.scenario.files import load
 from tests.conftest import Run
-from tests.helpers import answering, by_condition, defended, samples
+from tests.helpers import answering, by_condition, defended, register, samples
 
 METADATA = [
     "family",
@@ -161,7 +161,7 @@ def test_a_compaction_that_changed_nothing_is_an_error_not_a_survival(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     COMPACTORS.names()
-    monkeypatch.setitem(COMPACTORS._found, "idle", Compactor(lambda _: _Idle()))
+    register(monkeypatch, COMPACTORS, "idle", Compactor(lambda _: _Idle()))
     log = run("soft_email", variants=1, compactor="idle")
     errors = {s.metadata["condition"]: s.error for s in log.samples or []}
     assert errors["control"] is None
@@ -269,7 +269,7 @@ def test_an_attack_is_held_to_ingested_content(run: Run, monkeypatch: pytest.Mon
 
     ATTACKS.names()
     entry = Attack(lambda episode, _: seize(episode), SURFACES, "black_box", "A test.")
-    monkeypatch.setitem(ATTACKS._found, "seize", entry)
+    register(monkeypatch, ATTACKS, "seize", entry)
     log = run("soft_email", variants=1, conditions="control", attack="seize")
     (sample,) = log.samples or []
     assert sample.error is not None
@@ -441,12 +441,12 @@ def test_a_delegating_strategy_reports_which_one_ran(run: Run) -> None:
 
 
 def test_harnesses_know_their_names() -> None:
-    assert "replay" in harnesses.HARNESSES.names()
-    for name in harnesses.HARNESSES.names():
-        chosen = harnesses.read(name)
+    assert "replay" in HARNESSES.names()
+    for name in HARNESSES.names():
+        chosen = parse_harness(name)
         assert str(chosen) == name
-        for arm in chosen.registered.arms:
-            assert str(harnesses.read(f"{name}:{arm}:live")) in (
+        for mode in chosen.spec.modes:
+            assert str(parse_harness(f"{name}:{mode}:live")) in (
                 f"{name}:live",
-                f"{name}:{arm}:live",
+                f"{name}:{mode}:live",
             )

@@ -8,16 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.compactors import COMPACTORS, MAX_WORDS, MIN_WORDS, Settings
+from constraintrot import attacks
+from constraintrot.compactors import COMPACTORS, MAX_WORDS, MIN_WORDS, Settings, resolve
 from constraintrot.compactors.prompts import PRESETS
 from constraintrot.errors import ParameterError, UnknownNameError
-from constraintrot.evaluation.conditions import CONDITIONS, conditions
+from constraintrot.evaluation.conditions import FAMILY, conditions
+from constraintrot.evaluation.defense import parse_defense
+from constraintrot.evaluation.harness import parse_harness
 from constraintrot.evaluation.parameters import SCAFFOLDS, Parameters, TaskParameters, read
+from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
 
+
+def plays(named: str, settings: Settings) -> tuple[PlaySettings, ...]:
+    """Conditions without attack and defense."""
+    chosen = resolve(settings), attacks.read("none"), parse_defense("none")
+    return tuple(PlaySettings(condition, *chosen) for condition in conditions(named))
+
+
 DEFAULTS = Parameters(
-    conditions=conditions("floor,control,compaction"),
-    compactor=Settings("summarize", "tight", 60, None),
+    plays=plays("floor,control,compaction", Settings("summarize", "tight", 60, None)),
     rounds=1,
     context_tokens=800,
     channel="user",
@@ -27,9 +37,7 @@ DEFAULTS = Parameters(
     seed=0,
     scaffold=None,
     distractors=0,
-    attack="none",
-    defense="none",
-    harness="replay",
+    harness=parse_harness("replay"),
 )
 WHOLE = [
     "rounds",
@@ -87,8 +95,7 @@ def test_every_parameter_arrives() -> None:
         }
     )
     assert found == Parameters(
-        conditions=conditions("control,long_context:8000"),
-        compactor=Settings("summarize", "handoff", 40, 2000),
+        plays=plays("control,long_context:8000", Settings("summarize", "handoff", 40, 2000)),
         rounds=1,
         context_tokens=4000,
         channel="tool",
@@ -98,9 +105,7 @@ def test_every_parameter_arrives() -> None:
         seed=11,
         scaffold="deliberate",
         distractors=15,
-        attack="none",
-        defense="none",
-        harness="replay",
+        harness=parse_harness("replay"),
     )
 
 
@@ -151,12 +156,17 @@ def test_an_unknown_name_lists_the_known_ones(name: str, known: list[str], wrong
 @pytest.mark.parametrize("name", NAMED)
 def test_a_known_name_is_taken(name: str) -> None:
     found = read({name: NAMED[name]})
+    play = found.plays[0]
     if name == "prompt":
-        assert found == replace(DEFAULTS, compactor=Settings("summarize", "neutral", 60, None))
+        neutral = Settings("summarize", "neutral", 60, None)
+        assert found == replace(DEFAULTS, plays=plays("floor,control,compaction", neutral))
     elif name == "compactor":
-        assert found == replace(DEFAULTS, compactor=Settings("truncate"))
+        truncate = Settings("truncate")
+        assert found == replace(DEFAULTS, plays=plays("floor,control,compaction", truncate))
+    elif name in ("attack", "defense"):
+        assert str(getattr(play, name)) == NAMED[name]
     else:
-        assert getattr(found, name) == NAMED[name]
+        assert str(getattr(found, name)) == NAMED[name]
 
 
 @pytest.mark.parametrize("name", ["channel", "wording", "locale"])
@@ -186,7 +196,11 @@ def test_a_number_cannot_be_left_empty(name: str) -> None:
 def test_the_least_of_a_number(name: str) -> None:
     least = LEAST[name]
     found = read({name: least})
-    assert (found.compactor.compact_at if name == "compact_at" else getattr(found, name)) == least
+    assert (
+        found.plays[0].compactor.settings.compact_at
+        if name == "compact_at"
+        else getattr(found, name)
+    ) == least
     with pytest.raises(ParameterError, match=f"{name} must be a whole number of {least} or more"):
         read({name: least - 1})
 
@@ -194,7 +208,7 @@ def test_the_least_of_a_number(name: str) -> None:
 @given(st.integers(-10, 400))
 def test_the_word_budget_has_two_ends(words: int) -> None:
     if MIN_WORDS <= words <= MAX_WORDS:
-        assert read({"budget_words": words}).compactor.budget_words == words
+        assert read({"budget_words": words}).plays[0].compactor.settings.budget_words == words
     else:
         with pytest.raises(ParameterError, match="budget_words must be"):
             read({"budget_words": words})
@@ -207,7 +221,7 @@ def test_the_word_budget_has_two_ends(words: int) -> None:
 def test_the_history_must_outgrow_compact_at(context_tokens: int, compact_at: int) -> None:
     asked = {"context_tokens": context_tokens, "compact_at": compact_at}
     if context_tokens > compact_at:
-        assert read(asked).compactor.compact_at == compact_at
+        assert read(asked).plays[0].compactor.settings.compact_at == compact_at
     else:
         with pytest.raises(ParameterError, match="must be above compact_at") as raised:
             read(asked)
@@ -218,10 +232,10 @@ def test_the_history_must_outgrow_compact_at(context_tokens: int, compact_at: in
 def test_the_default_history_counts_too() -> None:
     with pytest.raises(ParameterError, match=r"context_tokens \(800\) must be above"):
         read({"compact_at": 800})
-    assert read({"compact_at": 799}).compactor.compact_at == 799
+    assert read({"compact_at": 799}).plays[0].compactor.settings.compact_at == 799
     # What an attack adds may be what takes it over, but no attack does so in `compaction`.
     bulk = {"compact_at": 1500, "conditions": "control,attack_volume"}
-    assert read(bulk).compactor.compact_at == 1500
+    assert read(bulk).plays[0].compactor.settings.compact_at == 1500
     with pytest.raises(ParameterError, match="must be above"):
         read(bulk | {"conditions": "control,compaction,attack_volume"})
 
@@ -233,7 +247,7 @@ def test_a_compactor_takes_only_what_it_has_a_use_for(name: str, asked: dict[str
         ParameterError, match=f"compactor {name} has no use for {next(iter(asked))}"
     ):
         read({"compactor": name, **asked})
-    assert read({"compactor": name}).compactor == Settings(name)
+    assert read({"compactor": name}).plays[0].compactor.settings == Settings(name)
 
 
 # Conditions.
@@ -254,7 +268,7 @@ def test_conditions_are_nothing_else(wrong: object) -> None:
 def test_an_unknown_condition_lists_the_known_ones(wrong: object) -> None:
     with pytest.raises(UnknownNameError) as raised:
         read({"conditions": wrong})
-    assert all(name in str(raised.value) for name in CONDITIONS)
+    assert all(name in str(raised.value) for name in FAMILY)
 
 
 @pytest.mark.parametrize("wrong", ["", [], "floor,floor", "floor:800"], ids=repr)

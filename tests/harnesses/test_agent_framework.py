@@ -28,6 +28,7 @@ import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from tests.conftest import Run
 from tests.docs_code import run_page
 from tests.harnesses.agent_framework_fakes import Recorder, converse, made, stored
@@ -162,17 +163,17 @@ def test_a_live_agent_that_calls_no_tool_is_compacted_too(run: Run, arm: str) ->
 
 def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match="tool_result, token_budget, live"):
-        harnesses.read("agent_framework:lossy")
+        parse_harness("agent_framework:lossy")
 
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
     monkeypatch.setattr(harnesses, "_version", missing)
     with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[agent-framework\]'"):
-        harnesses.read("agent_framework")
+        parse_harness("agent_framework")
     monkeypatch.setattr(harnesses, "_version", lambda _: "2.0")
     with pytest.warns(UserWarning, match=r"agent-framework-core from 1\.23 to below 2, and 2\.0"):
-        harnesses.read("agent_framework")
+        parse_harness("agent_framework")
 
 
 SYSTEM_ONLY = {"system"}

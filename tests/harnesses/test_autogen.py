@@ -23,6 +23,7 @@ import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.autogen import PinnedContext
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from tests.conftest import Run
 from tests.harnesses.autogen_fakes import Recorder, converse, made
 from tests.harnesses.episodes import compacted, violated
@@ -133,19 +134,19 @@ def test_an_agent_that_fails_is_an_error(run: Run) -> None:
 
 
 def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    arms = "buffered, token_limited, head_and_tail, memory, live"
-    with pytest.raises(ParameterError, match=arms):
-        harnesses.read("autogen:unbounded")
+    modes = "buffered, token_limited, head_and_tail, memory, live"
+    with pytest.raises(ParameterError, match=modes):
+        parse_harness("autogen:unbounded")
 
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
     monkeypatch.setattr(harnesses, "_version", missing)
     with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[autogen\]'"):
-        harnesses.read("autogen")
+        parse_harness("autogen")
     monkeypatch.setattr(harnesses, "_version", lambda _: "0.8.1")
     with pytest.warns(UserWarning, match=r"to below 0\.8, and 0\.8\.1") as warned:
-        harnesses.read("autogen")
+        parse_harness("autogen")
     told = [str(one.message) for one in warned]
     assert "tested with autogen-agentchat from 0.7.5 to below 0.8" in told[0]
     assert "tested with autogen-core from 0.7.5 to below 0.8" in told[1]

@@ -17,6 +17,7 @@ import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_subagents
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.langchain_fakes import Recorder, calling, converse, loop, say, tools
@@ -111,19 +112,19 @@ def test_a_live_agent_forgets_without_the_pin(run: Run) -> None:
 
 
 def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ParameterError, match="arms: summarization, live"):
-        harnesses.read("deepagents:lossy")
+    with pytest.raises(ParameterError, match="modes: summarization, live"):
+        parse_harness("deepagents:lossy")
 
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
     monkeypatch.setattr(harnesses, "_version", missing)
     with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[deepagents\]'"):
-        harnesses.read("deepagents")
+        parse_harness("deepagents")
     there = {"deepagents": "0.8.1", "langchain": "1.4.7"}
     monkeypatch.setattr(harnesses, "_version", there.__getitem__)
     with pytest.warns(UserWarning, match=r"from 0\.7\.32 to below 0\.8, and 0\.8\.1"):
-        harnesses.read("deepagents")
+        parse_harness("deepagents")
 
 
 def summarizing(writer: Recorder, **given: Any) -> SummarizationMiddleware:

@@ -14,6 +14,7 @@ import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.google_adk import PinPlugin
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from constraintrot.harnesses._google_adk import _interval
 from tests.conftest import Run
 from tests.docs_code import run_page
@@ -133,17 +134,17 @@ def test_a_live_agent_that_calls_no_tool_is_compacted_too(run: Run, arm: str) ->
 
 def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match="sliding_window, token_threshold, live"):
-        harnesses.read("google_adk:lossy")
+        parse_harness("google_adk:lossy")
 
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
     monkeypatch.setattr(harnesses, "_version", missing)
     with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[google-adk\]'"):
-        harnesses.read("google_adk")
+        parse_harness("google_adk")
     monkeypatch.setattr(harnesses, "_version", lambda _: "1.4.2")
     with pytest.warns(UserWarning, match=r"google-adk from 2\.13 to below 3, and 1\.4\.2"):
-        harnesses.read("google_adk")
+        parse_harness("google_adk")
 
 
 # By how it compacts: what stands in the last input of a long conversation whose summarizer

@@ -35,6 +35,7 @@ from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction, Pinne
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from constraintrot.models.offline import OfflineAPI, metered
 from tests.conftest import Run
 from tests.docs_code import run_page
@@ -187,13 +188,13 @@ def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
 
 def test_arms_are_told() -> None:
     with pytest.raises(ParameterError, match="summary, trim, edit, auto, native, live"):
-        harnesses.read("inspect_react:lossy")
+        parse_harness("inspect_react:lossy")
 
 
 def test_another_version_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harnesses, "_version", lambda _: "0.4.1")
     with pytest.warns(UserWarning, match=r"inspect-ai from 0\.3\.285 to below 0\.4, and 0\.4\.1"):
-        harnesses.read("inspect_react")
+        parse_harness("inspect_react")
 
 
 @tool

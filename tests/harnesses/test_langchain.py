@@ -21,6 +21,7 @@ from constraintrot.defenses.frameworks.langchain import PinMiddleware
 from constraintrot.defenses.pinning.pinned_block import Board
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.langchain_fakes import Recorder, converse, loop, tools
@@ -124,18 +125,18 @@ def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
 
 def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match="summarization, no_trim, clear_tools, live"):
-        harnesses.read("langchain:lossy")
+        parse_harness("langchain:lossy")
 
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
     monkeypatch.setattr(harnesses, "_version", missing)
     with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[langchain\]'"):
-        harnesses.read("langchain")
+        parse_harness("langchain")
     there = {"langchain": "2.1.0", "langgraph": "1.2.22"}
     monkeypatch.setattr(harnesses, "_version", there.__getitem__)
     with pytest.warns(UserWarning, match=r"langchain from 1\.4\.7 to below 2, and 2\.1\.0"):
-        harnesses.read("langchain")
+        parse_harness("langchain")
 
 
 def summarizing(writer: Recorder, **given: Any) -> SummarizationMiddleware:

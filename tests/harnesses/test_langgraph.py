@@ -11,6 +11,7 @@ from langsmith.utils import tracing_is_enabled
 
 import constraintrot.harnesses as harnesses
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.live_agent import between_tool_calls, live_agent, model_events
@@ -113,20 +114,20 @@ def test_an_environment_that_traces_is_not_told(run: Run, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("name", "arms"), [("langgraph", "summary_node, live"), ("langmem", "default, headroom, live")]
+    ("name", "modes"), [("langgraph", "summary_node, live"), ("langmem", "default, headroom, live")]
 )
 def test_arms_and_what_is_missing_are_told(
-    monkeypatch: pytest.MonkeyPatch, name: str, arms: str
+    monkeypatch: pytest.MonkeyPatch, name: str, modes: str
 ) -> None:
-    with pytest.raises(ParameterError, match=f"arms: {arms}"):
-        harnesses.read(f"{name}:lossy")
+    with pytest.raises(ParameterError, match=f"modes: {modes}"):
+        parse_harness(f"{name}:lossy")
 
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
     monkeypatch.setattr(harnesses, "_version", missing)
     with pytest.raises(ParameterError, match=rf"pip install 'constraintrot\[{name}\]'"):
-        harnesses.read(name)
+        parse_harness(name)
     monkeypatch.setattr(harnesses, "_version", lambda of: "9.1.0" if of == name else version(of))
     with pytest.warns(UserWarning, match=rf"{name} from .* to below .*, and 9\.1\.0"):
-        harnesses.read(name)
+        parse_harness(name)

@@ -19,6 +19,7 @@ import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.openai_agents import pin_filter
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.harness import parse_harness
 from constraintrot.harnesses import _openai_agents
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, failing, violated
@@ -153,17 +154,17 @@ def test_a_live_agent_on_each_other_arm(run: Run, arm: str) -> None:
 
 def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match=", ".join((*ARMS, "live"))):
-        harnesses.read("openai_agents:unlimited")
+        parse_harness("openai_agents:unlimited")
 
     def missing(_: str) -> str:
         raise PackageNotFoundError
 
     monkeypatch.setattr(harnesses, "_version", missing)
     with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[openai-agents\]'"):
-        harnesses.read("openai_agents")
+        parse_harness("openai_agents")
     monkeypatch.setattr(harnesses, "_version", lambda _: "0.20.0")
     with pytest.warns(UserWarning, match=r"from 0\.24\.0 to below 0\.25, and 0\.20\.0 is"):
-        harnesses.read("openai_agents")
+        parse_harness("openai_agents")
 
 
 def test_why_the_endpoint_is_stood_in_for() -> None:

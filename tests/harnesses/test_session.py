@@ -18,14 +18,14 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import Plan
-from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, Played, Registered
+from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, HarnessSpec, Played
 from constraintrot.harnesses.session import DONE, MAX_STEPS, Session, _lost
 from tests.conftest import Run
 from tests.harnesses.episodes import failing
 from tests.harnesses.live_agent import live_agent, model_events
 from tests.harnesses.messages import result, said, system, user
-from tests.helpers import answering, samples
+from tests.helpers import answering, register, samples
 
 
 class Toy:
@@ -114,7 +114,7 @@ class Toolless(Toy):
 
 class Planning(Toy):
     def tools(self) -> list[ToolInfo]:
-        return [ToolInfo(name="plan", description="Plan."), *self.session.tools]
+        return [ToolInfo(name="plan", description="PlaySettings."), *self.session.tools]
 
 
 class Cutting(Toy):
@@ -155,14 +155,14 @@ def toy(monkeypatch: pytest.MonkeyPatch, framework: type[Toy]) -> None:
     """Register a framework in small under the name ``toy``."""
 
     def make(arm: str, live: bool) -> Harness:
-        async def play(episode: Episode, plan: Plan) -> Played:
+        async def play(episode: Episode, plan: PlaySettings) -> Played:
             session = Session(episode, plan, live=live, distribution="inspect-ai")
             return await session.run(framework(session).say)
 
         return play
 
     HARNESSES.names()
-    monkeypatch.setitem(HARNESSES._found, "toy", Registered(make, FRAMEWORK_HOOKS, ("plain",)))
+    register(monkeypatch, HARNESSES, "toy", HarnessSpec(make, FRAMEWORK_HOOKS, ("plain",)))
 
 
 class Telling(Toy):

@@ -9,14 +9,13 @@ import pytest
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.scorer import SampleScore, Score
 
-from constraintrot.defenses import DEFENSES, Defense, Registered
+from constraintrot.defenses import DEFENSES, Defense, DefenseSpec
 from constraintrot.evaluation.metrics import by_condition as metric
-from constraintrot.harnesses import HARNESSES
-from constraintrot.harnesses import Registered as RegisteredHarness
+from constraintrot.harnesses import HARNESSES, HarnessSpec
 from constraintrot.scenario.files import load
 from constraintrot.tasks.pin_stress import ARMS, CASES, SOFT
 from tests.conftest import Run
-from tests.helpers import by_condition, defended, samples
+from tests.helpers import by_condition, defended, register, samples
 
 
 class Shut(Defense):
@@ -153,10 +152,10 @@ def test_an_arm_that_the_harness_has_no_place_for_is_refused_at_start(
 ) -> None:
     hooks = frozenset({"assemble"})
     whole = HARNESSES.get("replay")
-    narrow = RegisteredHarness(whole.factory, hooks)  # type: ignore[arg-type]  # one of HOOKS
-    monkeypatch.setitem(HARNESSES._found, "narrow", narrow)
-    entry = Registered(lambda _: Defense(), frozenset({"assemble"}), False)
-    monkeypatch.setitem(DEFENSES._found, "fits", entry)
+    narrow = HarnessSpec(whole.factory, hooks)  # type: ignore[arg-type]  # one of HOOKS
+    register(monkeypatch, HARNESSES, "narrow", narrow)
+    entry = DefenseSpec(lambda _: Defense(), frozenset({"assemble"}), False)
+    register(monkeypatch, DEFENSES, "fits", entry)
     with pytest.raises(PrerequisiteError) as raised:
         run("pin_stress", defenses="fits,shut", harness="narrow")
     assert "defense shut needs approve, wrap, which harness narrow does not have" in str(

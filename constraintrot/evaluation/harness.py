@@ -1,0 +1,207 @@
+"""What a harness is: it plays an episode in one agent framework, by name.
+
+The harnesses themselves are in ``constraintrot.harnesses``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from packaging.version import Version
+
+from constraintrot.components import ComponentRegistry
+from constraintrot.episode.episode import Episode
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation.defense import HOOKS, ChosenDefense, Hook
+from constraintrot.evaluation.play_settings import PlaySettings
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, ModelOutput
+
+    from constraintrot.compaction.rounds import Compacted
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of an episode.
+
+    Attributes:
+        calls: the tool calls that the agent made, as it wrote them; parsed, never run.
+        last_input: the exact messages of the last call of the agent's model.
+        output: that call's output.
+        compacted: the compacted context and its rounds; None where nothing was due.
+        recalled: the policy the agent said is in force; None where it was not asked.
+        fault: why the answer could not be read, where it could not.
+        blocked: why a defense stopped the calls, where one did.
+        facts: what else belongs in the sample's metadata.
+    """
+
+    calls: tuple[Any, ...]
+    last_input: tuple[ChatMessage, ...]
+    output: ModelOutput
+    compacted: Compacted | None = None
+    recalled: str | None = None
+    fault: str | None = None
+    blocked: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+Harness: TypeAlias = Callable[[Episode, PlaySettings], Awaitable[Played]]
+LIVE = "live"
+# A framework's own compaction leaves nothing to wrap; what it sends can be changed.
+FRAMEWORK_HOOKS: frozenset[Hook] = frozenset({"assemble", "approve", "framework_pins"})
+
+
+@dataclass(frozen=True)
+class Needs:
+    """A distribution that a harness runs on.
+
+    Attributes:
+        distribution: its name on the package index.
+        tested: lowest version that the tests ran with.
+        below: first version that nobody tested.
+    """
+
+    distribution: str
+    tested: str
+    below: str
+
+
+@dataclass(frozen=True)
+class HarnessSpec:
+    """A harness as it is registered.
+
+    Attributes:
+        factory: makes one for a compaction mode; a second argument says whether it is live.
+        hooks: which hooks of a defense it has a place for.
+        modes: the framework's ways to compact, its default first; empty where
+            the compactor is the task's.
+        needs: what must be installed.
+        extra: the extra of this package that installs it.
+    """
+
+    factory: Callable[[str, bool], Harness]
+    hooks: frozenset[Hook]
+    modes: tuple[str, ...] = ()
+    needs: tuple[Needs, ...] = ()
+    extra: str = ""
+
+    @property
+    def compacts_itself(self) -> bool:
+        """Whether the framework compacts by its own means."""
+        return bool(self.modes)
+
+
+HARNESSES: ComponentRegistry[HarnessSpec] = ComponentRegistry(
+    "harness", "constraintrot.harnesses", "constraintrot.harnesses"
+)
+
+
+def harness(
+    name: str,
+    *,
+    hooks: frozenset[Hook] = HOOKS,
+    modes: tuple[str, ...] = (),
+    needs: tuple[Needs, ...] = (),
+    extra: str = "",
+) -> Callable[[Callable[[str, bool], Harness]], Callable[[str, bool], Harness]]:
+    """Register a harness's factory under a name.
+
+    Args:
+        name: as written in ``-T harness=``.
+        hooks: which hooks of a defense it has a place for.
+        modes: the framework's ways to compact, its default first; none where
+            the compactor is the task's.
+        needs: what must be installed.
+        extra: the extra of this package that installs it.
+    """
+
+    def register(
+        factory: Callable[[str, bool], Harness],
+    ) -> Callable[[str, bool], Harness]:
+        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra))
+        return factory
+
+    return register
+
+
+@dataclass(frozen=True)
+class ChosenHarness:
+    """A harness with its compaction mode; as text, what ``parse_harness`` reads.
+
+    Attributes:
+        name: the harness.
+        spec: what it is.
+        mode: which of its compaction modes; empty where it has none.
+        live: whether the agent's model plays the history as well, turn by turn,
+            over simulated tools.
+    """
+
+    name: str
+    spec: HarnessSpec
+    mode: str
+    live: bool = False
+
+    def __str__(self) -> str:
+        """The name, and what is not its default."""
+        default = self.spec.modes[:1]
+        parts = [self.name, *([self.mode] if (self.mode,) != default and self.mode else [])]
+        return ":".join([*parts, LIVE] if self.live else parts)
+
+    def check_defense(self, defense: ChosenDefense) -> None:
+        """Refuse a defense that this harness has no place for.
+
+        Raises:
+            ParameterError: as ``ChosenDefense.check_supported``.
+        """
+        defense.check_supported(self.name, self.spec.hooks)
+
+    def make(self) -> Harness:
+        """The harness."""
+        return self.spec.factory(self.mode, self.live)
+
+
+def parse_harness(text: str) -> ChosenHarness:
+    """Read ``name``, ``name:mode``, ``name:live`` or ``name:mode:live``.
+
+    Raises:
+        UnknownNameError: no such harness; the message lists the known ones.
+        ParameterError: no such compaction mode, or what it needs is not installed; the
+            message says what there is, or how to install it.
+    """
+    name, *given = (part.strip() for part in text.split(":"))
+    spec = HARNESSES.get(name)
+    live = given[-1:] == [LIVE] and spec.compacts_itself
+    modes = given[:-1] if live else given
+    if len(modes) > 1 or (modes and modes[0] not in spec.modes):
+        known = f"modes: {', '.join((*spec.modes, LIVE))}" if spec.modes else "it has none"
+        raise ParameterError(f"harness {name} has no compaction mode {':'.join(given)!r}; {known}")
+    for needed in spec.needs:
+        _check_installed(name, needed, spec.extra)
+    return ChosenHarness(name, spec, modes[0] if modes else next(iter(spec.modes), ""), live)
+
+
+@lru_cache
+def _version(distribution: str) -> str:
+    return version(distribution)
+
+
+def _check_installed(name: str, needed: Needs, extra: str) -> None:
+    try:
+        there = _version(needed.distribution)
+    except PackageNotFoundError as error:
+        raise ParameterError(
+            f"harness {name} needs {needed.distribution}, which is not installed:"
+            f" pip install 'constraintrot[{extra}]'"
+        ) from error
+    if not Version(needed.tested) <= Version(there) < Version(needed.below):
+        warnings.warn(
+            f"harness {name} was tested with {needed.distribution} from {needed.tested} to below"
+            f" {needed.below}, and {there} is installed; what it measures may differ",
+            stacklevel=3,
+        )
