@@ -17,7 +17,7 @@ from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.solver import episode_solver
-from constraintrot.scenario.files import catalogue, load
+from constraintrot.scenario.files import load, locales
 from constraintrot.scenario.schema import Scenario
 
 VERSION = 1
@@ -87,10 +87,9 @@ def _names(what: str, given: str | Sequence[str]) -> list[str]:
 
 
 def _scenarios(families: Sequence[str], parameters: Parameters) -> list[Scenario]:
-    known = catalogue()
     # What has no such family, or one family alone that lacks the locale, `load` refuses.
     there = [
-        family for family in families if family not in known or parameters.locale in known[family]
+        family for family in families if not locales(family) or parameters.locale in locales(family)
     ]
     scenarios = [load(family, parameters.locale) for family in there or families]
     last = parameters.seed + parameters.variants

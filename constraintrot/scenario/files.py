@@ -1,19 +1,30 @@
-"""Scenario files: ``tasks/scenarios/<family>.<locale>.yaml``, read and checked."""
+"""Scenario files, ``<family>.<locale>.yaml``: the package's and those of installed ones."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
-from constraintrot.errors import ConstraintRotError, ScenarioError, UnknownNameError
+from constraintrot.components import PluginWarning
+from constraintrot.errors import (
+    ConstraintRotError,
+    DuplicateNameError,
+    ScenarioError,
+    UnknownNameError,
+)
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.values import is_mapping
 
+GROUP = "constraintrot.scenarios"
 FOLDER = Path(__file__).parent.parent / "tasks" / "scenarios"
 # Scenarios of a task of their own, which no suite holds.
 APART = FOLDER / "apart"
@@ -23,7 +34,7 @@ def read(path: Path) -> Scenario:
     """Read and check one scenario file.
 
     A file that says ``extends: soft_spend`` is laid over that family's file of
-    the same locale, mapping by mapping.
+    the same locale, beside it or of this package, mapping by mapping.
 
     Raises:
         ScenarioError: the file is not YAML, holds an unknown key, lacks one, or
@@ -55,8 +66,10 @@ def _raw(path: Path) -> Any:
         raise ScenarioError(f"{path.name}: not a readable YAML file: {error}") from error
     if not is_mapping(data) or "extends" not in data:
         return data
-    own = {name: value for name, value in data.items() if name != "extends"}
-    return _over(_raw(FOLDER / f"{data['extends']}.{own.get('locale')}.yaml"), own)
+    changes = {name: value for name, value in data.items() if name != "extends"}
+    base = f"{data['extends']}.{changes.get('locale')}.yaml"
+    beside = path.with_name(base)
+    return _over(_raw(beside if beside.exists() else FOLDER / base), changes)
 
 
 def _over(base: Any, data: Any) -> Any:
@@ -68,36 +81,71 @@ def _over(base: Any, data: Any) -> Any:
 
 @cache
 def catalogue(folder: Path = FOLDER) -> Mapping[str, tuple[str, ...]]:
-    """The families that ship with the package, sorted, and the locales of each.
+    """The families of a folder of scenario files, sorted, and the locales of each.
 
     Args:
-        folder: ``FOLDER`` for those of the suite, ``APART`` for the others.
+        folder: ``FOLDER`` for those of the suite, ``APART`` for the package's
+            others, or one of an installed package.
     """
-    found: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.yaml")):
-        family, locale = path.stem.split(".")
-        found.setdefault(family, []).append(locale)
-    return {family: tuple(locales) for family, locales in found.items()}
+        family, _, locale = path.stem.partition(".")
+        families.setdefault(family, []).append(locale)
+    return {family: tuple(locales) for family, locales in families.items()}
+
+
+@cache
+def folders() -> Mapping[str, Path]:
+    """By family, the folder that holds its files: the package's, then those of installed ones.
+
+    An installed package names a package of its own that holds scenario files in
+    the entry point group ``constraintrot.scenarios``. One that cannot be read, or
+    that brings a family which is there already, is left out with a warning.
+    """
+    by_family = {family: folder for folder in (FOLDER, APART) for family in catalogue(folder)}
+    for point in entry_points(group=GROUP):
+        origin = point.dist.name if point.dist else point.value
+        try:
+            folder = Path(str(files(import_module(point.value))))
+            there = sorted(catalogue(folder).keys() & by_family.keys())
+            if there:
+                raise DuplicateNameError(f"family {', '.join(there)} is there already")
+            if not catalogue(folder):
+                raise ScenarioError(f"no <family>.<locale>.yaml in {point.value}")
+        except Exception as error:  # Whatever somebody else's package raises.
+            warnings.warn(
+                f"the scenarios of the installed package {origin} cannot be used, and are left"
+                f" out: {type(error).__name__}: {error}",
+                PluginWarning,
+                stacklevel=2,
+            )
+            continue
+        by_family |= dict.fromkeys(catalogue(folder), folder)
+    return by_family
+
+
+def locales(family: str) -> tuple[str, ...]:
+    """The locales of a family; none of one that nobody knows."""
+    folder = folders().get(family)
+    return catalogue(folder)[family] if folder else ()
 
 
 @cache
 def every() -> tuple[Scenario, ...]:
-    """All scenarios that ship with the package, in all their locales."""
-    families = {**catalogue(), **catalogue(APART)}
-    return tuple(load(family, locale) for family in families for locale in families[family])
+    """All scenarios, also of installed packages, in all their locales."""
+    return tuple(load(family, locale) for family in folders() for locale in locales(family))
 
 
 @cache
 def load(family: str, locale: str = "en") -> Scenario:
-    """A scenario of the package by family and locale.
+    """A scenario by family and locale.
 
     Raises:
         UnknownNameError: no such family, or it has no such locale.
+        ScenarioError: its file is wrong.
     """
-    folder = APART if family in catalogue(APART) else FOLDER
-    families = {**catalogue(), **catalogue(APART)}
-    if family not in families:
-        raise UnknownNameError("task", family, families)
-    if locale not in families[family]:
-        raise UnknownNameError(f"locale of {family}", locale, families[family])
-    return read(folder / f"{family}.{locale}.yaml")
+    if family not in folders():
+        raise UnknownNameError("task", family, folders())
+    if locale not in locales(family):
+        raise UnknownNameError(f"locale of {family}", locale, locales(family))
+    return read(folders()[family] / f"{family}.{locale}.yaml")
