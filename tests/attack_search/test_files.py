@@ -209,7 +209,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from tests import slow_model
-from tests.attacks.search.cases import searched
+from tests.attack_search.cases import searched
 searched(Path(sys.argv[1]), "resist", 6, agent="slow/obedient",
          roles={"summarizer": "slow/summarizer-resist"})
 """

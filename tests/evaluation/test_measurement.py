@@ -401,7 +401,10 @@ def test_removal_leaves_no_policy_wherever_it_stood(family: str) -> None:
     [
         ({"colour": "red"}, "unknown task parameter 'colour'; known: conditions"),
         ({"compactor": "squeeze"}, "unknown compactor 'squeeze'; known: head_tail"),
-        ({"conditions": "floor,flour"}, "unknown condition 'flour'; known: approved, "),
+        (
+            {"conditions": "floor,flour"},
+            "unknown condition of this task 'flour'; known: attack_inject, ",
+        ),
         ({"budget_words": 5}, "15 to 300"),
         ({"compactor": "truncate", "budget_words": 60}, "no use for budget_words"),
         ({"locale": "fr"}, "unknown locale 'fr'; known: en"),

@@ -14,7 +14,7 @@ from results.tools import build
 from tests.report.page.helpers import arm
 from tests.results.conftest import DECAY, RUN, describe, put
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_committed_results_are_what_their_sources_make() -> None:

@@ -181,7 +181,7 @@ def test_an_amendment_makes_the_request_right_and_another_does_not(
     [
         ({"conditions": "genuine_amend", "families": "soft_language"}, "are played on prohibited"),
         ({"conditions": "genuine_amend", "allowed": True}, "are played on prohibited"),
-        ({"conditions": "forged"}, "unknown condition 'forged'"),
+        ({"conditions": "forged"}, "unknown condition of this task 'forged'"),
         ({"defense": "pin"}, "given as defenses="),
     ],
 )

@@ -131,7 +131,7 @@ def test_one_arm_needs_no_name_in_the_metrics(run: Run) -> None:
         ({"defenses": "none,pin", "defense": "pin"}, "given as defenses=, without defense="),
         ({"defenses": "none,none"}, "defenses must be names, comma-separated, each once"),
         ({"defenses": ""}, "defenses must be names, comma-separated, each once"),
-        ({"defenses": "none", "conditions": "defense_pin"}, "stands for defense pin, so it has no"),
+        ({"defenses": "none", "conditions": "defense_pin"}, "stands for defense pin, so it is not"),
         ({"defenses": "none", "families": "soft_email,soft_mail"}, "unknown task 'soft_mail'"),
         (
             {"defenses": "none", "families": ["hard_pii"], "locale": "zh"},
