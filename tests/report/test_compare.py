@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
@@ -105,6 +105,8 @@ def test_one_variant_is_too_few_clusters() -> None:
 violated = st.lists(st.booleans().map(float), min_size=1, max_size=12)
 
 
+# An example makes two whole comparisons.
+@settings(max_examples=25)
 @given(violated, st.randoms(use_true_random=False))
 def test_arms_swapped_turn_the_verdict_round(outcomes: list[float], random: Any) -> None:
     other = [float(random.random() < 0.5) for _ in outcomes]
