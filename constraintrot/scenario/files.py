@@ -73,10 +73,11 @@ def _raw(path: Path) -> Any:
 
 
 def _over(base: Any, data: Any) -> Any:
-    """A mapping laid over another, and so on inwards; anything else takes its place."""
+    """A mapping laid over another, and so on inwards; else its place is taken, and null empties it."""
     if not is_mapping(base) or not is_mapping(data):
         return data
-    return {**base, **{name: _over(base.get(name), value) for name, value in data.items()}}
+    merged = {**base, **{name: _over(base.get(name), value) for name, value in data.items()}}
+    return {name: value for name, value in merged.items() if value is not None}
 
 
 @cache
