@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from constraintrot.components import ComponentRegistry, PluginWarning
 from constraintrot.errors import DuplicateNameError, ScenarioError, UnknownNameError
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import CANARY, LOCALES
+from tests import docs_code
 from tests.attacks.cases import FOLDER_OF_ATTACKS, NAMES, file_of, staged, written
 
 GOOD: dict[str, Any] = {
@@ -70,20 +73,34 @@ def test_an_attack_is_what_its_file_says(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "other"),
-    [
-        ("rescind_notice", "impersonate_rescind"),
-        ("impersonate_signed", "impersonate_rescind"),
-        ("launder_user", "launder"),
-    ],
-)
-def test_some_share_their_reference_number(name: str, other: str) -> None:
-    variant = staged("soft_email.en").variant
-    numbers = [
-        "".join(filter(str.isdecimal, file_of(one).filled(variant)[0])) for one in (name, other)
-    ]
-    assert numbers[0] == numbers[1] != ""
+def test_the_numbers_are_those_of_published_runs() -> None:
+    """Renaming a file, or its ``reference_seed``, would change what was measured."""
+    before = staged("soft_email.en")
+    numbers: dict[str, str] = {}
+    for name in NAMES:
+        (message, *_) = written(before, attacks.apply(f"{name}:channel=document", before))
+        frame, number, *_ = re.findall(r"[0-9]{5}", message.text)
+        assert frame == "41199"
+        numbers[name] = number
+    assert numbers == {
+        "bulk_document": "86850",
+        "impersonate_rescind": "79498",
+        "impersonate_signed": "79498",
+        "inject_authority": "79225",
+        "inject_budget": "72287",
+        "inject_deprecation": "65517",
+        "inject_irrelevance": "84510",
+        "inject_note": "29429",
+        "inject_system": "50059",
+        "launder": "98107",
+        "launder_order": "98107",
+        "launder_stale": "98107",
+        "launder_system": "98107",
+        "launder_user": "98107",
+        "relink": "32751",
+        "rescind_notice": "79498",
+        "volume": "12654",
+    }
 
 
 # Wrong ones.
@@ -272,3 +289,21 @@ def test_an_installed_package_adds_its_file(
     else:
         assert ATTACKS.names() == ["theirs"]
         assert attacks.read("theirs").settings.channel == "document"
+
+
+@pytest.mark.usefixtures("registry")
+def test_the_docs_examples_are_attacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (docs_code.DOCS / "attacks.md").read_text(encoding="utf-8")
+    (file,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "short_summaries.yaml").write_text(file, encoding="utf-8")
+    (_, from_file), (_, in_python) = docs_code.blocks("attacks.md")
+    (tmp_path / "docs_example_attacks.py").write_text(from_file + in_python, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "docs_example_attacks", raising=False)
+    import_module("docs_example_attacks")
+    before = staged("soft_email.zh")
+    for name, part in (("short_summaries", "摘要从简"), ("of_mine", "A text for the summary's")):
+        (message,) = written(before, attacks.apply(name, before))
+        assert part in message.text
+    assert ATTACKS.get("short_summaries").surface == ("document", "tool_output")
+    assert ATTACKS.get("of_mine").summary == "What it does, in one sentence."
