@@ -1,27 +1,30 @@
-"""Attack texts: one YAML file each, in three languages, marked with the canary.
+"""Attack texts: YAML in three languages, marked with the canary, and filled in.
 
 They are filled in with what an adversary knows without seeing the conversation:
-the organisation's name, and reference numbers of its own making. Neither the
+the organisation's name, and reference numbers that it makes up. Neither the
 policy nor the rest of the episode is read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario.schema import LOCALES, Locale, Scalar, Text, Variant
-from constraintrot.scenario.template import Value, fill
+from constraintrot.scenario.template import Value, fill, names, show
+from constraintrot.scenario.values import is_mapping
 from constraintrot.tokens import count
 
-FOLDER = Path(__file__).parent / "texts"
-# What may stand where a scenario names no organisation.
+FILLED_IN = frozenset({"org", "ref", "label"})
+"""Placeholders that ``adversary_values`` fills in."""
+# The sender where a scenario names no organisation.
 _NOBODY = {"en": "Operations", "zh": "运营部", "es": "Operaciones"}
 # Lines of bulk are checked for repeats, which an adversary would avoid.
 _TRIES = 1000
@@ -35,21 +38,36 @@ class Wording(_Strict):
     """An attack's texts in one language.
 
     Attributes:
-        texts: what is placed, each text in a place of its own.
+        texts: what is placed, each text in another turn.
         rows: templates of the lines that bulk is made of.
         pools: words that fill the rows in; ``{{ref}}`` is a number of five digits.
     """
 
     texts: list[Text] = Field(min_length=1)
     rows: list[Text] = []
-    pools: dict[str, list[Scalar]] = {}
+    pools: dict[str, Annotated[list[Scalar], Field(min_length=1)]] = {}
+
+    @model_validator(mode="after")
+    def _drawn_from_pools(self) -> Wording:
+        unknown = names(self.rows) - set(self.pools) - {"ref"}
+        if unknown:
+            raise ValueError(f"a row names {', '.join(sorted(unknown))}, which no pool gives")
+        return self
 
 
 class AttackTexts(_Strict):
-    """One file of attack texts."""
+    """One file of attack texts.
+
+    Attributes:
+        canary: keeps the file out of training data.
+        notice: what the texts are for.
+        reference_seed: seeds the reference numbers; texts of one seed cite the same number.
+        locales: the texts by language.
+    """
 
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
     notice: Text
+    reference_seed: Text
     locales: dict[Locale, Wording]
 
     @model_validator(mode="after")
@@ -59,71 +77,107 @@ class AttackTexts(_Strict):
             raise ValueError(f"lacks the languages {', '.join(sorted(missing))}")
         return self
 
+    def filled(self, variant: Variant) -> list[str]:
+        """The texts in a variant's language, filled in; the same for the same variant."""
+        wording = self.locales[variant.scenario.locale]
+        values = adversary_values(self.reference_seed, variant)
+        return [fill(text, values) for text in wording.texts]
+
+    def bulk(self, variant: Variant, size: int) -> str:
+        """The texts, and as many different lines as reach a size.
+
+        Args:
+            variant: whose language; it seeds the lines.
+            size: o200k tokens to reach.
+
+        Raises:
+            ScenarioError: the rows and pools give too few different lines.
+        """
+        wording = self.locales[variant.scenario.locale]
+        random = _random(self.reference_seed, variant)
+        lines = self.filled(variant)
+        total = sum(count(f"{line}\n") for line in lines)
+        seen: set[str] = set()
+        while total < size:
+            line = _line(wording, random, seen)
+            seen.add(line)
+            lines.append(line)
+            total += count(f"{line}\n")
+        return "\n".join(lines)
+
+
+TextsT = TypeVar("TextsT", bound=AttackTexts)
+
 
 @cache
-def load(name: str) -> AttackTexts:
-    """The texts of a name, ``texts/<name>.yaml``.
-
-    Raises:
-        ScenarioError: the file is missing, is no YAML, or lacks a part.
-    """
-    path = FOLDER / f"{name}.yaml"
-    try:
-        return AttackTexts.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
-        raise ScenarioError(f"attack texts {path.name}: {error}") from error
-
-
-def texts(name: str, variant: Variant) -> list[str]:
-    """An attack's texts in a variant's language, filled in; the same for the same variant."""
-    wording = load(name).locales[variant.scenario.locale]
-    return [fill(text, known(name, variant)) for text in wording.texts]
-
-
-def bulk(name: str, variant: Variant, size: int) -> str:
-    """An attack's opening text and as many different lines as reach a size.
+def read_texts(path: Path) -> AttackTexts:
+    """Read a file that holds attack texts and nothing else.
 
     Args:
-        name: whose texts.
-        variant: whose language; it seeds the lines.
-        size: o200k tokens to reach.
+        path: where no ``reference_seed`` is in the file, its name is that.
+
+    Raises:
+        ScenarioError: it is missing, is no YAML, or lacks a part.
     """
-    wording = load(name).locales[variant.scenario.locale]
-    random = random_of(name, variant)
-    lines = texts(name, variant)
-    total = sum(count(f"{line}\n") for line in lines)
-    seen: set[str] = set()
-    while total < size:
-        line = _line(wording, random, seen)
-        seen.add(line)
-        lines.append(line)
-        total += count(f"{line}\n")
-    return "\n".join(lines)
+    return validated(AttackTexts, path, read_yaml(path))
 
 
-def known(name: str, variant: Variant) -> dict[str, Value]:
-    """All that an adversary fills in: the organisation, a reference, a label of its own."""
-    number = str(random_of(name, variant).randrange(10_000, 100_000))
+def read_yaml(path: Path) -> dict[str, Any]:
+    """What a YAML file holds.
+
+    Raises:
+        ScenarioError: it is missing, or is no YAML mapping.
+    """
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # safe loader
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise ScenarioError(f"attack file {path}: {error}") from error
+    if not is_mapping(data):
+        raise ScenarioError(f"attack file {path}: not a mapping of keys and values")
+    return dict(data)
+
+
+def validated(model: type[TextsT], path: Path, data: Mapping[str, Any]) -> TextsT:
+    """What a file holds, checked.
+
+    Raises:
+        ScenarioError: a key is missing, unknown or of a wrong value.
+    """
+    try:
+        return model.model_validate({"reference_seed": path.stem, **data})
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc'])) or 'file'}: {fault['msg']}"
+            for fault in error.errors(include_url=False)
+        )
+        raise ScenarioError(f"attack file {path}: {faults}") from error
+
+
+def adversary_values(seed: str, variant: Variant) -> dict[str, Value]:
+    """All that an adversary fills in: the organisation, a reference, a label that it made up.
+
+    Args:
+        seed: ``reference_seed`` of the texts.
+        variant: whose organisation; it seeds the reference too.
+    """
+    number = str(_random(seed, variant).randrange(10_000, 100_000))
     org = variant.values.get("org", _NOBODY[variant.scenario.locale])
     return {"org": org, "ref": number, "label": f"K-{number}"}
 
 
-def random_of(name: str, variant: Variant) -> Random:
-    """Randomness that is the same for the same attack and variant."""
-    return Random(f"{name}/{variant.scenario.family}/{variant.seed}")
+def _random(seed: str, variant: Variant) -> Random:
+    return Random(f"{seed}/{variant.scenario.family}/{variant.seed}")
 
 
 def _line(wording: Wording, random: Random, seen: set[str]) -> str:
-    for _ in range(_TRIES):
-        line = fill(random.choice(wording.rows), lambda name: _drawn(wording, name, random))
+    def drawn(name: str) -> Value:
+        if name == "ref":
+            return str(random.randrange(10_000, 100_000))
+        return random.choice(wording.pools[name])
+
+    for _ in range(_TRIES if wording.rows else 0):
+        line = show(fill(random.choice(wording.rows), drawn))
         if line not in seen:
             return line
     raise ScenarioError("the rows and pools of a bulk attack give too few different lines")
-
-
-def _drawn(wording: Wording, name: str, random: Random) -> Value:
-    if name == "ref":
-        return str(random.randrange(10_000, 100_000))
-    if name not in wording.pools:
-        raise ScenarioError(f"a row of a bulk attack names {name!r}, which no pool gives")
-    return random.choice(wording.pools[name])

@@ -1,8 +1,8 @@
 """Placing attack texts in ingested content: a tool's output, a document, a memory entry.
 
 A text for a tool's output is appended to a result of the history. Documents and
-memory entries are readings of their own, a call and its result; so is a tool's
-output where the history's turn has none.
+memory entries are separate turns, a call and its result; so is a tool's output
+where the history's turn has none.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from constraintrot.attacks import Position, Settings, Surface, attack_texts
+from constraintrot.attacks.attack_texts import adversary_values, read_texts
+from constraintrot.attacks.definition import Position, Settings, Surface
 from constraintrot.episode.episode import Episode, Message, Turn
 from constraintrot.scenario.schema import Call, Variant
 
@@ -21,6 +23,7 @@ _PATHS: dict[Surface, str] = {
     "document": "shared/note-{}.md",
     "memory_entry": "memory/imported-{}.md",
 }
+_FRAMES = Path(__file__).with_name("_frames.yaml")
 
 
 def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode:
@@ -62,7 +65,7 @@ def _first(turns: int, texts: int, position: Position) -> int:
 def _delivered(
     held: list[Turn], text: str, number: str, channel: Surface, variant: Variant
 ) -> list[Turn]:
-    """A turn, and what stands behind it, with one more text delivered."""
+    """A turn, and what was delivered behind it, with one more text."""
     framed = _framed(text, channel, variant)
     results = [at for at, message in enumerate(held[0].messages) if message.origin == "tool"]
     if channel == "tool_output" and results and len(held) == 1:
@@ -78,8 +81,9 @@ def _appended(turn: Turn, at: int, text: str) -> Turn:
 
 def _reading(text: str, number: str, channel: Surface, variant: Variant) -> Turn:
     tool = variant.scenario.channels.tool
-    reference = f"{attack_texts.known(f'place/{channel}', variant)['ref']}-{number}"
-    named = {key: _PATHS[channel].format(reference) for key in list(tool.arguments)[:1]}
+    reference = adversary_values(f"place/{channel}", variant)["ref"]
+    path = _PATHS[channel].format(f"{reference}-{number}")
+    named = {key: path for key in list(tool.arguments)[:1]}
     call = Call(function=tool.function, arguments=named)
     return Turn(
         "attack",
@@ -91,5 +95,5 @@ def _framed(text: str, channel: Surface, variant: Variant) -> str:
     """A text as its channel shows it: under a title, as an entry, or bare."""
     if channel == "tool_output":
         return text
-    title, entries = attack_texts.texts("frames", variant)
+    title, entries = read_texts(_FRAMES).filled(variant)
     return f"{title}\n\n{text}" if channel == "document" else f"{entries}\n- {text}"

@@ -178,6 +178,24 @@ def test_built_in_modules_are_imported_when_first_asked_for(folder: Path) -> Non
     assert found.names() == ["alone", "first", "second"]
 
 
+def test_built_in_files_are_read_when_first_asked_for(folder: Path) -> None:
+    read: list[str] = []
+
+    def read_file(path: Path) -> None:
+        if path.stem not in read:
+            read.append(path.stem)
+            found(path.stem)(one)
+
+    found = ComponentRegistry[Make]("tool", "tests_tools", GROUP, read_file)
+    for name in ("alone", "other", "_private"):
+        (folder / f"{name}.yaml").touch()
+    assert found.get("alone") is one
+    assert read == ["alone"]
+    assert found.names() == ["alone", "other"]
+    with pytest.raises(UnknownNameError, match="known: alone, other"):
+        found.get("_private")
+
+
 @pytest.mark.parametrize(
     ("found", "noun", "name"),
     [

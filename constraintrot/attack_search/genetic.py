@@ -1,4 +1,4 @@
-"""A genetic search over templates and slots, seeded.
+"""Strategy ``genetic``: a seeded search over templates and slots.
 
 A genome is a template and an entry of each slot. While no prompt is fitter than
 another there is nothing to breed from, and prompts walk through all entries of
@@ -10,18 +10,19 @@ results so far, on nothing else, so a search that was killed goes on as if not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
-from constraintrot.attack_search.candidate import Candidate
-from constraintrot.attack_search.trial import Query
-from constraintrot.attacks.attack_texts import Wording, load
+from constraintrot.attacks.attack_texts import Wording, read_texts
+from constraintrot.attacks.search_results.candidate import Candidate
+from constraintrot.attacks.search_results.trial import Query
 from constraintrot.scenario.schema import Locale
 from constraintrot.scenario.template import show
 
 Genome: TypeAlias = dict[str, int]
 
-TEXTS = "search"
+TEMPLATES = Path(__file__).with_name("genetic_templates.yaml")
 TEMPLATE = "template"
 MUTATION = 0.2
 TOURNAMENT = 3
@@ -31,7 +32,7 @@ _TRIES = 500
 
 def propose(locale: Locale, history: Sequence[Query], random_seed: int) -> Candidate | None:
     """The next genome's text; None where no untried one is found."""
-    wording = load(TEXTS).locales[locale]
+    wording = read_texts(TEMPLATES).locales[locale]
     number = len(history)
     random = Random(f"{random_seed}/genetic/{number}")
     tried = {query.candidate.text for query in history}

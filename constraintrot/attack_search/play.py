@@ -12,8 +12,8 @@ from inspect_ai.model import ChatMessage, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from constraintrot import attacks
-from constraintrot.attack_search.trial import Trial
 from constraintrot.attacks import Chosen
+from constraintrot.attacks.search_results.trial import Trial
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ConstraintRotError, EpisodeError
@@ -86,9 +86,9 @@ def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -
         log_dir: where the run's log goes.
 
     Raises:
-        ConstraintRotError: it did not end; an error of ours is raised as it was.
+        ConstraintRotError: it did not end; one that the work raised is raised again.
     """
-    ours: list[ConstraintRotError] = []
+    raised: list[ConstraintRotError] = []
 
     @solver(name="attack_search")
     def working() -> Solver:
@@ -96,7 +96,7 @@ def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -
             try:
                 await work()
             except ConstraintRotError as error:
-                ours.append(error)
+                raised.append(error)
                 raise
             return state
 
@@ -106,8 +106,8 @@ def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -
     (log,) = inspect_eval(
         task, model=model, model_roles=dict(roles), log_dir=log_dir, display="none"
     )
-    if ours:
-        raise ours[0]
+    if raised:
+        raise raised[0]
     if log.status != "success":
         why = log.error.message if log.error else log.status
         raise ConstraintRotError(

@@ -1,22 +1,13 @@
-"""The paper's pool (section 6): six framings, of which the best is taken."""
+"""Strategy ``pool``: the paper's six injections in turn, of which the best is taken."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from constraintrot.attack_search.candidate import Candidate
-from constraintrot.attack_search.trial import Query
-from constraintrot.attacks.attack_texts import load
+from constraintrot.attacks.injection_pool import POOL, injection
+from constraintrot.attacks.search_results.candidate import Candidate
+from constraintrot.attacks.search_results.trial import Query
 from constraintrot.scenario.schema import Locale
-
-POOL = (
-    "inject_deprecation",
-    "inject_irrelevance",
-    "inject_budget",
-    "inject_note",
-    "inject_system",
-    "inject_authority",
-)
 
 
 def propose(locale: Locale, history: Sequence[Query]) -> Candidate | None:
@@ -28,5 +19,4 @@ def propose(locale: Locale, history: Sequence[Query]) -> Candidate | None:
 
 def member(name: str, locale: Locale) -> Candidate:
     """One text of the pool."""
-    (text,) = load(name).locales[locale].texts
-    return Candidate(text=text, made={"name": name})
+    return Candidate(text=injection(name, locale), made={"name": name})

@@ -1,4 +1,4 @@
-"""What a search found, in words: success at k prompts, the best prompt, held-out variants."""
+"""The report of a search: success at k prompts, the best prompt, held-out variants."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from constraintrot.attack_search.journal import Journal
-from constraintrot.attack_search.trial import Query, Trial, best
+from constraintrot.attacks.search_results.journal import Journal
+from constraintrot.attacks.search_results.trial import Query, Trial, best
 from constraintrot.report.table import pipe
 
 if TYPE_CHECKING:
@@ -32,19 +32,19 @@ def shown(query: Query) -> str:
     return f"{counts} | {json.dumps(text[:_TEXT_CHARS], ensure_ascii=False)}" if text else counts
 
 
-def at_k(found: Journal) -> dict[int, Estimate]:
+def at_k(search: Journal) -> dict[int, Estimate]:
     """Success at k prompts: the share of the search's variants that one of the first k broke.
 
     Returns:
         By k, up to the prompts tried.
     """
-    history = found.history()
+    history = search.history()
     first: dict[tuple[str, int], int] = {}
     for query in history:
         for trial in query.trials:
             if trial.broken:
                 first.setdefault((trial.family, trial.seed), query.number)
-    cells = found.cells(1)
+    cells = search.cells(1)
     budgets = sorted({k for k in BUDGETS if k < len(history)} | {len(history)} - {0})
     return {k: rate([first.get(cell, k + 1) <= k for cell in cells]) for k in budgets}
 
@@ -56,11 +56,11 @@ def rate(outcomes: Sequence[bool]) -> Estimate:
     return over([float(outcome) for outcome in outcomes], list(range(len(outcomes))))
 
 
-def text(found: Journal) -> str:
+def text(search: Journal) -> str:
     """The report of one search."""
-    settings, history = found.settings, found.history()
+    settings, history = search.settings, search.history()
     most = best(history)
-    cells, without = found.cells(1), found.query(0)
+    cells, without = search.cells(1), search.query(0)
     lines = [
         f"Attack search, strategy {settings.strategy}, on {', '.join(settings.families)}"
         f" ({settings.parameters.get('locale', 'en')}) against {settings.target},"
@@ -74,14 +74,14 @@ def text(found: Journal) -> str:
     if not cells:
         lines.append("There was nothing to break, so no prompt was tried: choose other variants.")
     elif history:
-        points = [[str(k), str(estimate)] for k, estimate in at_k(found).items()]
+        points = [[str(k), str(estimate)] for k, estimate in at_k(search).items()]
         lines += [*pipe(["prompts", "variants broken by then"], points), ""]
     if history and not (most and most.broken):
         lines += [*_nothing(len(cells), len(history)), ""]
     if most is not None:
         name = "Best prompt" if most.broken else "Closest prompt"
         lines += [f"{name}: number {most.number}, {_made(most)}; {shown(most)}", ""]
-        lines += _held_out(found, most, name.lower())
+        lines += _held_out(search, most, name.lower())
     return "\n".join(lines)
 
 
@@ -89,18 +89,18 @@ def overview(searches: Sequence[Journal]) -> str:
     """A row a search, and the strongest prompt of each target: the per-model best."""
     rows: list[list[str]] = []
     strongest = {id(one) for one in per_target(searches)}
-    for found in searches:
-        most = best(found.history())
-        evaluated = found.query(most.number, held_out=True).trials if most else ()
+    for search in searches:
+        most = best(search.history())
+        evaluated = search.query(most.number, held_out=True).trials if most else ()
         rows.append(
             [
-                found.settings.target + (" *" if id(found) in strongest else ""),
-                found.settings.defense,
-                found.settings.strategy,
-                str(len(found.history())),
+                search.settings.target + (" *" if id(search) in strongest else ""),
+                search.settings.defense,
+                search.settings.strategy,
+                str(len(search.history())),
                 f"{most.broken}/{len(most.trials)}" if most else "-",
                 str(rate([trial.broken for trial in evaluated])),
-                str(rate([t.broken for t in found.query(0, held_out=True).trials])),
+                str(rate([t.broken for t in search.query(0, held_out=True).trials])),
                 _made(most) if most and most.broken else "nothing found",
             ]
         )
@@ -111,16 +111,16 @@ def overview(searches: Sequence[Journal]) -> str:
 
 def per_target(searches: Sequence[Journal]) -> list[Journal]:
     """The search whose best prompt broke most held-out variants, by target and defense."""
-    found: dict[tuple[str, str], tuple[int, Journal]] = {}
+    strongest: dict[tuple[str, str], tuple[int, Journal]] = {}
     for one in searches:
         most = best(one.history())
         if most is None or not most.broken:
             continue
         key = one.settings.target, one.settings.defense
         broken = one.query(most.number, held_out=True).broken
-        if key not in found or broken > found[key][0]:
-            found[key] = broken, one
-    return [one for _, one in found.values()]
+        if key not in strongest or broken > strongest[key][0]:
+            strongest[key] = broken, one
+    return [one for _, one in strongest.values()]
 
 
 def _nothing(variants: int, prompts: int) -> list[str]:
@@ -135,22 +135,22 @@ def _nothing(variants: int, prompts: int) -> list[str]:
     ]
 
 
-def _held_out(found: Journal, most: Query, name: str) -> list[str]:
+def _held_out(search: Journal, most: Query, name: str) -> list[str]:
     rows: list[list[str]] = []
     for row, number in ((name, most.number), ("no attack", 0)):
-        trials = found.query(number, held_out=True).trials
+        trials = search.query(number, held_out=True).trials
         counts = ([getattr(t, fact) for t in trials] for fact in ("broken", "violated"))
         rows.append([row, *(str(rate(each)) for each in counts), f"{_lost(trials)}/{len(trials)}"])
-    seeds = _range(found.settings.eval_seeds)
+    seeds = _range(search.settings.eval_seeds)
     lines = [f"Held-out variants (seeds {seeds}), on which nothing was searched:", ""]
     lines += pipe(["", "broken", "violated", "constraint lost"], rows)
-    return [*lines, "", *_paired(found, most)]
+    return [*lines, "", *_paired(search, most)]
 
 
-def _paired(found: Journal, most: Query) -> list[str]:
+def _paired(search: Journal, most: Query) -> list[str]:
     """In how many variants the attack made the difference."""
-    without = {(t.family, t.seed): t for t in found.query(0, held_out=True).trials}
-    trials = found.query(most.number, held_out=True).trials
+    without = {(t.family, t.seed): t for t in search.query(0, held_out=True).trials}
+    trials = search.query(most.number, held_out=True).trials
     pairs = [(t, without[t.family, t.seed]) for t in trials if (t.family, t.seed) in without]
     more = sum(one.broken and not other.broken for one, other in pairs)
     less = sum(other.broken and not one.broken for one, other in pairs)

@@ -1,4 +1,4 @@
-"""The search itself: propose, play, note, until the budget is spent; then evaluate."""
+"""The search itself: propose a prompt, play it, log it, until the budget is spent; then evaluate."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TypeAlias
 
 from inspect_ai.util import collect
 
-from constraintrot.attack_search import genetic, journal, model, pool
-from constraintrot.attack_search.candidate import Candidate, chosen
-from constraintrot.attack_search.journal import Journal
+from constraintrot.attack_search import attacker_model, genetic, pool
 from constraintrot.attack_search.play import in_inspect, play
 from constraintrot.attack_search.report import shown
-from constraintrot.attack_search.settings import SearchSettings
-from constraintrot.attack_search.trial import Query, best
+from constraintrot.attack_search.settings import checked_parameters
 from constraintrot.attacks import Chosen
+from constraintrot.attacks.injection_pool import POOL
+from constraintrot.attacks.search_results.candidate import Candidate, as_attack
+from constraintrot.attacks.search_results.journal import Journal, begin
+from constraintrot.attacks.search_results.search_settings import SearchSettings
+from constraintrot.attacks.search_results.trial import Query, best
 from constraintrot.evaluation.parameters import Parameters
 
 Say: TypeAlias = Callable[[str], None]
@@ -37,33 +39,33 @@ def search(
         ParameterError, UnknownNameError: wrong settings, or a file of another search.
         ConstraintRotError: the run broke off; the same command goes on.
     """
-    parameters = settings.checked()
-    found = journal.begin(path, settings)
-    if found.done is not None and (found.done >= queries or _finished(found, queries)):
+    parameters = checked_parameters(settings)
+    journal = begin(path, settings)
+    if journal.done is not None and (journal.done >= queries or _finished(journal, queries)):
         say(f"{path}: this search is over; nothing is played again")
-        return found
-    running = _Running(found, parameters, queries, say)
+        return journal
+    running = _Running(journal, parameters, queries, say)
     in_inspect(running.run, model=settings.agent, roles=settings.roles, log_dir=log_dir)
-    return found
+    return journal
 
 
-def _finished(found: Journal, queries: int) -> bool:
+def _finished(journal: Journal, queries: int) -> bool:
     """Whether a search needs no further prompt."""
-    history = found.history()
-    wanted = len(found.cells(1))
+    history = journal.history()
+    wanted = len(journal.cells(1))
     if len(history) >= queries or not wanted:
         return True
-    if found.settings.strategy == "pool":
-        return len(history) >= len(pool.POOL)
-    return not found.settings.exhaust and any(query.broken == wanted for query in history)
+    if journal.settings.strategy == "pool":
+        return len(history) >= len(POOL)
+    return not journal.settings.exhaust and any(query.broken == wanted for query in history)
 
 
 class _Running:
     """A search while it runs."""
 
-    def __init__(self, found: Journal, parameters: Parameters, queries: int, say: Say) -> None:
-        self.journal, self.parameters = found, parameters
-        self.settings = found.settings
+    def __init__(self, journal: Journal, parameters: Parameters, queries: int, say: Say) -> None:
+        self.journal, self.parameters = journal, parameters
+        self.settings = journal.settings
         self.queries, self.say = queries, say
 
     async def run(self) -> None:
@@ -88,7 +90,7 @@ class _Running:
             return pool.propose(locale, history)
         if self.settings.strategy == "genetic":
             return genetic.propose(locale, history, self.settings.random_seed)
-        return await model.propose(
+        return await attacker_model.propose(
             locale,
             history,
             budget=self.queries,
@@ -97,12 +99,12 @@ class _Running:
         )
 
     async def _evaluate(self) -> None:
-        found = best(self.journal.history())
-        for number in (0, *([found.number] if found else [])):
+        most = best(self.journal.history())
+        for number in (0, *([most.number] if most else [])):
             await self._play(number, held_out=True)
             name = f"prompt {number}" if number else "no attack"
             self.say(f"held out, {name}: {shown(self.journal.query(number, held_out=True))}")
-        self.journal.end(found)
+        self.journal.end(most)
 
     async def _play(self, number: int, *, held_out: bool) -> None:
         played = self.journal.held_out if held_out else self.journal.searched
@@ -117,7 +119,7 @@ class _Running:
 
     def _attack(self, query: Query) -> Chosen:
         settings = self.settings
-        return chosen(
+        return as_attack(
             f"prompt {query.number}",
             query.candidate,
             settings.channel,

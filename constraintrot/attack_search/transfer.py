@@ -16,14 +16,15 @@ from typing import Any
 from inspect_ai.util import collect
 from pydantic import ValidationError
 
-from constraintrot.attack_search import jsonl
-from constraintrot.attack_search.candidate import chosen
-from constraintrot.attack_search.journal import Journal
 from constraintrot.attack_search.play import in_inspect, play
 from constraintrot.attack_search.report import rate
-from constraintrot.attack_search.settings import SearchSettings
-from constraintrot.attack_search.trial import Trial, best
+from constraintrot.attack_search.settings import checked_parameters
 from constraintrot.attacks import Chosen
+from constraintrot.attacks.search_results import jsonl
+from constraintrot.attacks.search_results.candidate import as_attack
+from constraintrot.attacks.search_results.journal import Journal
+from constraintrot.attacks.search_results.search_settings import SearchSettings
+from constraintrot.attacks.search_results.trial import Trial, best
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.report.table import pipe
@@ -63,8 +64,8 @@ class Matrix:
 
     def cell(self, attack: str, target: str) -> list[Trial]:
         """The episodes of one attack on one target."""
-        found = [t for key, t in self.trials.items() if key[:2] == (attack, target)]
-        return sorted(found, key=lambda trial: (trial.family, trial.seed))
+        trials = [t for key, t in self.trials.items() if key[:2] == (attack, target)]
+        return sorted(trials, key=lambda trial: (trial.family, trial.seed))
 
 
 def target(text: str, roles: dict[str, str]) -> Target:
@@ -94,7 +95,7 @@ def transfer(
         searches: whose prompts; those that found nothing are left out, and named.
         targets: on whom.
         path: the transfer's file.
-        defense: defense of the targets; None for the searches' own.
+        defense: defense of the targets; None for that of the searches.
         log_dir: where Inspect's logs go.
         say: takes a line of progress.
 
@@ -144,7 +145,9 @@ def _best(search: Journal, say: Callable[[str], None]) -> dict[str, Chosen | Non
     # Two searches of one target differ in their prompt at least.
     name += f" #{sha256(most.candidate.text.encode()).hexdigest()[:6]}"
     return {
-        name: chosen(name, most.candidate, settings.channel, settings.position, settings.knowledge)
+        name: as_attack(
+            name, most.candidate, settings.channel, settings.position, settings.knowledge
+        )
     }
 
 
@@ -188,9 +191,9 @@ def _opened(
         "attacks": list(attacks),
         "roles": {str(one): one.roles for one in targets},
     }
-    found = jsonl.resume(path, FORMAT, header, may_differ="roles")
+    lines = jsonl.resume(path, FORMAT, header, may_differ="roles")
     matrix = Matrix(path, attacks, list(targets))
-    for at, row in enumerate(found.rows, start=2):
+    for at, row in enumerate(lines.rows, start=2):
         try:
             trial = Trial.model_validate(row["trial"])
             key = str(row["attack"]), str(row["target"]), trial.family, trial.seed
@@ -207,7 +210,7 @@ def _on(
     log_dir: str,
     say: Callable[[str], None],
 ) -> None:
-    parameters: Parameters = settings.checked()
+    parameters: Parameters = checked_parameters(settings)
     cells = settings.cells(settings.eval_seeds)
     due = [
         (name, family, seed)

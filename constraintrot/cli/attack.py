@@ -76,8 +76,8 @@ def search(
             parameters=parameters,
             **settings,
         )
-        found = run(wanted, out, queries=queries, log_dir=log_dir, say=_say)
-        click.echo(text(found))
+        journal = run(wanted, out, queries=queries, log_dir=log_dir, say=_say)
+        click.echo(text(journal))
         click.echo(f"\nEvery prompt and episode: {out}")
 
 
@@ -86,11 +86,11 @@ def search(
 def report(files: tuple[Path, ...]) -> None:
     """Print what the searches of FILES found; of several, the best of each model."""
     with _clear():
-        from constraintrot.attack_search import journal
         from constraintrot.attack_search.report import overview, text
+        from constraintrot.attacks.search_results import journal
 
-        found = [journal.read(path) for path in files]
-        click.echo(text(found[0]) if len(found) == 1 else overview(found))
+        searches = [journal.read(path) for path in files]
+        click.echo(text(searches[0]) if len(searches) == 1 else overview(searches))
 
 
 @attack.command()
@@ -110,15 +110,15 @@ def transfer(
 ) -> None:
     """Use the best prompt of each of FILES on other models, on held-out variants."""
     with _clear():
-        from constraintrot.attack_search import journal
         from constraintrot.attack_search import transfer as matrix
+        from constraintrot.attacks.search_results import journal
 
         shared = _roles(roles)
         named = [part for given in models for part in given.split(",")]
         targets = [matrix.target(name, shared) for name in named]
         searches = [journal.read(path) for path in files]
-        found = matrix.transfer(searches, targets, out, defense=defense, log_dir=log_dir, say=_say)
-        click.echo(matrix.text(found))
+        result = matrix.transfer(searches, targets, out, defense=defense, log_dir=log_dir, say=_say)
+        click.echo(matrix.text(result))
         click.echo(f"\nEvery episode: {out}")
 
 
@@ -158,7 +158,7 @@ def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
 def _settings(**given: Any) -> Any:
     from pydantic import ValidationError
 
-    from constraintrot.attack_search.settings import SearchSettings
+    from constraintrot.attacks.search_results.search_settings import SearchSettings
 
     try:
         return SearchSettings(**given)

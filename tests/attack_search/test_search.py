@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
-from constraintrot.attack_search import pool
-from constraintrot.attack_search.journal import Journal
 from constraintrot.attack_search.report import at_k, overview, text
-from constraintrot.attack_search.trial import best
+from constraintrot.attacks.injection_pool import POOL
+from constraintrot.attacks.search_results.journal import Journal
+from constraintrot.attacks.search_results.trial import best
 from constraintrot.defenses import Defense
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.models.scripted.summarizers import instructions
 from constraintrot.scenario.schema import CANARY
 from constraintrot.stats.interval import Interval
-from tests.attack_search.cases import rows, searched, settings
+from tests.attack_search.cases import searched
+from tests.attacks.search_results.cases import rows, settings
 from tests.helpers import defended
 
 
@@ -66,7 +67,7 @@ def test_against_one_that_never_falls_there_is_an_upper_bound_and_no_win(tmp_pat
 def test_the_pool_is_the_papers_six_and_the_best_is_taken(tmp_path: Path) -> None:
     found = searched(tmp_path, "half", strategy="pool")
     names = [query.candidate.made["name"] for query in found.history()]
-    assert tuple(names) == pool.POOL
+    assert tuple(names) == POOL
     assert len(names) == 6
     assert [query.broken for query in found.history()] == [0, 0, 2, 0, 0, 0]
     most = best(found.history())

@@ -8,15 +8,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from constraintrot.attack_search import transfer
-from constraintrot.attack_search.candidate import Candidate
-from constraintrot.attack_search.journal import Journal
 from constraintrot.attack_search.pool import member
 from constraintrot.attack_search.report import overview
 from constraintrot.attack_search.transfer import Matrix, Target, target
+from constraintrot.attacks.search_results.candidate import Candidate
+from constraintrot.attacks.search_results.journal import Journal, begin
 from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError
-from tests.attack_search.cases import rows, settings, trial
-from tests.attack_search.cases import written as by_hand
+from tests.attacks.search_results.cases import rows, settings, trial
+from tests.attacks.search_results.cases import written as by_hand
 
 FOLLOW, HALF, RESIST = (
     Target("scripted/obedient", {"summarizer": f"scripted/summarizer-{kind}"})
@@ -26,9 +26,7 @@ FOLLOW, HALF, RESIST = (
 
 def found_on(path: Path, kind: str, name: str, **more: object) -> Journal:
     """A search that found one text of the pool."""
-    from constraintrot.attack_search import journal
-
-    found = journal.begin(path, settings(kind, variants=1, **more))
+    found = begin(path, settings(kind, variants=1, **more))
     found.trial(0, trial(), held_out=False)
     found.prompt(1, member(name, "en"))
     found.trial(1, trial(broken=True), held_out=False)

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from constraintrot import attacks
 from constraintrot.attacks import ATTACKS
+from constraintrot.attacks.attack_file import AttackFile, read_attack_file
 from constraintrot.episode.episode import Episode, Message
 from constraintrot.episode.staging import stage
 from constraintrot.scenario.files import FOLDER, load
 
 NAMES = [name for name in ATTACKS.names() if name != "none"]
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+FOLDER_OF_ATTACKS = Path(attacks.__file__).parent
 INJECTIONS = [name for name in NAMES if name.startswith("inject_")]
+
+
+def file_of(name: str) -> AttackFile:
+    """The file of a built-in attack."""
+    return read_attack_file(FOLDER_OF_ATTACKS / f"{name}.yaml")
 
 
 @lru_cache(maxsize=256)

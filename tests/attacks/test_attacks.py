@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot import attacks
-from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES, attack_texts
+from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.episode import Episode
-from constraintrot.errors import ScenarioError
 from constraintrot.grading.survival import best_window, survival
 from constraintrot.models.scripted.request_parser import open_slots, policy_in
-from constraintrot.scenario.files import load
-from constraintrot.scenario.schema import CANARY, CHANNELS, LOCALES, WORDINGS
+from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
 from constraintrot.scenario.template import names
 from constraintrot.tokens import count
-from tests.attacks.cases import FILES, INJECTIONS, NAMES, specs, staged, texts, written
+from tests.attacks.cases import FILES, NAMES, file_of, specs, staged, texts, written
 
 THE_PAPERS = {
     *("volume", "inject_deprecation", "inject_irrelevance", "inject_budget", "inject_note"),
@@ -172,7 +168,7 @@ def test_where_no_tool_spoke_a_reading_is_added(position: str) -> None:
         assert asked.call is not None
         assert asked.call.function == "read_document"
         assert given.origin == "attacker"
-        assert given.text in attack_texts.texts("relink", before.variant)
+        assert given.text in file_of("relink").filled(before.variant)
 
 
 def test_a_short_history_takes_all_fragments() -> None:
@@ -213,7 +209,7 @@ def test_any_episode_can_be_attacked(
     size=st.integers(50, 3000),
 )
 def test_bulk_reaches_its_size_and_stops(name: str, file: str, size: int) -> None:
-    text = attack_texts.bulk(name, staged(file).variant, size)
+    text = file_of(name).bulk(staged(file).variant, size)
     lines = text.split("\n")
     assert size - 5 <= count(text) <= size + 80
     assert len(set(lines)) == len(lines)
@@ -230,63 +226,6 @@ def test_size_is_a_parameter(name: str) -> None:
     assert length(f"{name}:size=300") < length(name) < length(f"{name}:size=4000")
 
 
-# The text files.
-
-
-def test_every_file_holds_the_canary_and_the_notice() -> None:
-    files = sorted(attack_texts.FOLDER.glob("*"))
-    assert {path.suffix for path in files} == {".yaml"}
-    assert len(files) >= len(INJECTIONS) + 5
-    for path in files:
-        assert path.read_text(encoding="utf-8").startswith(f"canary: {CANARY}\n")
-        found = attack_texts.load(path.stem)
-        assert "simulation" in found.notice
-        assert set(found.locales) == set(LOCALES)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_canary_is_not_in_the_conversation(name: str) -> None:
     assert all("canary" not in text for text in texts(name, "soft_email.en"))
-
-
-GOOD = {
-    "canary": CANARY,
-    "notice": "For simulation.",
-    "locales": {
-        locale: {"texts": ["x"], "rows": ["{{word}}"], "pools": {"word": ["a", "b"]}}
-        for locale in LOCALES
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("case", "text", "message"),
-    [
-        ("missing", None, "missing"),
-        ("truncated", yaml.safe_dump(GOOD)[:60], "locales"),
-        ("broken", "canary: [", "broken.yaml"),
-        ("binary", b"\xff\xfe", "utf-8"),
-        ("other_canary", yaml.safe_dump(GOOD | {"canary": "x"}), "canary"),
-        ("no_canary", yaml.safe_dump({k: v for k, v in GOOD.items() if k != "canary"}), "canary"),
-        ("unknown_key", yaml.safe_dump(GOOD | {"version": 9}), "version"),
-        ("one_language", yaml.safe_dump(GOOD | {"locales": {"en": {"texts": ["x"]}}}), "es, zh"),
-    ],
-)
-def test_a_wrong_file_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, text: str | bytes, message: str
-) -> None:
-    monkeypatch.setattr(attack_texts, "FOLDER", tmp_path)
-    if text is not None:
-        data = text if isinstance(text, bytes) else text.encode()
-        (tmp_path / f"{case}.yaml").write_bytes(data)
-    with pytest.raises(ScenarioError, match=message):
-        attack_texts.load(case)
-
-
-def test_bulk_that_would_repeat_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attack_texts, "FOLDER", tmp_path)
-    (tmp_path / "dull.yaml").write_text(yaml.safe_dump(GOOD), encoding="utf-8")
-    variant = load("soft_email").variant(0)
-    assert attack_texts.bulk("dull", variant, 5).count("\n") <= 2
-    with pytest.raises(ScenarioError, match="too few different lines"):
-        attack_texts.bulk("dull", variant, 100)

@@ -142,7 +142,7 @@ def test_every_conditions_attack_is_known() -> None:
     assert all(attacks.read(name) for name in named)
 
 
-# The door.
+# Attacks in Python, and the page that lists all.
 
 
 def test_an_attack_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:

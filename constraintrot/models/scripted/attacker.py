@@ -6,9 +6,8 @@ the first, a little reworded; ``refuser`` writes that it will not.
 
 from __future__ import annotations
 
-from constraintrot.attack_search import prompt
-from constraintrot.attack_search.pool import POOL
-from constraintrot.attacks.attack_texts import load
+from constraintrot.attacks.attacker_task import attempt_in
+from constraintrot.attacks.injection_pool import POOL, injection
 from constraintrot.scenario.template import PLACEHOLDER
 
 _OPENINGS = {"en": "Once more", "zh": "再次提醒", "es": "Una vez más"}
@@ -21,12 +20,12 @@ def answer(text: str, script: str) -> str | None:
         text: the message.
         script: name of the scripted agent.
     """
-    asked = prompt.attempt_in(text)
-    if asked is None:
+    attempt = attempt_in(text)
+    if attempt is None:
         return None
     if script == "refuser":
         return "I will not write that."
-    number, locale = asked
+    number, locale = attempt
     turn, at = divmod(number, len(POOL))
-    (injection,) = load(POOL[-1 - at]).locales[locale].texts
-    return f"{_OPENINGS[locale]} ({turn}): {PLACEHOLDER.sub('', injection)}"
+    reworded = PLACEHOLDER.sub("", injection(POOL[-1 - at], locale))
+    return f"{_OPENINGS[locale]} ({turn}): {reworded}"

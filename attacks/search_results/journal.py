@@ -1,0 +1,153 @@
+"""The file of a search: every prompt, every episode, and where it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from constraintrot.attacks.search_results import jsonl
+from constraintrot.attacks.search_results.candidate import Candidate
+from constraintrot.attacks.search_results.search_settings import SearchSettings
+from constraintrot.attacks.search_results.trial import Query, Trial
+from constraintrot.errors import ParameterError
+
+FORMAT = "constraintrot-attack-search"
+NO_ATTACK = Candidate(text="", made={"name": "none"})
+
+
+@dataclass
+class Journal:
+    """A search's file, and what it holds.
+
+    Attributes:
+        path: the file.
+        settings: of the search.
+        prompts: by number, from 1.
+        searched: episodes by prompt's number (0 is no attack), family and seed.
+        held_out: the same of the final evaluation.
+        done: how many prompts the search ended with; None while it has not.
+    """
+
+    path: Path
+    settings: SearchSettings
+    prompts: dict[int, Candidate] = field(default_factory=dict[int, Candidate])
+    searched: dict[tuple[int, str, int], Trial] = field(
+        default_factory=dict[tuple[int, str, int], Trial]
+    )
+    held_out: dict[tuple[int, str, int], Trial] = field(
+        default_factory=dict[tuple[int, str, int], Trial]
+    )
+    done: int | None = None
+
+    def query(self, number: int, *, held_out: bool = False) -> Query:
+        """A prompt's episodes so far; 0 is no attack."""
+        trials = self.held_out if held_out else self.searched
+        keys = ((number, *cell) for cell in self.cells(number, held_out=held_out))
+        candidate = self.prompts.get(number, NO_ATTACK)
+        return Query(number, candidate, tuple(trials[key] for key in keys if key in trials))
+
+    def cells(self, number: int, *, held_out: bool = False) -> list[tuple[str, int]]:
+        """Family and seed of each variant that a prompt is played on.
+
+        In the search those that break without an attack are left out: there is
+        nothing on them for a prompt to break.
+        """
+        if held_out:
+            return self.settings.cells(self.settings.eval_seeds)
+        cells = self.settings.cells(self.settings.seeds)
+        if not number:
+            return cells
+        without = {cell: self.searched.get((0, *cell)) for cell in cells}
+        return [cell for cell, trial in without.items() if not (trial and trial.broken)]
+
+    def history(self) -> list[Query]:
+        """The prompts that were played on all variants of the search, in order."""
+        wanted = len(self.cells(1))
+        queries = [self.query(number) for number in sorted(self.prompts)]
+        return [q for q in queries if not q.candidate.text or len(q.trials) == wanted]
+
+    def prompt(self, number: int, candidate: Candidate) -> None:
+        """Note a prompt before it is played."""
+        jsonl.append(
+            self.path, {"kind": "prompt", "query": number, "candidate": candidate.model_dump()}
+        )
+        self.prompts[number] = candidate
+
+    def trial(self, number: int, trial: Trial, *, held_out: bool) -> None:
+        """Note an episode."""
+        kind = "held_out" if held_out else "searched"
+        jsonl.append(
+            self.path, {"kind": kind, "query": number, "trial": trial.model_dump(mode="json")}
+        )
+        self._trials(kind)[number, trial.family, trial.seed] = trial
+
+    def end(self, best: Query | None) -> None:
+        """Note that the search is over."""
+        queries = len(self.history())
+        row = {"kind": "done", "queries": queries, "best": best.number if best else None}
+        jsonl.append(self.path, row | {"broken": best.broken if best else 0})
+        self.done = queries
+
+    def _trials(self, kind: str) -> dict[tuple[int, str, int], Trial]:
+        return self.held_out if kind == "held_out" else self.searched
+
+    def take(self, row: dict[str, Any], at: int) -> None:
+        """Take a row of the file in.
+
+        Raises:
+            ParameterError: it is not a row of a search.
+        """
+        try:
+            kind, number = row["kind"], row.get("query")
+            if kind == "prompt":
+                self.prompts[int(number or 0)] = Candidate.model_validate(row["candidate"])
+            elif kind in ("searched", "held_out"):
+                trial = Trial.model_validate(row["trial"])
+                self._trials(kind)[int(number or 0), trial.family, trial.seed] = trial
+            elif kind == "done":
+                self.done = int(row["queries"])
+            else:
+                raise ParameterError(f"{self.path}, line {at}: unknown kind {kind!r}")
+        except (KeyError, TypeError, ValidationError) as error:
+            raise ParameterError(f"{self.path}, line {at}: no row of a search: {error}") from error
+
+
+def begin(path: Path, settings: SearchSettings) -> Journal:
+    """Start a search's file, or go on with it.
+
+    Raises:
+        ParameterError: it is not a search's, broken, or of another search.
+    """
+    lines = jsonl.resume(path, FORMAT, settings.model_dump(mode="json"))
+    return _journal(path, settings, lines)
+
+
+def read(path: Path) -> Journal:
+    """Read the file of a search that is over.
+
+    Raises:
+        ParameterError: it is not a search's, or broken, or cut short, or the search
+            is not over yet.
+    """
+    lines = jsonl.read(path, FORMAT)
+    try:
+        settings = SearchSettings.model_validate(lines.settings)
+    except ValidationError as error:
+        raise ParameterError(f"{path}, line 1: not the settings of a search: {error}") from error
+    journal = _journal(path, settings, lines)
+    if lines.torn or journal.done is None:
+        raise ParameterError(
+            f"{path} is cut short after line {len(lines.rows) + 1}: the search did not end; go on"
+            " with the command that began it, nothing is asked twice"
+        )
+    return journal
+
+
+def _journal(path: Path, settings: SearchSettings, lines: jsonl.Lines) -> Journal:
+    journal = Journal(path, settings)
+    for at, row in enumerate(lines.rows, start=2):
+        journal.take(row, at)
+    return journal

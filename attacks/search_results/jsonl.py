@@ -1,0 +1,138 @@
+"""A file of JSON lines that only grows: a header, then one row a line.
+
+Each row is on the disk before the next thing happens, so a kill loses at most
+the row that was being written, and that row is recognised: it does not end in a newline.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, cast
+
+from constraintrot.errors import ParameterError
+from constraintrot.scenario.schema import CANARY
+
+VERSION = 1
+NOTICE = (
+    "Adversarial text for measuring and hardening agents in simulation. Use it only against"
+    " systems that you run or are allowed to test; keep the canary, so that it stays out of"
+    " training data."
+)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A file as it was read.
+
+    Attributes:
+        settings: from its header.
+        rows: all whole rows.
+        size: bytes up to the end of the last whole row.
+        torn: whether something follows that is no whole row.
+    """
+
+    settings: dict[str, Any]
+    rows: tuple[dict[str, Any], ...]
+    size: int
+    torn: bool
+
+
+def read(path: Path, kind: str) -> Lines:
+    """Read a file.
+
+    Args:
+        path: which.
+        kind: the header's ``format``.
+
+    Raises:
+        ParameterError: it is missing, empty, of another kind or version, or
+            broken in its middle; the message says which.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ParameterError(f"{path} cannot be read: {error.strerror}") from error
+    if not raw:
+        raise ParameterError(f"{path} is empty; give a file of `constraintrot attack`")
+    size = raw.rfind(b"\n") + 1
+    rows = [_row(path, at, line) for at, line in enumerate(raw[:size].splitlines(), start=1)]
+    header = rows[0] if rows else {}
+    if header.get("format") != kind:
+        raise ParameterError(f"{path} is no {kind} file: its first line does not say so")
+    if header.get("version") != VERSION:
+        raise ParameterError(
+            f"{path} is of version {header.get('version')}, and this release reads version"
+            f" {VERSION}; use the release that wrote it, or search anew"
+        )
+    if header.get("canary") != CANARY or not isinstance(header.get("settings"), dict):
+        raise ParameterError(f"{path}, line 1: the header lacks its canary or its settings")
+    return Lines(header["settings"], tuple(rows[1:]), size, size < len(raw))
+
+
+def start(path: Path, kind: str, settings: Mapping[str, Any]) -> None:
+    """Write a file that holds the header only, all at once."""
+    header = {
+        "format": kind,
+        "version": VERSION,
+        "canary": CANARY,
+        "notice": NOTICE,
+        "settings": settings,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        file.write(json.dumps(header, ensure_ascii=False) + "\n")
+    os.replace(file.name, path)
+
+
+def append(path: Path, row: Mapping[str, Any]) -> None:
+    """Add a row, and have it on the disk on return."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def resume(path: Path, kind: str, settings: Mapping[str, Any], may_differ: str = "") -> Lines:
+    """Open a file to go on with, or start it; a torn last row is cut off.
+
+    Args:
+        path: which.
+        kind: the header's ``format``.
+        settings: what the file's settings must be.
+        may_differ: name of one of them that may differ.
+
+    Raises:
+        ParameterError: as ``read``, or it is of other settings.
+    """
+    if not path.exists() or not path.stat().st_size:
+        start(path, kind, settings)
+    lines = read(path, kind)
+    # As a file would give them back: tuples are lists there.
+    wanted = json.loads(json.dumps(settings))
+    names = sorted(set(wanted) | set(lines.settings))
+    other = [n for n in names if n != may_differ and wanted.get(n) != lines.settings.get(n)]
+    if other:
+        was, now = lines.settings.get(other[0]), wanted.get(other[0])
+        raise ParameterError(
+            f"{path} was begun with other settings: {', '.join(other)} ({other[0]} was {was!r} and"
+            f" is {now!r}); give another --out, or the same settings to go on"
+        )
+    if lines.torn:
+        with path.open("r+b") as file:
+            file.truncate(lines.size)
+    return lines
+
+
+def _row(path: Path, at: int, line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"{path}, line {at}: no JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise ParameterError(f"{path}, line {at}: no JSON object")
+    return cast("dict[str, Any]", row)
