@@ -1,0 +1,116 @@
+"""The page "Add your own" is a package: installed as it stands there, and used."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs_code import DOCS
+
+_FILE = re.compile(r"^`([\w/.]+)`[^\n]*:\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+PLAY = """
+import json, sys
+from inspect_ai import eval
+(log,) = eval(
+    "badge_rot/soft_badge",
+    model="scripted/obedient",
+    task_args=json.loads(sys.argv[1]),
+    log_dir=sys.argv[2],
+    display="none",
+)
+assert log.status == "success", log.error.message
+print(json.dumps([
+    [s.metadata["condition"], s.scores["violation"].value, s.scores["survival"].value["kept"]]
+    for s in log.samples
+]))
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the page's package is installed in, as pip does it."""
+    source = tmp_path_factory.mktemp("badge-rot")
+    for name, text in _FILE.findall((DOCS / "add-your-own.md").read_text(encoding="utf-8")):
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for folder in ("badge_rot", "badge_rot/scenarios"):
+        (source / folder / "__init__.py").touch()
+    # By that name Inspect knows a folder of installed packages.
+    target = tmp_path_factory.mktemp("installed") / "site-packages"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--no-index", "--target", str(target), str(source)], check=True)
+    return target
+
+
+def inside(site: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command of somebody who has the package installed, away from any checkout."""
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    cache = str(folder / "cache")
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path, "CONSTRAINTROT_CACHE": cache},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def played(site: Path, folder: Path, **task_args: object) -> dict[str, list[tuple[float, float]]]:
+    """Violation and survival of each sample, by condition."""
+    ran = inside(
+        site, folder, sys.executable, "-c", PLAY, json.dumps(task_args), str(folder / "logs")
+    )
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, list[tuple[float, float]]] = {}
+    for condition, violation, kept in json.loads(ran.stdout.splitlines()[-1]):
+        found.setdefault(condition, []).append((violation, kept))
+    return found
+
+
+def test_the_family_is_played_like_ours(site: Path, tmp_path: Path) -> None:
+    found = played(site, tmp_path, variants=2)
+    assert found == {
+        "floor": [(1, 0)] * 2,
+        "control": [(0, 1)] * 2,
+        "compaction": [(1, 0)] * 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"compactor": "first_lines"}, (0, 1)),
+        ({"attack": "new_badge_rules"}, (1, 0)),
+        ({"defense": "remind"}, (0, 1)),
+        ({"harness": "last_messages"}, (1, 0)),
+        ({"harness": "last_messages", "defense": "remind"}, (0, 1)),
+        ({"harness": "last_messages:all"}, (0, 1)),
+    ],
+    ids=str,
+)
+def test_each_component_does_what_it_says(
+    site: Path, tmp_path: Path, given: dict[str, str], expected: tuple[float, float]
+) -> None:
+    found = played(site, tmp_path, variants=1, conditions="compaction", **given)
+    assert found == {"compaction": [expected]}
+
+
+def test_the_command_line_shows_and_grades_it(site: Path, tmp_path: Path) -> None:
+    show = inside(site, tmp_path, sys.executable, "-m", "constraintrot", "show", "soft_badge")
+    assert show.returncode == 0, show.stderr
+    assert "badge" in show.stdout
+    assert "issue_badge" in show.stdout
+
+
+def test_the_page_names_every_entry_point_group() -> None:
+    text = (DOCS / "add-your-own.md").read_text(encoding="utf-8")
+    for noun in ("scenarios", "predicates", "compactors", "attacks", "defenses", "harnesses"):
+        assert f'entry-points."constraintrot.{noun}"' in text
