@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai import Task
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from constraintrot import attacks
@@ -18,6 +17,7 @@ from constraintrot.evaluation.conditions import Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.solver import episode_solver
 from constraintrot.harnesses import read as read_harness
+from constraintrot.models.config_errors import refusal
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import Scenario
 
@@ -54,8 +54,7 @@ def build(
         if not isinstance(allowed, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # -T
             raise ParameterError(f"allowed must be true or false, not {allowed!r}")
     except ConstraintRotError as error:
-        # The one kind of error that Inspect's command line prints without a traceback.
-        raise PrerequisiteError(str(error)) from error
+        raise refusal(str(error)) from error
     permitted = allowed or any(condition.allowed for condition in checked.conditions)
     scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
     return Task(

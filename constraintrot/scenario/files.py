@@ -11,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from constraintrot.errors import ConstraintRotError, ScenarioError, UnknownNameError
+from constraintrot.extras import require
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.values import is_mapping
 
@@ -92,8 +93,11 @@ def load(family: str, locale: str = "en") -> Scenario:
     """A scenario of the package by family and locale.
 
     Raises:
+        MissingExtraError: the extra ``eval`` is not installed. Part of it could be
+            played without, and would fail in the middle of an evaluation.
         UnknownNameError: no such family, or it has no such locale.
     """
+    require(f"the task {family}", "eval")
     folder = APART if family in catalogue(APART) else FOLDER
     families = {**catalogue(), **catalogue(APART)}
     if family not in families:
