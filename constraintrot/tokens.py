@@ -38,11 +38,12 @@ def exact(text: str) -> int:
     Raises:
         MissingExtraError: the vocabulary is not installed.
     """
+    encoding = _encoding()
     if "inspect_ai" in sys.modules:
         from constraintrot._tiktoken import share_vocabulary
 
         share_vocabulary()
-    return len(_encoding().encode_ordinary(text))
+    return len(encoding.encode_ordinary(text))
 
 
 def estimate(text: str) -> int:
