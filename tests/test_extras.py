@@ -197,11 +197,17 @@ def test_a_frameworks_extra_does_not_bring_the_benchmark(extra: str) -> None:
 
 @pytest.mark.parametrize(
     "extra",
-    ["langgraph", *(pytest.param(name, marks=pytest.mark.soak) for name in FRAMEWORKS[1:])],
+    [
+        "inspect",
+        "langgraph",
+        *(pytest.param(name, marks=pytest.mark.soak) for name in FRAMEWORKS[1:]),
+    ],
 )
 def test_a_frameworks_pins_need_its_extra_alone(extra: str) -> None:
-    module = {"langmem": "langgraph"}.get(extra, extra.replace("-", "_"))
-    done = python(f"import constraintrot.defenses.frameworks.{module}", modules=blocked(extra))
+    names = {"langmem": "langgraph", "inspect": "inspect_agent"}
+    module = names.get(extra, extra.replace("-", "_"))
+    folder = "pinning" if extra == "inspect" else "frameworks"
+    done = python(f"import constraintrot.defenses.{folder}.{module}", modules=blocked(extra))
     assert done.returncode == 0, done.stderr
 
 
