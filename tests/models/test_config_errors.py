@@ -25,6 +25,7 @@ from constraintrot.tasks.probes.roundtable import rampart_roundtable
 from constraintrot.tasks.probes.schema import rampart_schema
 from tests.small_install import ROOT, python
 
+UNKNOWN: dict[str, Any] = {"[floor]": 1}
 INSPECT = "from inspect_ai._cli.main import main\nmain()"
 
 
@@ -71,7 +72,7 @@ def test_ours_is_the_cause() -> None:
         lambda: rampart_roundtable(arms="[floor]"),
         lambda: rampart_schema(arms="[floor]"),
         lambda: get_model("scripted/[floor]"),
-        lambda: get_model(f"participant/{SCRIPTS[0]}", **{"[floor]": 1}),
+        lambda: get_model(f"participant/{SCRIPTS[0]}", **UNKNOWN),
         lambda: get_model("local/own", path="/nowhere/[floor].gguf", memoize=False),
     ],
 )
