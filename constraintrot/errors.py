@@ -8,6 +8,7 @@
     ├── DuplicateNameError   a second component under a name that is taken
     ├── ParameterError       a task parameter is unknown or out of its range
     ├── EpisodeError         the machinery broke a rule of the measurement
+    ├── MissingExtraError    an extra of the package is not installed
     └── WeightsError         a local model's weights are missing, wrong or unobtainable
 
 A model's fault (a violation, silence, a malformed call) is a score, never one
@@ -45,6 +46,10 @@ class ParameterError(ConstraintRotError, ValueError):
 
 class EpisodeError(ConstraintRotError, RuntimeError):
     """An episode broke a rule that keeps the measurement true; the sample fails."""
+
+
+class MissingExtraError(ConstraintRotError, ImportError):
+    """Something needs an extra that is not installed; the message has the command."""
 
 
 class WeightsError(ConstraintRotError, RuntimeError):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai import Task
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from constraintrot.compactors import Settings
@@ -17,6 +16,7 @@ from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.solver import episode_solver
+from constraintrot.models.config_errors import refusal
 from constraintrot.scenario.files import load, locales
 from constraintrot.scenario.schema import Scenario
 
@@ -57,8 +57,7 @@ def build(
         if not isinstance(allowed, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # -T
             raise ParameterError(f"allowed must be true or false, not {allowed!r}")
     except ConstraintRotError as error:
-        # The one kind of error that Inspect's command line prints without a traceback.
-        raise PrerequisiteError(str(error)) from error
+        raise refusal(str(error)) from error
     permitted = allowed or any(condition.allowed for condition in parameters.conditions)
     scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
     return Task(

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from inspect_ai import Task, task
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
@@ -20,6 +19,7 @@ from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.evaluation.scorers import verdict_of
 from constraintrot.grading.policy_in_force import in_force
 from constraintrot.grading.verdict import grade
+from constraintrot.models.config_errors import refusal
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Variant
 from constraintrot.scenario.template import Value
@@ -79,7 +79,7 @@ def operator_channel(
     )
     samples = [_with_force(sample) for sample in made.dataset if _applies(sample)]
     if not samples:
-        raise PrerequisiteError(
+        raise refusal(
             f"cases {', '.join(AMENDED)} are played on prohibited requests of"
             f" {', '.join(MOVED)}; choose other conditions or families"
         )

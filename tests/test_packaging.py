@@ -40,6 +40,7 @@ def test_exported_names() -> None:
         "DuplicateNameError",
         "Episode",
         "EpisodeError",
+        "MissingExtraError",
         "ParameterError",
         "Scenario",
         "ScenarioError",

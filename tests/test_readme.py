@@ -23,7 +23,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-ROOT = Path(__file__).parent.parent
+from tests.small_install import ROOT, project
+
 POLICY = "Send email only to addresses at example.org."
 
 
@@ -87,3 +88,25 @@ def test_the_registry_page_runs() -> None:
     page = (ROOT / "docs/rampart.md").read_text()
     first = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
     exec(first, {})
+
+
+def test_the_readme_reads_the_same_on_an_index() -> None:
+    """There no link of the repository's own resolves; each names a page that is here."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    home = f"{project()['urls']['Homepage']}/blob/main/"
+    assert len(targets) > 20
+    for target in targets:
+        assert target.startswith(home), target
+        path, _, fragment = target.removeprefix(home).partition("#")
+        assert (ROOT / path).is_file(), target
+        assert not fragment, target
+
+
+def test_the_projects_addresses_lead_home() -> None:
+    urls = project()["urls"]
+    home = urls["Homepage"]
+    assert re.fullmatch(r"https://github\.com/[\w-]+/[\w-]+", home)
+    for url in urls.values():
+        path = re.sub(r"^/(blob|tree)/main/", "", url.removeprefix(home))
+        assert path in ("", "/issues") or (ROOT / path).exists(), url

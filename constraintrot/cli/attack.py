@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from constraintrot.cli.guard import clear_errors, needs
 from constraintrot.errors import ConstraintRotError, ParameterError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,6 +47,7 @@ def attack() -> None:
 @click.option("--exhaust", is_flag=True, help="Spend all queries, whatever was found.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The search's file.")
 @LOG_DIR
+@needs("eval")
 def search(
     tasks: str,
     roles: tuple[str, ...],
@@ -62,7 +64,7 @@ def search(
     Every prompt and every episode is a line of FILE, which -T attack=file:FILE
     plays on variants that were not searched.
     """
-    with _clear():
+    with clear_errors():
         parameters = {"locale": locale, **_parameters(given)}
         if defense is not None:
             parameters["defense"] = defense
@@ -83,9 +85,10 @@ def search(
 
 @attack.command()
 @FILES
+@needs("eval")
 def report(files: tuple[Path, ...]) -> None:
     """Print what the searches of FILES found; of several, the best of each model."""
-    with _clear():
+    with clear_errors():
         from constraintrot.attack_search.report import overview, text
         from constraintrot.attacks.search_results import journal
 
@@ -100,6 +103,7 @@ def report(files: tuple[Path, ...]) -> None:
 @DEFENSE
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The transfer's file.")
 @LOG_DIR
+@needs("eval")
 def transfer(
     files: tuple[Path, ...],
     models: tuple[str, ...],
@@ -109,7 +113,7 @@ def transfer(
     log_dir: str,
 ) -> None:
     """Use the best prompt of each of FILES on other models, on held-out variants."""
-    with _clear():
+    with clear_errors():
         from constraintrot.attack_search import transfer as matrix
         from constraintrot.attacks.search_results import journal
 
@@ -120,12 +124,6 @@ def transfer(
         result = matrix.transfer(searches, targets, out, defense=defense, log_dir=log_dir, say=_say)
         click.echo(matrix.text(result))
         click.echo(f"\nEvery episode: {out}")
-
-
-def _clear() -> Any:
-    from constraintrot.cli.main import clear_errors
-
-    return clear_errors()
 
 
 def _say(line: str) -> None:

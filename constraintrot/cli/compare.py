@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from constraintrot.cli.guard import clear_errors, needs
 from constraintrot.errors import ConstraintRotError, ParameterError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.option("--seed", default=0, show_default=True, help="Of the bootstrap.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
 @click.option("--json", "data", type=click.Path(path_type=Path), help="Write all figures here.")
+@needs("eval")
 def compare(
     logs: tuple[str, ...],
     a: tuple[str, ...],
@@ -46,7 +48,6 @@ def compare(
     Exit status 0: it does, and with --margin its utility is non-inferior; 1: it
     does not; 3: undecided at this n; 2: a wrong call.
     """
-    from constraintrot.cli.main import clear_errors
     from constraintrot.report import compare_output as output
     from constraintrot.report.compare import Question, answer
     from constraintrot.report.facts import FACTS, chosen, named, read_facts

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.extras import require
 
 TASKS = ("soft_email", "soft_deploy")
 # Prompt tokens are the cost on a processor, so the demo's histories are short.
@@ -24,8 +25,10 @@ def run(model: str, variants: int, log_dir: str) -> None:
 
     Raises:
         ConstraintRotError: a run did not finish; says how to go on.
+        MissingExtraError: the model needs llama.cpp, which is not installed.
     """
     if model.startswith("local/"):
+        require(f"the model {model}", "local")
         _weights(model.removeprefix("local/"))
     from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
 

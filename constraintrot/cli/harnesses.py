@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from constraintrot.cli.guard import clear_errors, needs
 from constraintrot.errors import ConstraintRotError
 
 
@@ -20,6 +21,7 @@ from constraintrot.errors import ConstraintRotError
 @click.option("--context-tokens", default=800, show_default=True, help="History to compact.")
 @click.option("--channel", default="user", show_default=True, help="user, tool, memory or system.")
 @click.option("--csv", type=click.Path(path_type=Path), help="Write the episodes here.")
+@needs("eval")
 def harnesses(
     model: str,
     variants: int,
@@ -38,8 +40,6 @@ def harnesses(
     Exit status 1, naming the cell: a harness did not run, a compaction that was
     due did not happen, or a pin is missing from a last model input.
     """
-    from constraintrot.cli.main import clear_errors
-
     click.echo("Loading the frameworks.", err=True)
     from constraintrot.harnesses.comparison import Run, play, table
     from constraintrot.report.frame import episodes

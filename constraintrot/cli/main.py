@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,20 +11,11 @@ import click
 
 from constraintrot.cli.attack import attack
 from constraintrot.cli.compare import compare
+from constraintrot.cli.guard import clear_errors, needs
 from constraintrot.cli.harnesses import harnesses
 from constraintrot.cli.operator import operator
 from constraintrot.cli.report import report
 from constraintrot.errors import ConstraintRotError
-
-
-@contextmanager
-def clear_errors() -> Generator[None]:
-    """Our own errors are for the user to read, without a traceback; exit status 2."""
-    try:
-        yield
-    except ConstraintRotError as error:
-        click.echo(f"constraintrot: {error}", err=True)
-        sys.exit(2)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -52,6 +41,7 @@ main.add_command(report)
 @click.option("--seed", default=0, show_default=True, help="Which variant.")
 @click.option("--locale", default="en", show_default=True, help="en, zh or es.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+@needs("eval")
 def show(task: str, seed: int, locale: str, as_json: bool) -> None:
     """Print a variant of TASK: policy, values, trigger, tools, ground truth."""
     with clear_errors():
@@ -106,6 +96,7 @@ def describe(task: str, seed: int, locale: str) -> dict[str, Any]:
     required=True,
     help="JSON file of one call or a list of calls; - reads standard input.",
 )
+@needs("eval")
 def grade(task: str, seed: int, locale: str, source: IO[str]) -> None:
     """Grade tool calls against a variant of TASK.
 
@@ -174,6 +165,7 @@ def models_path(name: str) -> None:
 @click.option(
     "--csv", type=click.Path(path_type=Path), help="Write the episodes, or the pairs' rows, here."
 )
+@needs("eval")
 def table(
     logs: tuple[Path, ...],
     by: tuple[str, ...],
@@ -206,6 +198,7 @@ def table(
 @click.option("--model", default="local/qwen2.5-coder-1.5b", show_default=True)
 @click.option("--variants", default=3, show_default=True, help="Variants a task.")
 @click.option("--log-dir", default="logs/demo", show_default=True)
+@needs("eval")
 def demo(model: str, variants: int, log_dir: str) -> None:
     """Watch a real model obey a policy, lose it to compaction, and break it."""
     from constraintrot.cli.demo import run

@@ -9,6 +9,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from constraintrot.cli.guard import clear_errors
+
 if TYPE_CHECKING:
     from constraintrot.defenses.operator import Channel
 
@@ -26,8 +28,6 @@ class _Clear(click.Group):
     """Our own errors are for the user to read, without a traceback; exit status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        from constraintrot.cli.main import clear_errors
-
         with clear_errors():
             return super().invoke(ctx)
 

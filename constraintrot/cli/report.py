@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from constraintrot.cli.guard import clear_errors, needs
+
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
@@ -13,13 +15,12 @@ import click
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True,
     help="Folder for report.html, report.md, summary.json, episodes.csv and .parquet.",
 )  # fmt: skip
+@needs("eval", "report")
 def report(logs: tuple[str, ...], folder: Path) -> None:
     """Write a page about LOGS: Inspect logs, frames of earlier reports, or folders of them.
 
     LOGS are paths or fsspec URLs. Needs the extra constraintrot[report].
     """
-    from constraintrot.cli.main import clear_errors
-
     with clear_errors():
         from constraintrot.report.page.write import report as write
 

@@ -31,10 +31,10 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 
 from constraintrot.errors import ParameterError
+from constraintrot.extras import require
 from constraintrot.models.config_errors import plainly
 from constraintrot.tokens import count
 
-INSTALL = "the provider litellm needs LiteLLM: pip install 'constraintrot[litellm]'"
 # Inspect's name of a setting, and LiteLLM's.
 _SETTINGS = {
     "max_tokens": "max_tokens",
@@ -73,7 +73,8 @@ class LiteLLMAPI(ModelAPI):
         **arguments: passed on to ``litellm.acompletion``.
 
     Raises:
-        ParameterError: LiteLLM is not installed, or knows no such provider.
+        MissingExtraError: LiteLLM is not installed.
+        ParameterError: it knows no such provider.
     """
 
     def __init__(
@@ -160,10 +161,9 @@ class LiteLLMAPI(ModelAPI):
 def _imported() -> Any:
     # Read when it is imported: else it fetches its table of prices.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    try:
-        import litellm as module
-    except ImportError as error:
-        raise ParameterError(INSTALL) from error
+    require("the provider litellm", "litellm")
+    import litellm as module
+
     module.telemetry = False
     module.suppress_debug_info = True
     return module

@@ -21,6 +21,7 @@ from constraintrot.errors import (
     ScenarioError,
     UnknownNameError,
 )
+from constraintrot.extras import require
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.values import is_mapping
 
@@ -142,9 +143,12 @@ def load(family: str, locale: str = "en") -> Scenario:
     """A scenario by family and locale.
 
     Raises:
+        MissingExtraError: the extra ``eval`` is not installed. Part of it could be
+            played without, and would fail in the middle of an evaluation.
         UnknownNameError: no such family, or it has no such locale.
         ScenarioError: its file is wrong.
     """
+    require(f"the task {family}", "eval")
     if family not in folders():
         raise UnknownNameError("task", family, folders())
     if locale not in locales(family):

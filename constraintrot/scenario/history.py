@@ -12,7 +12,7 @@ from random import Random
 
 from constraintrot.scenario.schema import History, HistoryTurn, Numbers, Variant
 from constraintrot.scenario.template import Value, fill
-from constraintrot.tokens import count
+from constraintrot.tokens import exact
 
 # Draws of one number pool within a turn (`{{ticket}}`, `{{ticket.2}}` ...).
 _DRAWS = 8
@@ -55,7 +55,7 @@ def length(turn: HistoryTurn) -> int:
     texts = [turn.user, turn.reply]
     for call in turn.calls:
         texts += [call.function, *map(str, call.arguments.values()), call.result]
-    return sum(count(text) for text in texts)
+    return sum(exact(text) for text in texts)
 
 
 def _turn(variant: Variant, history: History, template: HistoryTurn, at: int) -> HistoryTurn:

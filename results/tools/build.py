@@ -9,9 +9,10 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.extras import require
 from constraintrot.report.page import design
 from constraintrot.report.page.sections import page
-from constraintrot.report.page.write import needed, texts
+from constraintrot.report.page.write import texts
 from results.tools import claims, committed, pages
 
 README = "README.md"
@@ -29,10 +30,10 @@ def made(folder: Path) -> dict[str, str]:
     no path, no order that a file system chose.
 
     Raises:
-        ConstraintRotError: what was written by hand does not fit the frames, or
-            the extra ``report`` is not installed.
+        ConstraintRotError: what was written by hand does not fit the frames.
+        MissingExtraError: the extra ``report`` is not installed.
     """
-    needed()
+    require("the report of results/", "report")
     runs = committed.read(folder)
     found = {README: _indexed(folder / README, pages.index(runs))}
     found |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
-from inspect_ai._util.error import PrerequisiteError
-
-from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.errors import ParameterError
 
 T = TypeVar("T")
-
-
-@contextmanager
-def plainly() -> Generator[None]:
-    """Our errors as the one kind that Inspect's command line prints without a traceback."""
-    try:
-        yield
-    except ConstraintRotError as error:
-        raise PrerequisiteError(str(error)) from error
 
 
 def refuse(unknown: Mapping[str, object], known: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from inspect_ai import Task, task
 
+from constraintrot.models.config_errors import plain_errors
 from constraintrot.tasks.probes import _reading, firmware
 from constraintrot.tasks.probes._cells import Cell, assemble, samples
 from constraintrot.tasks.probes.firmware import CRITICAL, FORMATS, REQUESTS, SIZE, Side
@@ -39,7 +40,7 @@ def rampart_cluster(
         seed: of the first request.
         unknown: refused.
     """
-    with _reading.plainly():
+    with plain_errors():
         _reading.refuse(unknown, ("positions", "arms", "query", "n", "seed"))
         places = _reading.wholes("positions", positions, 0, _LAST)
         chosen = _reading.names("arms", arms, ARMS)

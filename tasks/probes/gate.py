@@ -9,6 +9,7 @@ from inspect_ai import Task, task
 
 from constraintrot.defenses.rampart.gating import CosineGate, Embedder
 from constraintrot.defenses.rampart.registry import Registry
+from constraintrot.models.config_errors import plain_errors
 from constraintrot.tasks.probes import _reading, firmware, hashing
 from constraintrot.tasks.probes._cells import Cell, assemble
 from constraintrot.tasks.probes.firmware import CRITICAL, OWNER, REQUESTS, SIZE
@@ -45,7 +46,7 @@ def rampart_gate(
         seed: of the first request.
         unknown: refused.
     """
-    with _reading.plainly():
+    with plain_errors():
         _reading.refuse(unknown, ("arms", "embedder", "most", "n", "seed"))
         chosen = _reading.names("arms", arms, ARMS)
         gate = CosineGate(-1.0, _reading.whole("most", most, 1, SIZE))

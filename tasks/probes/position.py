@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from inspect_ai import Task, task
 
 from constraintrot.errors import ParameterError
+from constraintrot.models.config_errors import plain_errors
 from constraintrot.tasks.probes import _reading, firmware
 from constraintrot.tasks.probes._cells import Cell, assemble, samples
 from constraintrot.tasks.probes.firmware import CRITICAL, REQUESTS, SIZE, Side
@@ -37,7 +38,7 @@ def rampart_position(
         seed: of the first request; the paper's are 42 to 61.
         unknown: refused.
     """
-    with _reading.plainly():
+    with plain_errors():
         _reading.refuse(unknown, ("positions", "sizes", "query", "n", "seed"))
         places = _reading.wholes("positions", positions, 0, SIZE - 1)
         counts = _reading.wholes("sizes", sizes, 1, SIZE)

@@ -12,6 +12,7 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from constraintrot.evaluation.metrics import by_condition
+from constraintrot.models.config_errors import plain_errors
 from constraintrot.tasks.probes import _reading
 from constraintrot.tasks.probes._letters import correspond
 from constraintrot.tasks.probes._meter import Meter
@@ -38,7 +39,7 @@ def rampart_roundtable(
         seed: of the first.
         unknown: refused.
     """
-    with _reading.plainly():
+    with plain_errors():
         _reading.refuse(unknown, ("arms", "n", "seed"))
         chosen = _reading.names("arms", arms, ARMS)
         first = _reading.whole("seed", seed, 0, 2**31)

@@ -17,6 +17,7 @@ from inspect_ai.tool import ToolInfo, ToolParam, ToolParams
 from constraintrot.defenses.rampart.toolschemas import offer, tool_name, write_tools
 from constraintrot.episode.messages import message_texts
 from constraintrot.evaluation.metrics import by_condition
+from constraintrot.models.config_errors import plain_errors
 from constraintrot.scaffold.instructions import instructions
 from constraintrot.tasks.probes import _reading, firmware
 from constraintrot.tasks.probes.firmware import OWNER, SIZE
@@ -67,7 +68,7 @@ def rampart_schema(
         seed: of the first request.
         unknown: refused.
     """
-    with _reading.plainly():
+    with plain_errors():
         _reading.refuse(unknown, ("arms", "size", "n", "seed"))
         chosen = _reading.names("arms", arms, ARMS)
         blocks = _reading.whole("size", size, 0, SIZE - 1)

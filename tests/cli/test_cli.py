@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from constraintrot.cli.guard import clear_errors
 from constraintrot.cli.main import main
+from constraintrot.errors import ParameterError
+from constraintrot.models.config_errors import plain_errors
 from constraintrot.scenario.files import catalogue
 from constraintrot.scenario.schema import WORDINGS
 from tests.conftest import Run
@@ -108,6 +111,16 @@ def test_a_wrong_call_exits_with_2_and_one_line(
     assert says in result.stderr
     assert result.stderr.count("\n") == 1
     assert "Traceback" not in result.output
+
+
+def test_what_is_worded_for_inspect_is_read_here_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left, clear_errors(), plain_errors():
+        raise ParameterError("install it: pip install 'constraintrot[local]'")
+    assert left.value.code == 2
+    said = "constraintrot: install it: pip install 'constraintrot[local]'\n"
+    assert capsys.readouterr().err == said
+    with pytest.raises(ZeroDivisionError), clear_errors():
+        raise ZeroDivisionError
 
 
 def test_models_that_are_not_here_say_how_to_get_them() -> None:

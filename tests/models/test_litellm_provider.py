@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolFunction, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
+from constraintrot import extras
 from tests.stub_openai import Stub, serving, tool_call
 
 # LiteLLM's own imports are not up to date with what they use.
@@ -170,14 +170,7 @@ def test_a_name_without_a_provider_is_refused() -> None:
 def test_without_litellm_the_command_to_install_it_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there = builtins.__import__
-
-    def missing(name: str, *given: Any, **more: Any) -> Any:
-        if name == "litellm":
-            raise ImportError(name)
-        return there(name, *given, **more)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setattr(extras, "installed", lambda name: name != "litellm")
     with pytest.raises(PrerequisiteError, match=r"pip install 'constraintrot\[litellm\]'"):
         get_model("litellm/openai/mine", memoize=False)
 

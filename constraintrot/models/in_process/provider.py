@@ -36,6 +36,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolFunction, ToolInfo
 
 from constraintrot.errors import EpisodeError, ParameterError, WeightsError
+from constraintrot.extras import require
 from constraintrot.models.in_process import catalogue, weights
 from constraintrot.models.in_process.machine import default_threads
 from constraintrot.models.in_process.prompt import Prompt, as_text, render_prompt
@@ -46,7 +47,6 @@ from constraintrot.models.in_process.server import (
     LlamaServer,
     Opener,
     ServerParams,
-    require,
     shared,
 )
 from constraintrot.scaffold.answer_format import (
@@ -107,7 +107,7 @@ class LocalAPI(ModelAPI):
             UnknownNameError: The catalogue has no such model, and no path is given.
             WeightsError: There is no file at the path.
             ParameterError: A number is out of its range.
-            ConstraintRotError: llama.cpp is not installed.
+            MissingExtraError: llama.cpp is not installed.
         """
         super().__init__(model_name, base_url, api_key, [], config)
         self._path = Path(path).expanduser() if path else None
@@ -122,7 +122,7 @@ class LocalAPI(ModelAPI):
         self._threads = _at_least(1, "threads", default_threads() if threads is None else threads)
         self._parallel = _at_least(1, "parallel", parallel)
         if opener is None:
-            require()
+            require("a local/ model", "local")
         self._opener = opener or LlamaServer
         self._engine: Engine | None = None
         self._opening = threading.Lock()

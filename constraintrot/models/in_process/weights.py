@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 import platformdirs
+from filelock import FileLock
 
-from constraintrot.errors import ConstraintRotError, WeightsError
+from constraintrot.errors import WeightsError
 from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.catalogue import LocalModel
 from constraintrot.models.in_process.resumable_join import Joined, sha256_of
@@ -73,10 +74,6 @@ def pull(name: str, progress: Progress | None = None, sources: Sources | None = 
     model = catalogue.get(name)
     if found := path(name):
         return found
-    try:
-        from filelock import FileLock
-    except ImportError:
-        raise ConstraintRotError("pulling needs: pip install 'constraintrot[local]'") from None
     target = folder() / model.filename
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -23,8 +23,10 @@ from inspect_ai.model import (
     ChatMessage,
     GenerateConfig,
     ModelAPI,
+    ModelInfo,
     ModelOutput,
     modelapi,
+    set_model_info,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
@@ -52,6 +54,8 @@ from constraintrot.scaffold import answer_format
 from constraintrot.scenario.schema import Call
 
 AGENTS = ("obedient", "reckless", "refuser")
+# Inspect's default; a script reads whatever it is sent.
+CONTEXT = 128_000
 SUMMARIZERS = ("drop", "keep", "weaken", *suggestible.SUGGESTIBLE, *suggestible.VOICES)
 
 
@@ -105,6 +109,8 @@ class Scripted(OfflineAPI):
             raise ParameterError(
                 f"unknown summarizer {self.style!r}; known: {', '.join(SUMMARIZERS)}"
             )
+        # Else Inspect warns, at every compaction, that it knows no window.
+        set_model_info(f"scripted/{model_name}", ModelInfo(context_length=CONTEXT))
         self.verifier = verifier or model_name
         if self.agent and self.verifier not in verifying.STYLES:
             raise ParameterError(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
-from constraintrot.errors import ConstraintRotError
+from constraintrot.extras import require
 from constraintrot.report.page import frames, runs, source, summary
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
@@ -15,7 +14,6 @@ from constraintrot.report.page.sections import Page, page
 NAMES = (
     "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES,
 )  # fmt: skip
-_EXTRA = ("matplotlib", "jinja2", "pyarrow")
 
 
 def report(given: Sequence[str], folder: Path) -> Page:
@@ -31,10 +29,10 @@ def report(given: Sequence[str], folder: Path) -> Page:
         What was written.
 
     Raises:
-        ConstraintRotError: the extra ``report`` is not installed, or there is
-            nothing to report on.
+        MissingExtraError: the extra ``report`` is not installed.
+        ConstraintRotError: there is nothing to report on.
     """
-    needed()
+    require("a report", "report")
     found = page(source.read(given, leave_out=str(folder)))
     folder.mkdir(parents=True, exist_ok=True)
     listed = runs.RUNS.dump_json(found.source.runs, indent=1).decode()
@@ -42,20 +40,6 @@ def report(given: Sequence[str], folder: Path) -> Page:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     frames.write(found.source.frame, folder)
     return found
-
-
-def needed() -> None:
-    """See whether all that a report needs is there.
-
-    Raises:
-        ConstraintRotError: the extra ``report`` is not installed.
-    """
-    missing = [name for name in _EXTRA if find_spec(name) is None]
-    if missing:
-        raise ConstraintRotError(
-            f"a report needs {', '.join(missing)}; install them with:"
-            " pip install 'constraintrot[report]'"
-        )
 
 
 def texts(found: Page) -> dict[str, str]:

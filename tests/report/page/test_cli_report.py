@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from constraintrot.cli.main import main
@@ -34,16 +33,6 @@ def test_what_was_left_out_is_said_on_standard_error(logs: Path, tmp_path: Path)
     result = CliRunner().invoke(main, ["report", str(logs), "-o", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     assert "! Not counted: cut.eval is no readable Inspect log" in result.stderr
-
-
-def test_a_missing_extra_is_answered_with_the_command(
-    scripted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(write, "find_spec", lambda name: None if name == "matplotlib" else object())
-    result = CliRunner().invoke(main, ["report", str(scripted), "-o", str(tmp_path / "out")])
-    assert result.exit_code == 2
-    assert "a report needs matplotlib" in result.stderr
-    assert "pip install 'constraintrot[report]'" in result.stderr
 
 
 def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
