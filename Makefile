@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test check lint bench soak validate report report-check lock harnesses
+.PHONY: env demo test check style lint bench soak validate report report-check lock harnesses
 .DEFAULT_GOAL := env
 
 env: $(STAMP)
@@ -28,13 +28,20 @@ $(STAMP): requirements.txt pyproject.toml
 demo: env
 	$(BIN)/constraintrot demo
 
-test: check
-	$(BIN)/python -m pytest -q -m "not soak"
+# The type checker beside the tests: it is silent unless it finds something.
+test: env style
+	@$(BIN)/mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile -m "not soak"; tests=$$?; \
+	wait $$types || { cat $(VENV)/mypy.log; exit 1; }; \
+	exit $$tests
 
-check: env
+check: env style
+	$(BIN)/mypy
+
+style: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # pyright's package fetches its program from npm, so `make test` does without it.
 lint: check
