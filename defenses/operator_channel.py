@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
     from constraintrot.defenses.operator import Channel, Exemption, Receipt, State
-    from constraintrot.defenses.operator.showing import Shown
+    from constraintrot.defenses.operator.rendering import Shown
 
 # How often a call is checked anew because the constraints changed meanwhile.
 _TRIES = 3
@@ -56,7 +56,7 @@ class OperatorChannel(Defense):
     @property
     def pins(self) -> Shown:
         """The block that the context shows."""
-        from constraintrot.defenses.operator.showing import Shown
+        from constraintrot.defenses.operator.rendering import Shown
 
         if self._pins is None:
             self._pins = Shown(self.channel)
@@ -64,7 +64,7 @@ class OperatorChannel(Defense):
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         """Wrap the compactor."""
-        from constraintrot.defenses.operator.showing import ShownCompaction
+        from constraintrot.defenses.operator.rendering import ShownCompaction
 
         return ShownCompaction(strategy, self.pins, lambda: self.poll("wrap"))
 

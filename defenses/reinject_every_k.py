@@ -41,7 +41,7 @@ class ReinjectEveryK(Defense):
         self._phase = 0
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.strategies import Noticing
+        from constraintrot.defenses._strategies import Noticing
 
         return Noticing(strategy, self._number, lambda _: None)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from constraintrot.defenses.rampart import Block, Principal, Registry
-from constraintrot.defenses.rampart.gating import CosineGate
+from constraintrot.defenses.rampart.embedding.gating import CosineGate
 
 SIZES = (12, 50, 200, 1000)
 DIMENSIONS = 384

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from constraintrot import tokens
-from constraintrot.defenses.rampart.authority import Grants, principal_id
 from constraintrot.defenses.rampart.block import Block, Counter, checked_name, name_key
-from constraintrot.defenses.rampart.compiling import Compiled
+from constraintrot.defenses.rampart.compile.assembly import Compiled
+from constraintrot.defenses.rampart.embedding.gating import Embedder, Gate
+from constraintrot.defenses.rampart.embedding.search import Searcher
 from constraintrot.defenses.rampart.errors import DuplicateBlockError, RegistryError
-from constraintrot.defenses.rampart.eviction import Scorer, default_scorer
-from constraintrot.defenses.rampart.gating import Embedder, Gate
-from constraintrot.defenses.rampart.ledger import Action
 from constraintrot.defenses.rampart.principal import Principal, identify
-from constraintrot.defenses.rampart.searching import Searcher
-from constraintrot.defenses.rampart.store import Store
-from constraintrot.defenses.rampart.tier import Record
+from constraintrot.defenses.rampart.state.authority import Grants, principal_id
+from constraintrot.defenses.rampart.state.eviction import Scorer, default_scorer
+from constraintrot.defenses.rampart.state.ledger import Action
+from constraintrot.defenses.rampart.state.store import Store
+from constraintrot.defenses.rampart.state.tier import Record
 
 
 class Kept:

@@ -14,18 +14,26 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from constraintrot import tokens
-from constraintrot.defenses.rampart import compiling, ledger, live
 from constraintrot.defenses.rampart.block import Block, Counter, checked_int, name_key
-from constraintrot.defenses.rampart.compiling import Chosen, Compiled, Moment, Plan, Verification
-from constraintrot.defenses.rampart.drafting import from_seeds
+from constraintrot.defenses.rampart.compile import assembly as compiling
+from constraintrot.defenses.rampart.compile.assembly import (
+    Chosen,
+    Compiled,
+    Moment,
+    Plan,
+    Verification,
+)
+from constraintrot.defenses.rampart.embedding.gating import Embedder, Gate
 from constraintrot.defenses.rampart.errors import RegistryError, UnknownBlockError
-from constraintrot.defenses.rampart.eviction import Scorer, default_scorer
-from constraintrot.defenses.rampart.gating import Embedder, Gate
 from constraintrot.defenses.rampart.principal import Principal, identify
-from constraintrot.defenses.rampart.provenance import Provenance, lineage
-from constraintrot.defenses.rampart.store import Store
-from constraintrot.defenses.rampart.tier import Entry
-from constraintrot.defenses.rampart.writing import Writable
+from constraintrot.defenses.rampart.state import fork_safety as live
+from constraintrot.defenses.rampart.state import ledger
+from constraintrot.defenses.rampart.state.eviction import Scorer, default_scorer
+from constraintrot.defenses.rampart.state.mutations import Writable
+from constraintrot.defenses.rampart.state.provenance import Provenance, lineage
+from constraintrot.defenses.rampart.state.record_factory import from_seeds
+from constraintrot.defenses.rampart.state.store import Store
+from constraintrot.defenses.rampart.state.tier import Entry
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.seeds import Seed
@@ -227,7 +235,8 @@ class Registry(Writable):
         Raises:
             SnapshotError: it cannot be written.
         """
-        from constraintrot.defenses.rampart import saving, snapshot
+        from constraintrot.defenses.rampart import snapshot
+        from constraintrot.defenses.rampart.snapshot import snapshot_state as saving
 
         with self._store.lock:
             state = saving.state_of(self._store, self._grants, self._label)
@@ -260,7 +269,8 @@ class Registry(Writable):
             SnapshotError: truncated, tampered with, or of another kind.
             AuthorityError: of another owner.
         """
-        from constraintrot.defenses.rampart import saving, snapshot
+        from constraintrot.defenses.rampart import snapshot
+        from constraintrot.defenses.rampart.snapshot import snapshot_state as saving
 
         state = snapshot.read(path, key)
         made = cls(

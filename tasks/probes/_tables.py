@@ -9,7 +9,7 @@ from hashlib import sha256
 from uuid import UUID
 
 from constraintrot.defenses.rampart.block import Block
-from constraintrot.defenses.rampart.compiling import Compiled
+from constraintrot.defenses.rampart.compile.assembly import Compiled
 from constraintrot.defenses.rampart.errors import RampartError
 from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.registry import Registry
