@@ -16,9 +16,10 @@ Transformation* (2026); the pinned tier and its guarantees are this project's.
 """
 
 from constraintrot.defenses.rampart.block import Block, Counter, Source
-from constraintrot.defenses.rampart.compile.assembly import Compiled, Excluded, Plan, Verification
-from constraintrot.defenses.rampart.embedding.embedder import embedder
-from constraintrot.defenses.rampart.embedding.gating import CosineGate, Embedder, Gate
+from constraintrot.defenses.rampart.compile.results import Compiled, Excluded, Plan
+from constraintrot.defenses.rampart.compile.verification import Verification
+from constraintrot.defenses.rampart.embedding.embedder import Embedder, embedder
+from constraintrot.defenses.rampart.embedding.gating import CosineGate, Gate
 from constraintrot.defenses.rampart.errors import (
     AuthorityError,
     DuplicateBlockError,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspect_ai import Task, task
 
-from constraintrot.defenses.rampart.embedding.gating import CosineGate, Embedder
+from constraintrot.defenses.rampart import CosineGate, Embedder
 from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.tasks.probes import _reading, firmware, hashing
 from constraintrot.tasks.probes._cells import Cell, assemble
@@ -82,6 +82,6 @@ def _embedder(given: str | Embedder) -> Embedder:
         return given
     if given == HASHING:
         return hashing.embed
-    from constraintrot.defenses.rampart.embedding.embedder import embedder
+    from constraintrot.defenses.rampart import embedder
 
     return embedder(given)

@@ -1,119 +1,23 @@
-"""From a moment of a registry to a prompt: the ordered walk and the budget.
+"""The ordered walk over a registry's blocks, and the budget.
 
-The stages of section 2.4 in their order: the gate has run before, the walk and the
-budget are here, the accesses are counted after. The pinned tier comes first, whole
-or not at all; a block that is over what is left is skipped, and the walk goes on.
+The pinned tier comes first, whole or not at all; a block that is over what is left
+of the budget is skipped, and the walk goes on (section 2.4).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, TypeAlias
-from uuid import UUID
+from dataclasses import dataclass
 
-from constraintrot.defenses.rampart.block import Block, Counter
+from constraintrot.defenses.rampart.block import Counter
 from constraintrot.defenses.rampart.errors import PinOverflowError
-from constraintrot.defenses.rampart.state.tier import Entry
-
-Reason: TypeAlias = Literal["gate", "budget"]
-
-
-@dataclass(frozen=True, slots=True)
-class Excluded:
-    """A block that a compile left out, and why.
-
-    Attributes:
-        id: of the block.
-        name: of the block.
-        reason: ``gate``: not relevant to the query; ``budget``: did not fit.
-        tokens: of its frame.
-    """
-
-    id: UUID
-    name: str
-    reason: Reason
-    tokens: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What a compile would hold.
-
-    Attributes:
-        names: in compile order, pins first.
-        ids: in the same order.
-        digests: of the contents, in the same order.
-        tokens: of the prompt, by the registry's counter.
-        manifest: SHA-256 over the pins' names and digests.
-        revision: of the registry at that moment.
-    """
-
-    names: tuple[str, ...]
-    ids: tuple[UUID, ...]
-    digests: tuple[str, ...]
-    tokens: int
-    manifest: str
-    revision: int
-    _gated: Sequence[Entry] = field(repr=False)
-    _over: Sequence[Entry] = field(repr=False)
-
-    @cached_property
-    def excluded(self) -> tuple[Excluded, ...]:
-        """What was left out: by the gate, then by the budget, each in registry order."""
-        reasons: tuple[tuple[Reason, Sequence[Entry]], ...] = (
-            ("gate", self._gated),
-            ("budget", self._over),
-        )
-        return tuple(Excluded(e.id, e.name, why, e.tokens) for why, left in reasons for e in left)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compiled(Plan):
-    """A compiled prompt and what it is made of.
-
-    Attributes:
-        prompt: the frames one after another.
-    """
-
-    prompt: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """Whether a context holds every pin.
-
-    Attributes:
-        held: all pins stand in it verbatim.
-        missing: those that do not.
-        manifest: of the pins that were looked for.
-        revision: of the registry at that moment.
-    """
-
-    held: bool
-    missing: tuple[Block, ...]
-    manifest: str
-    revision: int
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A registry at one moment, as a compile sees it."""
-
-    pins: Sequence[Entry]
-    pinned_text: str
-    pinned_tokens: int
-    manifest: str
-    rest: Sequence[Entry]
-    rest_tokens: int
-    revision: int
+from constraintrot.defenses.rampart.state.records import Entry, Moment
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What went in, what did not fit, and the text."""
+    """The entries that a prompt holds, those that did not fit, and its text and tokens."""
 
     held: Sequence[Entry]
     over: Sequence[Entry]
@@ -166,32 +70,8 @@ def choose(
     return Chosen([*moment.pins, *held], over, text, tokens)
 
 
-def plan(moment: Moment, chosen: Chosen, gated: Sequence[Entry]) -> Plan:
-    """What a dry run tells."""
-    return Plan(**_facts(moment, chosen, gated))
-
-
-def compiled(moment: Moment, chosen: Chosen, gated: Sequence[Entry]) -> Compiled:
-    """What a compile returns."""
-    return Compiled(prompt=chosen.prompt, **_facts(moment, chosen, gated))
-
-
-def _facts(moment: Moment, chosen: Chosen, gated: Sequence[Entry]) -> dict[str, Any]:
-    _, _, names, ids, digests, _ = zip(*chosen.held, strict=True) if chosen.held else [()] * 6
-    return {
-        "names": names,
-        "ids": ids,
-        "digests": digests,
-        "tokens": chosen.tokens,
-        "manifest": moment.manifest,
-        "revision": moment.revision,
-        "_gated": gated,
-        "_over": chosen.over,
-    }
-
-
-def _walk(admitted: Sequence[Entry], room: int) -> tuple[list[Entry], list[Entry], int]:
-    held, over, left = list[Entry](), list[Entry](), room
+def _walk(admitted: Sequence[Entry], budget: int) -> tuple[list[Entry], list[Entry], int]:
+    held, over, left = list[Entry](), list[Entry](), budget
     for entry in admitted:
         tokens = entry[1]
         if tokens <= left:
@@ -199,7 +79,7 @@ def _walk(admitted: Sequence[Entry], room: int) -> tuple[list[Entry], list[Entry
             held.append(entry)
         else:
             over.append(entry)
-    return held, over, room - left
+    return held, over, budget - left
 
 
 def _shortened(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeAlias
 
+from constraintrot.defenses.rampart.embedding.models import EmbeddingModel
 from constraintrot.defenses.rampart.errors import EmbeddingError
 
-if TYPE_CHECKING:
-    from constraintrot.defenses.rampart.embedding.embedder import EmbeddingModel, Encode
+Encode: TypeAlias = Callable[[list[str]], Any]
+"""From texts to vectors that NumPy can hold, one a text; what a backend is."""
 
 ONNX_FILES: Final = ("model.onnx", "tokenizer.json", "tokenizer_config.json")
 

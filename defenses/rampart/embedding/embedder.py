@@ -1,4 +1,4 @@
-"""Embedding models by configuration (Table 1 of the paper).
+"""An embedder: texts to unit vectors, by whichever model and backend is chosen.
 
 ::
 
@@ -13,10 +13,12 @@ when no gate is used.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
+from constraintrot.defenses.rampart.embedding import backends
+from constraintrot.defenses.rampart.embedding.backends import Encode
+from constraintrot.defenses.rampart.embedding.models import DEFAULT, EmbeddingModel, Precision, find
 from constraintrot.defenses.rampart.errors import EmbeddingError
 
 if TYPE_CHECKING:
@@ -25,75 +27,10 @@ if TYPE_CHECKING:
 
     from constraintrot.models.in_process.sources import Sources
 
+Embedder: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
+"""From n texts to n vectors, shape (n, d)."""
+
 Backend: TypeAlias = Literal["onnx", "sentence-transformers", "api"]
-Precision: TypeAlias = Literal["int8", "full"]
-Encode: TypeAlias = Callable[[list[str]], Any]
-"""From texts to vectors that NumPy can hold, one a text; what a backend is."""
-
-DEFAULT: Final = "all-MiniLM-L6-v2"
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingModel:
-    """A row of Table 1.
-
-    Attributes:
-        name: as the paper names it.
-        megabytes: on disk; None for an API.
-        max_tokens: of a text; the rest of it is not represented.
-        dim: of a vector.
-        kind: in this process, or a network call that needs a key.
-        repo: the publisher's repository on the hub.
-        pooling: how token vectors become one.
-        query_prefix: what the model expects before a query.
-        passage_prefix: what it expects before a text that is searched.
-    """
-
-    name: str
-    megabytes: int | None
-    max_tokens: int
-    dim: int
-    kind: Literal["local", "api"] = "local"
-    repo: str = ""
-    pooling: Literal["mean", "cls"] = "mean"
-    query_prefix: str = ""
-    passage_prefix: str = ""
-
-
-def _e5(name: str, megabytes: int, dim: int) -> EmbeddingModel:
-    return EmbeddingModel(
-        name,
-        megabytes,
-        512,
-        dim,
-        repo=f"intfloat/{name}",
-        query_prefix="query: ",
-        passage_prefix="passage: ",
-    )
-
-
-def _sentence(name: str, megabytes: int, max_tokens: int, dim: int) -> EmbeddingModel:
-    return EmbeddingModel(name, megabytes, max_tokens, dim, repo=f"sentence-transformers/{name}")
-
-
-MODELS: Final = (
-    _sentence(DEFAULT, 22, 256, 384),
-    _sentence("all-MiniLM-L12-v2", 33, 256, 384),
-    _sentence("all-mpnet-base-v2", 420, 384, 768),
-    _e5("e5-base-v2", 438, 768),
-    _e5("e5-large-v2", 1300, 1024),
-    EmbeddingModel(
-        "bge-large-en-v1.5",
-        1300,
-        512,
-        1024,
-        repo="BAAI/bge-large-en-v1.5",
-        pooling="cls",
-        query_prefix="Represent this sentence for searching relevant passages: ",
-    ),
-    EmbeddingModel("text-embedding-3-small", None, 8191, 1536, kind="api"),
-    EmbeddingModel("text-embedding-3-large", None, 8191, 3072, kind="api"),
-)
 
 
 class TextEmbedder:
@@ -191,8 +128,7 @@ def embedder(
         raise EmbeddingError(f"{name} is a model of kind {model.kind}, which {chosen} cannot run")
     if precision is not None and (chosen != "onnx" or path is not None):
         raise EmbeddingError("precision is a choice of the ONNX weights that are fetched")
-    # Not at the top: they bring in the machinery that fetches weights.
-    from constraintrot.defenses.rampart.embedding import backends
+    # Not at the top: it brings in the machinery that fetches weights.
     from constraintrot.defenses.rampart.embedding.model_files import folder_of
 
     if chosen == "api":
@@ -205,16 +141,3 @@ def embedder(
     exact: Precision = precision or ("int8" if name == DEFAULT else "full")
     folder = folder_of(model, exact, sources)
     return TextEmbedder(model, chosen, exact, backends.onnx(model, folder, threads))
-
-
-def find(name: str) -> EmbeddingModel:
-    """The model of that name.
-
-    Raises:
-        EmbeddingError: there is none; the message lists those of the table.
-    """
-    for model in MODELS:
-        if model.name == name:
-            return model
-    known = ", ".join(model.name for model in MODELS)
-    raise EmbeddingError(f"unknown embedding model {name!r}; known: {known}")

@@ -8,17 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from constraintrot.defenses.rampart.block import Block
 from constraintrot.defenses.rampart.errors import RegistryError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-Embedder: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
-"""From n texts to n vectors, shape (n, d)."""
 
 
 @dataclass(frozen=True, slots=True)

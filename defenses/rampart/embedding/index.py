@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constraintrot.defenses.rampart.compile.assembly import Moment
-from constraintrot.defenses.rampart.embedding.gating import Embedder
+from constraintrot.defenses.rampart.embedding.embedder import Embedder
 from constraintrot.defenses.rampart.errors import EmbeddingError
+from constraintrot.defenses.rampart.state.records import Moment
 
 Matrix: TypeAlias = NDArray[np.float32]
 
@@ -108,11 +108,11 @@ class Index:
             entries = (*moment.pins, *moment.rest)
             rows = [self._row.get(entry.key, count) for entry in entries]
             self._order = (moment.revision, np.array(rows, np.intp))
-        found = np.empty(count + 1, np.float32)
+        scores = np.empty(count + 1, np.float32)
         if count:
-            np.dot(self._matrix[:count], query, out=found[:count])
-        found[count] = np.nan
-        return found[self._order[1]]
+            np.dot(self._matrix[:count], query, out=scores[:count])
+        scores[count] = np.nan
+        return scores[self._order[1]]
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:

@@ -13,17 +13,15 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from constraintrot.defenses.rampart.embedding.models import EmbeddingModel, Precision
 from constraintrot.defenses.rampart.errors import EmbeddingError
 from constraintrot.errors import WeightsError
 from constraintrot.models.in_process import weights
 from constraintrot.models.in_process.catalogue import Hub, Packages
 from constraintrot.models.in_process.resumable_join import Joined, sha256_of
 from constraintrot.models.in_process.sources import Sources
-
-if TYPE_CHECKING:
-    from constraintrot.defenses.rampart.embedding.embedder import EmbeddingModel, Precision
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from constraintrot.defenses.rampart.block import Block
-from constraintrot.defenses.rampart.compile.assembly import Moment
-from constraintrot.defenses.rampart.embedding.gating import CosineGate, Embedder, Gate
+from constraintrot.defenses.rampart.embedding.embedder import Embedder
+from constraintrot.defenses.rampart.embedding.gating import CosineGate, Gate
 from constraintrot.defenses.rampart.errors import EmbeddingError, RegistryError
+from constraintrot.defenses.rampart.state.records import Moment
 from constraintrot.defenses.rampart.state.store import Store
 
 if TYPE_CHECKING:
-    from constraintrot.defenses.rampart.embedding.index import Matrix
+    from constraintrot.defenses.rampart.embedding.index import Index, Matrix
 
 
 class Searcher:
@@ -25,10 +26,11 @@ class Searcher:
         self._store = store
         self._embedder = embedder
         self._gate: Gate = CosineGate() if gate is None else gate
+        self._index: Index | None = None
         if embedder is not None:
             from constraintrot.defenses.rampart.embedding.index import Index
 
-            store.index = Index()
+            self._index = store.vectors = Index()
 
     def gated(self, query: str, gate: Gate | None) -> tuple[Moment, list[bool]]:
         """A moment of the store, and one verdict for each of its unpinned blocks.
@@ -64,12 +66,12 @@ class Searcher:
         entries = [*moment.pins, *moment.rest]
         chosen = [(entries[at].id, float(scores[at])) for at in best(scores, k, least)]
         with self._store.lock:
-            found = [(self._store.find(block_id), score) for block_id, score in chosen]
-            return tuple((self._store.view(r), score) for r, score in found if r is not None)
+            nearest = [(self._store.find(block_id), score) for block_id, score in chosen]
+            return tuple((self._store.view(r), score) for r, score in nearest if r is not None)
 
     def _scored(self, query: str) -> tuple[Moment, Matrix]:
         """A moment and the cosines of all its blocks; nan for what came in this very instant."""
-        embedder, index = self._embedder, self._store.index
+        embedder, index = self._embedder, self._index
         if embedder is None or index is None:
             raise EmbeddingError(
                 "relevance to a query needs embeddings; give the registry an embedder, "
@@ -88,7 +90,7 @@ class Searcher:
         """Embed the blocks that were written or amended since."""
         from constraintrot.defenses.rampart.embedding.index import embedded
 
-        store, index = self._store, self._store.index
+        store, index = self._store, self._index
         assert index is not None
         with store.lock:
             records = [store.records[key] for key in index.expected()]

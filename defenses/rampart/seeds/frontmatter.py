@@ -27,11 +27,11 @@ _CLOSES: Final = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
 class NoFrontmatterError(ValueError):
-    """What stands between the two rules is no YAML mapping."""
+    """What is between the two rules is no YAML mapping."""
 
 
 def span(text: str) -> tuple[int, int, int] | None:
-    """Where a head stands: its YAML's start and end, and the start of the body.
+    """Where a head is: its YAML's start and end, and the start of the body.
 
     Returns:
         Offsets, or None if the text does not begin with a line ``---`` that a

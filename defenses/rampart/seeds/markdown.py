@@ -97,23 +97,23 @@ def pieces(text: str, stem: str) -> tuple[Piece, ...]:
     if "blocks" not in fields:
         return (Piece(text, _whole(text, stem, fields).name),)
     names = frozenset(name for name, *_ in _declared(fields))
-    found: list[Piece] = []
+    taken: list[Piece] = []
     at = 0
     for name, start, end in _sections(text, body, stem, names):
-        found += [Piece(text[at:start]), Piece(text[start:end], name)]
+        taken += [Piece(text[at:start]), Piece(text[start:end], name)]
         at = end
-    return (*found, Piece(text[at:])) if at < len(text) else tuple(found)
+    return (*taken, Piece(text[at:])) if at < len(text) else tuple(taken)
 
 
 def _sections(text: str, body: int, stem: str, names: frozenset[str]) -> list[_Span]:
-    """Where the contents stand; between them there are headings and blank lines only."""
+    """Where the contents are; between them there are headings and blank lines only."""
     # Text before the first section is a block too, if there is any.
     name, at = stem, body
-    found: list[_Span] = []
+    spans: list[_Span] = []
     titles: list[str] = []
     for title, start, end in _headings(text, body, names):
         if titles or text[at:start].strip():
-            found.append(_trimmed(text, name, at, start))
+            spans.append(_trimmed(text, name, at, start))
         name, at = title, end
         titles.append(title)
     if missing := names.difference(titles):
@@ -121,9 +121,9 @@ def _sections(text: str, body: int, stem: str, names: frozenset[str]) -> list[_S
             f"no section for {_listed(missing)}: each block needs a line '## NAME' "
             "at the margin, outside fenced code"
         )
-    found.append(_trimmed(text, name, at, len(text)))
-    _refuse_repeated([name for name, *_ in found])
-    return found
+    spans.append(_trimmed(text, name, at, len(text)))
+    _refuse_repeated([name for name, *_ in spans])
+    return spans
 
 
 def _read(text: str) -> tuple[dict[str, Value], int]:

@@ -62,8 +62,8 @@ def read(
     # Not isinstance: of a protocol it costs as much as parsing a block.
     if hasattr(source, "draw"):
         return cast(Drawable, source).draw(names)
-    found = [seed for one in _descriptors(source) for seed in _described(one, root, parsers)]
-    return pick(found, names)
+    seeds = [seed for one in _descriptors(source) for seed in _described(one, root, parsers)]
+    return pick(seeds, names)
 
 
 def pick(seeds: Iterable[Seed], names: Sequence[str] | None) -> list[Seed]:
@@ -72,9 +72,9 @@ def pick(seeds: Iterable[Seed], names: Sequence[str] | None) -> list[Seed]:
     Raises:
         SeedError: two seeds have one name, or a name is unknown or asked for twice.
     """
-    found = list(seeds)
+    every = list(seeds)
     by_name: dict[str, Seed] = {}
-    for seed in found:
+    for seed in every:
         other = by_name.setdefault(name_key(seed.name), seed)
         if other is not seed:
             raise SeedError(
@@ -82,10 +82,10 @@ def pick(seeds: Iterable[Seed], names: Sequence[str] | None) -> list[Seed]:
                 f"{seed.name!r} of {seed.origin}; name the blocks to take"
             )
     if names is None:
-        return found
+        return every
     if isinstance(names, str):
         raise SeedError(f"names is a list of names; got the string {names!r}")
-    exact = {seed.name: seed for seed in found}
+    exact = {seed.name: seed for seed in every}
     if unknown := [name for name in names if name not in exact]:
         known = ", ".join(sorted(exact)[:50]) or "none"
         raise SeedError(f"no block named {', '.join(map(repr, unknown))}; known: {known}")

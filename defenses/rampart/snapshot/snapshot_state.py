@@ -8,6 +8,7 @@ belong to whatever model is in use then.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,22 +19,34 @@ from constraintrot.defenses.rampart.errors import (
     RampartError,
     SnapshotError,
 )
+from constraintrot.defenses.rampart.snapshot.sealed_file import read, write
 from constraintrot.defenses.rampart.state import ledger
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.authority import Grants
 from constraintrot.defenses.rampart.state.ledger import Ledger
-from constraintrot.defenses.rampart.state.record_factory import drafted
+from constraintrot.defenses.rampart.state.record_factory import new_record
+from constraintrot.defenses.rampart.state.records import Record
 from constraintrot.defenses.rampart.state.store import Store
-from constraintrot.defenses.rampart.state.tier import Record
 
 FORMAT: Final = 1
 
 
-def state_of(store: Store, grants: Grants, label: str) -> dict[str, object]:
+def save(path: str | Path, key: bytes, store: Store, grants: Grants) -> None:
+    """Write a registry's state.
+
+    Raises:
+        SnapshotError: it cannot be written.
+    """
+    with store.lock:
+        state = state_of(store, grants)
+    write(path, state, key)
+
+
+def state_of(store: Store, grants: Grants) -> dict[str, object]:
     """All that a restore needs; the store's lock is held."""
     return {
         "format": FORMAT,
-        "label": label,
+        "label": store.label,
         "owner": grants.owner.hex,
         "grants": {who.hex: pin for who, pin in grants.pinning.items()},
         "revision": store.revision,
@@ -44,16 +57,16 @@ def state_of(store: Store, grants: Grants, label: str) -> dict[str, object]:
     }
 
 
-def label_of(state: Mapping[str, Any]) -> str:
-    """The registry's label.
+def load(path: str | Path, key: bytes) -> dict[str, Any]:
+    """Read a registry's state.
 
     Raises:
-        SnapshotError: the state is of another format.
+        SnapshotError: the file cannot be trusted, or holds something else.
     """
-    label = state.get("label")
-    if state.get("format") != FORMAT or not isinstance(label, str):
+    state = read(path, key)
+    if state.get("format") != FORMAT or not isinstance(state.get("label"), str):
         raise SnapshotError(f"the snapshot is not a registry's state of format {FORMAT}")
-    return label
+    return state
 
 
 def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counter) -> None:
@@ -61,7 +74,7 @@ def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counte
 
     Raises:
         AuthorityError: the snapshot is of another owner.
-        SnapshotError: the state makes no sense.
+        SnapshotError: the state cannot be used.
     """
     try:
         if UUID(state["owner"]) != grants.owner:
@@ -121,15 +134,15 @@ def _record(row: Mapping[str, Any], counter: Counter) -> Record:
     pinned, removable, last = row["pinned"], row["removable"], row["last"]
     if not isinstance(pinned, bool) or (pinned and removable):
         raise SnapshotError(f"block {row['name']!r} of the snapshot is neither pinned nor not")
-    record = drafted(
+    record = new_record(
         counter,
         UUID(row["author"]),
         row["name"],
         row["content"],
         pinned=pinned,
-        removable=removable,
         priority=row["priority"],
         source=row["source"],
+        removable=removable,
         run=row["run"],
         tags=row["tags"],
     )

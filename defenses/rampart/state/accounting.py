@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from constraintrot.defenses.rampart.state.tier import Entry, Record
+from constraintrot.defenses.rampart.state.records import Entry, Record
 
 
 class Accesses:
@@ -44,8 +44,9 @@ class Accesses:
         """
         self.settle()
         self._touched_were_in = not current or len(held) <= len(left)
-        found = ((self._records.get(e.key), e) for e in (held if self._touched_were_in else left))
-        self._touched = [r for r, e in found if r is not None and r.entry.id == e.id]
+        touched = held if self._touched_were_in else left
+        records = ((self._records.get(e.key), e) for e in touched)
+        self._touched = [r for r, e in records if r is not None and r.entry.id == e.id]
         self._repeats = 1
         self.compiles += 1
         self.settle()

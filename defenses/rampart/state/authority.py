@@ -11,11 +11,11 @@ from uuid import UUID
 
 from constraintrot.defenses.rampart.errors import AuthorityError, RegistryError
 from constraintrot.defenses.rampart.principal import Principal
-from constraintrot.defenses.rampart.state.tier import Record
+from constraintrot.defenses.rampart.state.records import Record
 
 
 class Grants:
-    """The owner, and whom the owner let in.
+    """The owner, and to whom the owner gave grants.
 
     Attributes:
         owner: may do everything but touch the blocks of others.
@@ -26,7 +26,7 @@ class Grants:
         self.owner = owner
         self.pinning = pinning or {}
 
-    def standing(self, who: UUID, *, pin: bool = False) -> bool:
+    def allows(self, who: UUID, *, pin: bool = False) -> bool:
         """Whether a principal may write, or pin."""
         return who == self.owner or (self.pinning.get(who, False) if pin else who in self.pinning)
 
@@ -36,7 +36,7 @@ class Grants:
         Raises:
             AuthorityError: the principal may not.
         """
-        if not self.standing(who, pin=pin):
+        if not self.allows(who, pin=pin):
             what = "pin" if pin else "write"
             raise AuthorityError(
                 f"principal {who} may not {what} here; the registry's owner can grant it"
@@ -83,11 +83,11 @@ class Grants:
         Raises:
             AuthorityError: non-removable and not the author, or no force; a stranger.
         """
-        own = record.author == who
+        by_author = record.author == who
         if record.removable:
-            if not own:
+            if not by_author:
                 self.check(who)
-        elif not own:
+        elif not by_author:
             raise AuthorityError(
                 f"block {record.entry.name!r} is non-removable and was written by "
                 f"{record.author}; only its author removes it, with force"

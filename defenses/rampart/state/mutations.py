@@ -1,141 +1,135 @@
-"""What changes a registry's blocks: each call is atomic and logged, and its caller proven."""
+"""What changes a registry: each call is atomic and logged, and its caller proven."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 
-from constraintrot.defenses.rampart.block import Block, Source, checked_int
+from constraintrot.defenses.rampart.block import Block, Counter, checked_int, name_key
 from constraintrot.defenses.rampart.errors import AuthorityError, DuplicateBlockError, RegistryError
-from constraintrot.defenses.rampart.keeping import Kept
 from constraintrot.defenses.rampart.principal import Principal, identify
+from constraintrot.defenses.rampart.seeds import Seed, Source, read
+from constraintrot.defenses.rampart.state.authority import Grants, principal_id
 from constraintrot.defenses.rampart.state.eviction import Scorer, lowest
-from constraintrot.defenses.rampart.state.record_factory import counted, drafted
+from constraintrot.defenses.rampart.state.ledger import Action
+from constraintrot.defenses.rampart.state.record_factory import (
+    Fields,
+    from_seeds,
+    new_entry,
+    new_record,
+)
+from constraintrot.defenses.rampart.state.records import Record
+from constraintrot.defenses.rampart.state.store import Store
 
 
-class Writable(Kept):
-    """The half of ``Registry`` that changes it."""
+class Mutations:
+    """The only way into a registry's state, and out of it.
 
-    def pin(
-        self,
-        content: str,
-        *,
-        by: Principal,
-        name: str | None = None,
-        source: Source = "orchestrator",
-        tags: Iterable[str] = (),
-        run: str | None = None,
-        at: int | None = None,
-    ) -> Block:
-        """Write a block of the pinned tier: non-removable, and in every compile.
+    Arguments and errors are those of the methods of ``Registry`` with the same names.
 
-        Args:
-            content: not empty.
-            by: the caller, who becomes its author.
-            name: unique; ``pin-1`` and so on unless given.
-            source: what the caller states about where it comes from.
-            tags: free words.
-            run: that a rollback takes it back with.
-            at: position within the tier; last unless given.
+    Args:
+        store: the blocks.
+        grants: who may change them.
+        counter: of tokens.
+        scorer: what a block is worth, where an eviction brings none.
+    """
 
-        Raises:
-            AuthorityError: neither owner nor granted to pin.
-            DuplicateBlockError: the name is taken.
-            RegistryError: another argument is refused.
-        """
-        fields = {"source": source, "tags": tags, "run": run, "pinned": True, "removable": False}
-        return self._written(identify(by), name, content, at, fields)
+    def __init__(self, store: Store, grants: Grants, counter: Counter, scorer: Scorer) -> None:
+        self._store = store
+        self._grants = grants
+        self._counter = counter
+        self._scorer = scorer
+
+    def grant(self, who: Principal | UUID, by: Principal, *, pin: bool) -> None:
+        """Let a principal write, or also pin."""
+        owner, other = identify(by), principal_id(who)
+        with self._store.lock:
+            self._grants.check_owner(owner)
+            self._grants.pinning[other] = bool(pin)
+            self._store.changed()
+            self._log("grant", owner, detail={"who": other.hex, "pin": bool(pin)})
+
+    def revoke(self, who: Principal | UUID, by: Principal) -> None:
+        """Take a grant back."""
+        owner, other = identify(by), principal_id(who)
+        with self._store.lock:
+            self._grants.check_owner(owner)
+            if self._grants.pinning.pop(other, None) is None:
+                raise RegistryError(f"principal {other} has no grant that could be revoked")
+            self._store.changed()
+            self._log("revoke", owner, detail={"who": other.hex})
 
     def write(
         self,
+        name: str | None,
         content: str,
-        *,
         by: Principal,
-        name: str | None = None,
-        priority: int = 50,
-        source: Source = "agent",
-        removable: bool = True,
-        run: str | None = None,
-        tags: Iterable[str] = (),
-        at: int | None = None,
+        at: int | None,
+        fields: Fields,
+        *,
+        pinned: bool = False,
     ) -> Block:
-        """Write a block of the unpinned tier, in one's own registry or in another's.
-
-        Args:
-            content: any text.
-            by: the caller, who becomes its author.
-            name: unique; ``agent-1`` and so on, after the source, unless given.
-            priority: 0 to 100.
-            source: what the caller states about where it comes from.
-            removable: False keeps everybody but the author, with force, from removing it.
-            run: that a rollback takes it back with.
-            tags: free words.
-            at: position within the tier; last unless given.
-
-        Raises:
-            AuthorityError: neither owner nor granted to write.
-            DuplicateBlockError: the name is taken.
-            RegistryError: another argument is refused.
-        """
-        fields = {
-            "source": source, "tags": tags, "run": run,
-            "pinned": False, "removable": removable, "priority": priority,
-        }  # fmt: skip
-        return self._written(identify(by), name, content, at, fields)
+        """Write one block, under a name that is derived from its source unless one is given."""
+        author, place = identify(by), None if at is None else checked_int("at", at)
+        while True:
+            with self._store.lock:
+                self._grants.check(author, pin=pinned)
+                stem = "pin" if pinned else fields["source"]
+                free = self._free_name(stem) if name is None else name
+            record = new_record(self._counter, author, free, content, pinned=pinned, **fields)
+            try:
+                return self._add([record], place)[0]
+            except DuplicateBlockError:
+                if name is not None:
+                    raise
 
     def write_all(
-        self,
-        contents: Mapping[str, str],
-        *,
-        by: Principal,
-        priority: int = 50,
-        source: Source = "agent",
-        removable: bool = True,
-        run: str | None = None,
-        tags: Collection[str] = (),
+        self, contents: Mapping[str, str], by: Principal, fields: Fields
     ) -> tuple[Block, ...]:
-        """Write several blocks at the end of the unpinned tier, all of them or none.
-
-        Args:
-            contents: by name, in order.
-            by: the caller, who becomes their author.
-            priority: of each; and so are the other arguments of ``write``.
-            source: as ``write``.
-            removable: as ``write``.
-            run: as ``write``.
-            tags: as ``write``.
-
-        Raises:
-            AuthorityError, DuplicateBlockError, RegistryError: as ``write``.
-        """
+        """Write several blocks, all of them or none."""
         author = identify(by)
-        fields: dict[str, Any] = {
-            "source": source, "tags": tags, "run": run,
-            "pinned": False, "removable": removable, "priority": priority,
-        }  # fmt: skip
-        return self._taken_in(
+        return self._add(
             [
-                drafted(self._counter, author, name, text, **fields)
+                new_record(self._counter, author, name, text, pinned=False, **fields)
                 for name, text in contents.items()
             ]
         )
 
-    def amend(self, block_id: UUID, content: str, *, by: Principal) -> Block:
-        """Change a block's content; its id, name and place stay.
+    def load(
+        self,
+        source: Source,
+        names: Sequence[str] | None,
+        by: Principal,
+        pin: Callable[[Seed], bool] | Collection[str],
+    ) -> tuple[Block, ...]:
+        """Write the blocks of seeds, all of them or none."""
+        author = identify(by)
+        return self._add(from_seeds(self._counter, author, read(source, names), pin))
 
-        Raises:
-            AuthorityError: not its author, or one whose grant was revoked.
-            UnknownBlockError: no such block.
-            RegistryError: the content is refused.
-        """
+    def _add(self, records: Sequence[Record], at: int | None = None) -> tuple[Block, ...]:
+        """Insert new records, all or none, in the names of their authors."""
+        keys = [record.entry.key for record in records]
+        for before, record in enumerate(records):
+            if record.entry.key in keys[:before]:
+                raise DuplicateBlockError(f"two of the blocks are named {record.entry.name!r}")
+        with self._store.lock:
+            for record in records:
+                self._grants.check(record.author, pin=record.pinned)
+                self._store.free(record)
+            for record in records:
+                self._store.insert(record, at)
+                self._log("pin" if record.pinned else "write", record.author, record)
+            return tuple(self._store.view(record) for record in records)
+
+    def amend(self, block_id: UUID, content: str, by: Principal) -> Block:
+        """Change a block's content."""
         author = identify(by)
         with self._store.lock:
             record = self._store.record(block_id)
             self._grants.check_amend(author, record)
             name, pinned = record.entry.name, record.pinned
         # Name and tier never change, so counting need not hold the lock.
-        entry, plain = counted(self._counter, name, content, pinned=pinned, block_id=block_id)
+        entry, plain = new_entry(self._counter, name, content, pinned=pinned, block_id=block_id)
         with self._store.lock:
             record = self._store.record(block_id)
             self._grants.check_amend(author, record)
@@ -143,21 +137,8 @@ class Writable(Kept):
             self._log("amend", author, record)
             return self._store.view(record)
 
-    def promote(
-        self, block_ids: UUID | Sequence[UUID], position: int = 0, *, by: Principal
-    ) -> None:
-        """Move blocks of one tier, as a group that keeps the order given.
-
-        Args:
-            block_ids: one, or several in the order that they are to have.
-            position: of the first of them, within their tier; beyond the end is last.
-            by: for pins the owner or their author; else whoever may write.
-
-        Raises:
-            AuthorityError: the caller may not move one of them.
-            UnknownBlockError: no such block.
-            RegistryError: no block, one twice, or blocks of both tiers.
-        """
+    def promote(self, block_ids: UUID | Sequence[UUID], position: int, by: Principal) -> None:
+        """Move blocks of one tier, as a group."""
         who, place = identify(by), checked_int("position", position)
         ids = [block_ids] if isinstance(block_ids, UUID) else list(block_ids)
         if not ids or len(set(ids)) < len(ids):
@@ -172,40 +153,16 @@ class Writable(Kept):
             names = [record.entry.name for record in records]
             self._log("promote", who, detail={"names": names, "position": place})
 
-    def evict(self, block_id: UUID, *, by: Principal, force: bool = False) -> Block:
-        """Remove a block: one's own, or a removable one where one may write.
-
-        Args:
-            block_id: of the block.
-            by: the caller.
-            force: what an author says to remove a non-removable block, a pin included.
-
-        Raises:
-            AuthorityError: non-removable, and not the author with force; or a stranger.
-            UnknownBlockError: no such block.
-        """
+    def evict(self, block_id: UUID, by: Principal, *, force: bool) -> Block:
+        """Remove a block."""
         who = identify(by)
         with self._store.lock:
             record = self._store.record(block_id)
             self._grants.check_remove(who, record, force=force)
             return self._removed([record], who, "evict")[0]
 
-    def evict_lowest(
-        self, count: int = 1, *, by: Principal, scorer: Scorer | None = None
-    ) -> tuple[Block, ...]:
-        """Remove the caller's own removable blocks that are worth the least.
-
-        Blocks of others, non-removable ones and pins are never candidates, and a
-        block that the scorer gives ``math.inf`` stays (section 2.5).
-
-        Args:
-            count: how many at most.
-            by: the caller.
-            scorer: in the place of the registry's.
-
-        Raises:
-            RegistryError: the scorer gives no number.
-        """
+    def evict_lowest(self, count: int, by: Principal, scorer: Scorer | None) -> tuple[Block, ...]:
+        """Remove the caller's removable blocks that are worth the least."""
         who, most = identify(by), checked_int("count", count)
         with self._store.lock:
             entries = self._store.rest.entries()
@@ -215,20 +172,11 @@ class Writable(Kept):
         ranked = lowest(views, scorer or self._scorer)
         with self._store.lock:
             # Another thread may have removed some meanwhile, and a name may have been reused.
-            found = [self._store.find(view.id) for view in ranked]
-            return self._removed([r for r in found if r is not None][:most], who, "evict")
+            present = [self._store.find(view.id) for view in ranked]
+            return self._removed([r for r in present if r is not None][:most], who, "evict")
 
-    def rollback(self, run: str, *, by: Principal, force: bool = False) -> tuple[Block, ...]:
-        """Take back all blocks of a run, or none of them.
-
-        Args:
-            run: as given at their writing; one without blocks is no error.
-            by: their author.
-            force: to take back non-removable ones too, pins included.
-
-        Raises:
-            AuthorityError: one is of another author, or non-removable without force.
-        """
+    def rollback(self, run: str, by: Principal, *, force: bool) -> tuple[Block, ...]:
+        """Take back all blocks of a run, or none of them."""
         who = identify(by)
         with self._store.lock:
             entries = self._store.entries() if isinstance(run, str) else []  # pyright: ignore[reportUnnecessaryIsInstance]  # None is the run of all others
@@ -243,23 +191,31 @@ class Writable(Kept):
                 self._grants.check_remove(who, record, force=force)
             return self._removed(chosen, who, "rollback")
 
-    def _written(
+    def _removed(self, records: Sequence[Record], who: UUID, action: Action) -> tuple[Block, ...]:
+        views = tuple(self._store.view(record) for record in records)
+        for record in records:
+            self._store.remove(record)
+            self._log(action, who, record)
+        return views
+
+    def _free_name(self, stem: object) -> str:
+        number = self._store.written + 1
+        while name_key(f"{stem}-{number}") in self._store.records:
+            number += 1
+        return f"{stem}-{number}"
+
+    def _log(
         self,
-        author: UUID,
-        name: str | None,
-        content: str,
-        at: int | None,
-        fields: Mapping[str, Any],
-    ) -> Block:
-        place = None if at is None else checked_int("at", at)
-        while True:
-            with self._store.lock:
-                self._grants.check(author, pin=fields["pinned"])
-                stem = "pin" if fields["pinned"] else fields["source"]
-                free = self._free_name(stem) if name is None else name
-            record = drafted(self._counter, author, free, content, **fields)
-            try:
-                return self._taken_in([record], place)[0]
-            except DuplicateBlockError:
-                if name is not None:
-                    raise
+        action: Action,
+        by: UUID,
+        record: Record | None = None,
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        ledger = self._store.ledger
+        if record is None:
+            ledger.append(action, by, detail=detail)
+            return
+        if action in ("pin", "write"):
+            detail = {"source": record.source, "run": record.run, "removable": record.removable}
+            detail |= {"priority": record.priority, "tags": record.tags}
+        ledger.append(action, by, record.entry.name, record.entry.digest, detail)

@@ -14,7 +14,9 @@ from typing import Literal, TypeAlias, TypeVar
 from uuid import UUID
 
 from constraintrot.defenses.rampart.block import Source, name_key
+from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.ledger import Entry
+from constraintrot.defenses.rampart.state.store import Store
 
 K = TypeVar("K")
 State: TypeAlias = Literal["live", "evicted", "rolled back"]
@@ -80,6 +82,20 @@ class Provenance:
         return [asdict(line) for line in (*self.here, *self.elsewhere)]
 
 
+def lineage_of(store: Store, owner: UUID) -> Provenance:
+    """The lineage of a registry's blocks.
+
+    Args:
+        store: of the registry.
+        owner: whose blocks in other registries are told of, too.
+    """
+    others = [_logged(other) for other in fork_safety.stores() if other is not store]
+    elsewhere = (line for where, log in others for line in lineage(where, log))
+    return Provenance(
+        lineage(*_logged(store)), tuple(line for line in elsewhere if line.author == owner)
+    )
+
+
 def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:
     """The lives of all blocks that a log tells of."""
     lines: list[Line] = []
@@ -99,6 +115,11 @@ def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def _logged(store: Store) -> tuple[UUID, tuple[Entry, ...]]:
+    with store.lock:
+        return store.id, store.ledger.entries()
+
+
 def _line(registry: UUID, entry: Entry) -> Line:
     facts: Mapping[str, object] = json.loads(entry.detail)
     return Line(
@@ -114,7 +135,7 @@ def _line(registry: UUID, entry: Entry) -> Line:
 
 
 def _grouped(lines: Iterable[Line], key: Callable[[Line], K]) -> dict[K, tuple[Line, ...]]:
-    found: dict[K, list[Line]] = {}
+    groups: dict[K, list[Line]] = {}
     for line in lines:
-        found.setdefault(key(line), []).append(line)
-    return {name: tuple(group) for name, group in found.items()}
+        groups.setdefault(key(line), []).append(line)
+    return {name: tuple(group) for name, group in groups.items()}

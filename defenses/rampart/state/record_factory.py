@@ -1,69 +1,82 @@
-"""A record from a caller's arguments: checked, framed and counted, not yet in a registry."""
+"""Records made from a caller's arguments: checked, framed and counted, not yet in a registry."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
-from uuid import UUID
+from hashlib import sha256
+from typing import TypedDict, Unpack
+from uuid import UUID, uuid4
 
 from constraintrot.defenses.rampart import block
 from constraintrot.defenses.rampart.block import Counter
 from constraintrot.defenses.rampart.errors import RegistryError
 from constraintrot.defenses.rampart.framing import frame
-from constraintrot.defenses.rampart.state.store import entry_of
-from constraintrot.defenses.rampart.state.tier import Entry, Record
-
-if TYPE_CHECKING:
-    from constraintrot.defenses.rampart.seeds import Seed
+from constraintrot.defenses.rampart.seeds import Seed
+from constraintrot.defenses.rampart.state.records import Entry, Record
 
 
-def drafted(
+class Fields(TypedDict):
+    """What a caller says of a new block beside its name and content; see ``Block``."""
+
+    priority: int
+    source: str
+    removable: bool
+    run: str | None
+    tags: Iterable[str]
+
+
+def new_record(
     counter: Counter,
     author: UUID,
     name: str,
     content: str,
     *,
     pinned: bool,
-    removable: bool,
-    priority: int = 50,
-    source: str = "agent",
-    run: str | None = None,
-    tags: Iterable[str] = (),
+    **fields: Unpack[Fields],
 ) -> Record:
-    """A new record with an id of its own.
+    """A record with a fresh id.
 
     Raises:
         RegistryError: an argument is of a wrong kind or out of range.
     """
-    if not isinstance(removable, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-        raise RegistryError(f"removable is True or False; got {removable!r}")
-    entry, plain = counted(counter, block.checked_name(name), content, pinned=pinned)
+    if not isinstance(fields["removable"], bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise RegistryError(f"removable is True or False; got {fields['removable']!r}")
+    entry, plain = new_entry(counter, block.checked_name(name), content, pinned=pinned)
     return Record(
         entry=entry,
         content=plain,
-        priority=block.checked_int("priority", priority, most=100),
-        source=block.checked_source(source),
+        priority=block.checked_int("priority", fields["priority"], most=100),
+        source=block.checked_source(fields["source"]),
         author=author,
-        removable=removable,
-        run=block.checked_run(run),
+        removable=fields["removable"],
+        run=block.checked_run(fields["run"]),
         created=time.time(),
-        tags=block.checked_tags(tags),
+        tags=block.checked_tags(fields["tags"]),
         pinned=pinned,
     )
 
 
-def counted(
+def new_entry(
     counter: Counter, name: str, content: str, *, pinned: bool, block_id: UUID | None = None
 ) -> tuple[Entry, str]:
     """What a compile reads of a block, and its content as a plain string.
+
+    Args:
+        counter: of tokens.
+        name: checked.
+        content: any text; not blank if pinned.
+        pinned: whether it is for the pinned tier.
+        block_id: of the block; a fresh one unless given.
 
     Raises:
         RegistryError: the content is refused, or the counter gives no count.
     """
     plain = block.checked_content(content, pinned=pinned)
-    tokens = block.checked_int("a token count", counter(frame(name, plain)))
-    return entry_of(name, plain, tokens, block_id), plain
+    framed = frame(name, plain)
+    tokens = block.checked_int("a token count", counter(framed))
+    digest = sha256(plain.encode()).hexdigest()
+    return Entry(framed, tokens, name, block_id or uuid4(), digest, block.name_key(name)), plain
 
 
 def from_seeds(
@@ -77,20 +90,21 @@ def from_seeds(
     Raises:
         RegistryError: a seed is refused, or a name to pin is not among them.
     """
-    if callable(pin):
-        chosen = [bool(pin(seed)) for seed in seeds]
-    elif isinstance(pin, str):
-        raise RegistryError(f"pin= takes several names, not the one string {pin!r}")
-    else:
-        chosen = [seed.name in pin for seed in seeds]
-        if len(set(pin)) != sum(chosen):
-            missing = sorted(set(pin) - {seed.name for seed in seeds})
-            raise RegistryError(f"pin= names seeds that are not loaded: {', '.join(missing)}")
     return [
-        drafted(
+        new_record(
             counter, author, seed.name, seed.content,
             pinned=pinned, removable=not pinned,
-            priority=seed.priority, source="seed", tags=seed.tags,
+            priority=seed.priority, source="seed", run=None, tags=seed.tags,
         )
-        for seed, pinned in zip(seeds, chosen, strict=True)
+        for seed, pinned in zip(seeds, _pinned(seeds, pin), strict=True)
     ]  # fmt: skip
+
+
+def _pinned(seeds: Sequence[Seed], pin: Callable[[Seed], bool] | Collection[str]) -> list[bool]:
+    if callable(pin):
+        return [bool(pin(seed)) for seed in seeds]
+    if isinstance(pin, str):
+        raise RegistryError(f"pin= takes several names, not the one string {pin!r}")
+    if missing := sorted(set(pin) - {seed.name for seed in seeds}):
+        raise RegistryError(f"pin= names seeds that are not loaded: {', '.join(missing)}")
+    return [seed.name in pin for seed in seeds]

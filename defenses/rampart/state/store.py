@@ -1,4 +1,4 @@
-"""The state behind a registry.
+"""The blocks of a registry.
 
 Whoever calls holds ``lock``, and no callable of the user's is run here: every value
 comes in checked, counted and framed.
@@ -10,37 +10,52 @@ import json
 import threading
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID, uuid4
 
 from constraintrot.defenses.rampart.block import Block, name_key
-from constraintrot.defenses.rampart.compile.assembly import Moment
 from constraintrot.defenses.rampart.errors import (
     DuplicateBlockError,
     RegistryError,
     UnknownBlockError,
 )
-from constraintrot.defenses.rampart.framing import frame
-from constraintrot.defenses.rampart.state import fork_safety as live
+from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.ledger import Ledger
-from constraintrot.defenses.rampart.state.tier import Entry, Record, Tier
+from constraintrot.defenses.rampart.state.records import Entry, Moment, Record
+from constraintrot.defenses.rampart.state.tier import Tier
 
 if TYPE_CHECKING:
-    from constraintrot.defenses.rampart.embedding.index import Index
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Vectors(Protocol):
+    """Embeddings by block key: ``embedding.index.Index``, without its NumPy."""
+
+    def expect(self, key: str) -> None:
+        """A block came, or changed, and is to be embedded."""
+
+    def drop(self, key: str) -> None:
+        """Forget a block."""
+
+    def vector(self, key: str) -> NDArray[np.float32] | None:
+        """A copy of a block's vector; None before it is embedded."""
 
 
 class Store:
     """Two tiers of blocks, their records, their accesses and the log.
 
     Attributes:
+        label: what reports call the registry.
         lock: held around every call; re-entrant.
         revision: one more at each mutation.
         written: blocks ever written, for the names that are derived.
-        index: the embeddings, once there are any.
+        vectors: the embeddings, once there are any.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, label: str) -> None:
+        self.label = label
         self.lock = threading.RLock()
         self.id = uuid4()
         self.revision = 0
@@ -50,10 +65,10 @@ class Store:
         self.records: dict[str, Record] = {}
         self.accesses = Accesses(self.records)
         self.ledger = Ledger()
-        self.index: Index | None = None
+        self.vectors: Vectors | None = None
         self._keys: dict[UUID, str] = {}
         self._pinned: tuple[tuple[Entry, ...], str, str] | None = None
-        live.add(self)
+        fork_safety.add(self)
 
     def pinned(self) -> tuple[tuple[Entry, ...], str, str]:
         """The pins in order, their framed text, and their manifest."""
@@ -114,15 +129,30 @@ class Store:
             accesses=accesses,
             last_access=last,
             idle=idle,
-            embedding=self.index.vector(entry.key) if self.index else None,
+            embedding=self.vectors.vector(entry.key) if self.vectors else None,
             tags=record.tags,
             pinned=record.pinned,
             tokens=entry.tokens,
             digest=entry.digest,
         )
 
+    def views(self, entries: Sequence[Entry]) -> tuple[Block, ...]:
+        """Blocks as they are handed out."""
+        return tuple(self.view(self.records[entry.key]) for entry in entries)
+
+    def named(self, name: str) -> Record:
+        """The record of a name.
+
+        Raises:
+            UnknownBlockError: there is none.
+        """
+        record = self.records.get(name_key(name))
+        if record is None or record.entry.name != name:
+            raise UnknownBlockError(f"no block named {name!r} in registry {self.label!r}")
+        return record
+
     def free(self, record: Record) -> None:
-        """See that a new record's name is free.
+        """Check that a new record's name is free.
 
         Raises:
             DuplicateBlockError: it is not.
@@ -140,8 +170,8 @@ class Store:
         self.records[record.entry.key] = record
         self._keys[record.entry.id] = record.entry.key
         self._tier(record).insert(record.entry, at)
-        if self.index:
-            self.index.expect(record.entry.key)
+        if self.vectors:
+            self.vectors.expect(record.entry.key)
         self.written += 1
         self._changed(record.pinned)
 
@@ -150,17 +180,17 @@ class Store:
         key = record.entry.key
         self._tier(record).remove(key)
         del self.records[key], self._keys[record.entry.id]
-        if self.index:
-            self.index.drop(key)
+        if self.vectors:
+            self.vectors.drop(key)
         self._changed(record.pinned)
 
     def rewrite(self, record: Record, content: str, entry: Entry) -> None:
         """Give a record another content, at the same place."""
         record.content, record.entry = content, entry
         self._tier(record).replace(entry)
-        if self.index:
-            self.index.drop(entry.key)
-            self.index.expect(entry.key)
+        if self.vectors:
+            self.vectors.drop(entry.key)
+            self.vectors.expect(entry.key)
         self._changed(record.pinned)
 
     def move(self, records: Sequence[Record], position: int) -> None:
@@ -179,9 +209,3 @@ class Store:
         self.revision += 1
         if pinned:
             self._pinned = None
-
-
-def entry_of(name: str, content: str, tokens: int, block_id: UUID | None = None) -> Entry:
-    """What a compile reads of a block; a new id unless one is given."""
-    digest = sha256(content.encode()).hexdigest()
-    return Entry(frame(name, content), tokens, name, block_id or uuid4(), digest, name_key(name))

@@ -1,53 +1,11 @@
-"""Records, and one ordered tier of them.
-
-What a compile reads of a block is one immutable tuple, so that a compile can go on
-from a copy of a tier while other threads change the tier itself.
-"""
+"""The order of blocks within one tier."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
-from uuid import UUID
 
-from constraintrot.defenses.rampart.block import Source
-
-
-class Entry(NamedTuple):
-    """What a compile reads of a block; ``key`` is its name as uniqueness sees it."""
-
-    frame: str
-    tokens: int
-    name: str
-    id: UUID
-    digest: str
-    key: str
-
-
-@dataclass(slots=True, eq=False)
-class Record:
-    """What the registry keeps of a block; never handed out.
-
-    ``extra`` to ``skipped`` belong to ``accounting.Accesses``.
-    """
-
-    entry: Entry
-    content: str
-    priority: int
-    source: Source
-    author: UUID
-    removable: bool
-    run: str | None
-    created: float
-    tags: tuple[str, ...]
-    pinned: bool
-    extra: int = 0
-    joined: int = 0
-    born: int = 0
-    last: int | None = None
-    skipped: int = 0
+from constraintrot.defenses.rampart.state.records import Entry
 
 
 class Tier:
@@ -87,7 +45,7 @@ class Tier:
         self.tokens -= self._half(key).pop(key).tokens
 
     def move(self, keys: Sequence[str], position: int) -> None:
-        """Move a group, its inner order kept, so that ``position`` others stand before it.
+        """Move a group, its inner order kept, so that ``position`` others come before it.
 
         Costs the group and the position, whatever the size of the tier (section 2.5).
         """

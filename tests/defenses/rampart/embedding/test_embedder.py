@@ -14,7 +14,8 @@ import platformdirs
 import pytest
 
 from constraintrot.defenses.rampart.embedding import backends, model_files
-from constraintrot.defenses.rampart.embedding.embedder import MODELS, TextEmbedder, embedder, find
+from constraintrot.defenses.rampart.embedding.embedder import TextEmbedder, embedder
+from constraintrot.defenses.rampart.embedding.models import MODELS, find
 from constraintrot.defenses.rampart.errors import EmbeddingError
 from constraintrot.errors import WeightsError
 from constraintrot.models.in_process.catalogue import Hub, Packages

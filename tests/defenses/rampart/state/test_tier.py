@@ -7,7 +7,8 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraintrot.defenses.rampart.state.tier import Entry, Tier
+from constraintrot.defenses.rampart.state.records import Entry
+from constraintrot.defenses.rampart.state.tier import Tier
 
 MOVES = st.tuples(
     st.lists(st.integers(0, 11), min_size=1, max_size=4, unique=True), st.integers(0, 13)
