@@ -1,4 +1,4 @@
-"""What the context shows of the operator's state: one block, the same bytes for the same state."""
+"""The operator's state as one block of the context: the same bytes for the same state."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ HEADING: Final = (
 EMPTY: Final = "The operator's registry (revision {revision}) holds no standing policy."
 
 
-class Shown(Pins):
-    """A channel's state as it stands in a context.
+class OperatorBlock(Pins):
+    """A channel's state as a block of a context.
 
     Args:
         channel: whose state.
@@ -49,7 +49,7 @@ class Shown(Pins):
     @property
     def text(self) -> str:
         """The block; empty as long as the operator never said anything."""
-        return shown(self.channel.state, self.channel.exemptions)
+        return rendered(self.channel.state, self.channel.exemptions)
 
     @property
     def tokens(self) -> int:
@@ -75,8 +75,8 @@ class Shown(Pins):
 
         Claims of authority are marked, and what is not in force is not shown.
         """
-        standing = self.find(messages) is not None or not self.text
-        missing = () if standing else self.unsaid(messages)
+        shown = self.find(messages) is not None or not self.text
+        missing = () if shown else self.unsaid(messages)
         state = self.channel.state
         bare = self.bare(messages)
         kept = self.inject([marked(current(message, state)) for message in bare])
@@ -98,7 +98,7 @@ class Shown(Pins):
         return message if rest == message.content else message.model_copy(update={"content": rest})
 
 
-class ShownCompaction(PinnedCompaction):
+class OperatorCompaction(PinnedCompaction):
     """Any compaction strategy, with the block that it cannot touch.
 
     Args:
@@ -108,10 +108,10 @@ class ShownCompaction(PinnedCompaction):
     """
 
     def __init__(
-        self, inner: CompactionStrategy, pins: Shown, before: Callable[[], object]
+        self, inner: CompactionStrategy, pins: OperatorBlock, before: Callable[[], object]
     ) -> None:
         super().__init__(inner, pins.registry, pins=pins)
-        self._shown = pins
+        self._block = pins
         self._before = before
 
     async def around(
@@ -119,10 +119,10 @@ class ShownCompaction(PinnedCompaction):
     ) -> CompactionResult:
         """Compact what is not pinned, and put the block back."""
         self._before()
-        return await super().around(model, self._shown.bare(messages), tools)
+        return await super().around(model, self._block.bare(messages), tools)
 
 
-def shown(state: State, exemptions: Iterable[Exemption]) -> str:
+def rendered(state: State, exemptions: Iterable[Exemption]) -> str:
     """The block's text.
 
     A policy that some calls are exempt from is not stated while they are: an

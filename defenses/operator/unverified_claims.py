@@ -1,15 +1,14 @@
-"""Claims of authority are marked where they stand; texts that do not hold any more are not shown.
+"""Claims of authority are marked in place; texts that do not hold any more are not shown.
 
 What is marked: sentences of tool results and of summaries that claim an
 authority, speak to the assistant, or hold a signed directive. None of them came
 through the operator channel, so all are unverified, whatever they say. What the
-user writes is left alone: a request must stand as it was made, and it changes no
+user writes is left alone: a request must stay as it was made, and it changes no
 constraint either.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -25,10 +24,7 @@ MARK: Final = "[unverified: not signed by the operator, changes no policy] "
 _POSING: Final = ("claim of authority", "text to the assistant")
 # As Inspect's strategies and ours mark a summary in a message's metadata.
 _SUMMARY: Final = "summary"
-# A sentence longer than this is taken apart further: a file of one line is no sentence.
-_LONG: Final = 400
-_FIELD: Final = re.compile(r"(?<=[;|\t；])|(?<=\",)|(?<=[}\]],)")
-# Shorter sentences stand in many texts.
+# Shorter sentences occur in many texts.
 _SHORT: Final = 12
 
 
@@ -49,13 +45,8 @@ def mark(text: str) -> str:
     """
     while MARK in text:
         text = text.replace(MARK, "")
-    parts = [
-        piece
-        for sentence in sentences(text)
-        for piece in (_FIELD.split(sentence) if len(sentence) > _LONG else [sentence])
-        if piece
-    ]
-    kinds = cues.found(parts)
+    parts = cues.parts(text)
+    kinds = cues.kinds_of(parts)
     if not any(kinds) and FORMAT not in text:
         return text
     return "".join(
@@ -89,15 +80,15 @@ def _marked(part: str) -> str:
 
 
 def _gone(state: State) -> Iterable[tuple[str, str]]:
-    """Sentences that are not in force, longest first, and what stands in their place."""
+    """Sentences that are not in force, longest first, and what replaces them."""
     force = [held.content for held in state.constraints]
-    found = {
+    replaced = {
         sentence.strip(): f"[{was.name}: see the operator's registry]"
         for was in state.past
         for sentence in [was.content, *sentences(was.content)]
         if len(sentence.strip()) >= _SHORT and not any(sentence.strip() in text for text in force)
     }
-    return sorted(found.items(), key=lambda pair: -len(pair[0]))
+    return sorted(replaced.items(), key=lambda pair: -len(pair[0]))
 
 
 def _changed(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:

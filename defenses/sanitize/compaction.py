@@ -11,7 +11,7 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.strategy_wrapper import WrappedStrategy
 from constraintrot.defenses.sanitize.ingested import rewritten
-from constraintrot.defenses.sanitize_summarizer import sanitize
+from constraintrot.defenses.sanitize.tool_text import sanitize
 
 
 class SanitizedCompaction(WrappedStrategy):
@@ -61,8 +61,8 @@ def _originals(
         for ours, original in zip(shown, messages, strict=True)
         if ours is not original
     }
-    found: list[ChatMessage] = []
+    put_back: list[ChatMessage] = []
     for message in kept:
         ours, original = were.get(message.id, (None, message))
-        found.append(original if message == ours else message)
-    return found
+        put_back.append(original if message == ours else message)
+    return put_back
