@@ -33,7 +33,7 @@ class ReinjectEveryK(Defense):
     """
 
     def __init__(self, registry: Registry, every: int = EVERY) -> None:
-        from constraintrot.defenses.pinning.inspect_agent import Pins
+        from constraintrot.defenses.pinning import Pins
 
         self.pins = Pins(registry)
         self.every = every

@@ -19,8 +19,8 @@ from inspect_ai.tool import ToolInfo
 from constraintrot.defenses.operator.channel import Channel
 from constraintrot.defenses.operator.state import Exemption, State
 from constraintrot.defenses.operator.unverified_claims import current, marked
+from constraintrot.defenses.pinning import PinnedCompaction, Pins
 from constraintrot.defenses.pinning.block_removal import cut_text
-from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction, Pins
 from constraintrot.defenses.pinning.pinned_messages import PINNED, without_pins
 from constraintrot.defenses.rampart import frame
 from constraintrot.tokens import count
