@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from constraintrot.defenses.pinning.entailment_judge import Judge, entailment
     from constraintrot.defenses.pinning.model import PinnedModel, pin_filter
     from constraintrot.defenses.pinning.pins import Pins
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
 
 __all__ = ["Judge", "PinnedCompaction", "PinnedModel", "Pins", "entailment", "pin_filter"]
 
@@ -38,9 +45,3 @@ _MODULES: Final = {
     "entailment": "entailment_judge",
     "pin_filter": "model",
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
