@@ -14,7 +14,7 @@ from constraintrot.scenario.files import catalogue
 from constraintrot.scenario.schema import CANARY, LOCALES, WORDINGS
 from results.tools import extraction
 
-COMMITTED = Path(__file__).parents[3] / "results" / "extraction.csv"
+COMMITTED = Path(__file__).parents[2] / "results" / "extraction.csv"
 
 
 def test_the_committed_figures_are_reproduced() -> None:
