@@ -24,7 +24,7 @@ class HeadRetain(Defense):
         self.turns = turns
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.strategies import RetainedHead
+        from constraintrot.defenses._strategies import RetainedHead
 
         return RetainedHead(strategy, self.turns)
 

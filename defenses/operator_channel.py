@@ -2,7 +2,7 @@
 
 Before each call of the agent's model, what has come in through the channel is
 applied, the context shows the registry as it is then, and claims of authority in
-tool results and summaries are marked as unverified where they stand. A proposed
+tool results and summaries are marked in place as unverified. A proposed
 call is checked against the constraints as they are at that moment by a verifier
 that never sees the conversation.
 """
@@ -14,14 +14,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.defenses import MEASURING, Defense, Deployment, defense
-from constraintrot.defenses.tool_gate.gate import ask
-from constraintrot.defenses.tool_gate.verifier import Decision, Verifier
+from constraintrot.defenses.tool_gate import Decision, Verifier, ask
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
     from constraintrot.defenses.operator import Channel, Exemption, Receipt, State
-    from constraintrot.defenses.operator.showing import Shown
+    from constraintrot.defenses.operator.rendering import OperatorBlock
 
 # How often a call is checked anew because the constraints changed meanwhile.
 _TRIES = 3
@@ -51,22 +50,22 @@ class OperatorChannel(Defense):
         self.verifier = verifier or Verifier(ask)
         self.receipts = [] if receipts is None else receipts
         self.counts: Counter[str] = Counter()
-        self._pins: Shown | None = None
+        self._pins: OperatorBlock | None = None
 
     @property
-    def pins(self) -> Shown:
+    def pins(self) -> OperatorBlock:
         """The block that the context shows."""
-        from constraintrot.defenses.operator.showing import Shown
+        from constraintrot.defenses.operator.rendering import OperatorBlock
 
         if self._pins is None:
-            self._pins = Shown(self.channel)
+            self._pins = OperatorBlock(self.channel)
         return self._pins
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         """Wrap the compactor."""
-        from constraintrot.defenses.operator.showing import ShownCompaction
+        from constraintrot.defenses.operator.rendering import OperatorCompaction
 
-        return ShownCompaction(strategy, self.pins, lambda: self.poll("wrap"))
+        return OperatorCompaction(strategy, self.pins, lambda: self.poll("wrap"))
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """The messages with the registry as it is now, and claims of authority marked."""

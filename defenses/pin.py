@@ -11,7 +11,7 @@ from constraintrot.defenses.rampart import Principal, Registry
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
-    from constraintrot.defenses.pinning.inspect_agent import Pins
+    from constraintrot.defenses.pinning import Pins
 
 
 class Pinning(Defense):
@@ -23,14 +23,14 @@ class Pinning(Defense):
     """
 
     def __init__(self, registry: Registry, heading: str | None = None) -> None:
-        from constraintrot.defenses.pinning.inspect_agent import Pins
+        from constraintrot.defenses.pinning import Pins
         from constraintrot.defenses.pinning.pinned_block import HEADING
 
         self.registry = registry
         self.pins = Pins(registry, heading=heading or HEADING)
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction
+        from constraintrot.defenses.pinning import PinnedCompaction
 
         return PinnedCompaction(strategy, self.registry, pins=self.pins)
 

@@ -34,7 +34,7 @@ class ExtractedPins(Pinning):
         self._seen: set[str | None] = set()
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.strategies import Noticing
+        from constraintrot.defenses._strategies import Noticing
 
         # Noticing stands outside, so that what is found is pinned in the same compaction.
         return Noticing(super().wrap(strategy), self.notice, self.known)

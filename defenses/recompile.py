@@ -40,7 +40,7 @@ class Recompile(Defense):
         self._pinned = sum(pin.tokens for pin in self.registry.pins())
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.strategies import Replaced
+        from constraintrot.defenses._strategies import Replaced
 
         return Replaced(strategy, lambda messages: self._compiled(messages, len(messages)))
 

@@ -33,7 +33,7 @@ class ReinjectEveryK(Defense):
     """
 
     def __init__(self, registry: Registry, every: int = EVERY) -> None:
-        from constraintrot.defenses.pinning.inspect_agent import Pins
+        from constraintrot.defenses.pinning import Pins
 
         self.pins = Pins(registry)
         self.every = every
@@ -41,7 +41,7 @@ class ReinjectEveryK(Defense):
         self._phase = 0
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        from constraintrot.defenses.strategies import Noticing
+        from constraintrot.defenses._strategies import Noticing
 
         return Noticing(strategy, self._number, lambda _: None)
 

@@ -18,7 +18,7 @@ class VerifyAndRepair(Defense):
     """Puts declared policies back where a context lost them; the compactor is left alone."""
 
     def __init__(self, registry: Registry) -> None:
-        from constraintrot.defenses.pinning.inspect_agent import Pins
+        from constraintrot.defenses.pinning import Pins
 
         self.pins = Pins(registry)
 

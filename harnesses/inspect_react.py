@@ -95,7 +95,7 @@ async def _played(
 def _pinned(
     session: Session, model: SessionModel, strategy: CompactionStrategy | None
 ) -> tuple[SessionModel, CompactionStrategy | None]:
-    from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction, PinnedModel
+    from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
 
     assert session.pins is not None
     registry = session.pins.registry

@@ -288,7 +288,7 @@ def inspect_ai() -> tuple[float, float]:
     """A model of Inspect's that answers at once, and the same pinned."""
     from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, get_model
 
-    from constraintrot.defenses.pinning.inspect_agent import PinnedModel
+    from constraintrot.defenses.pinning import PinnedModel
 
     pins = board()
     model = get_model("scripted/refuser")

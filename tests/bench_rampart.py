@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from constraintrot.defenses.rampart import Block, Principal, Registry
-from constraintrot.defenses.rampart.gating import CosineGate
+from constraintrot.defenses.rampart import Block, CosineGate, Principal, Registry
 
 SIZES = (12, 50, 200, 1000)
 DIMENSIONS = 384
@@ -107,7 +106,7 @@ def searching() -> None:
         registry, _ = filled(size, embedded=True)
         registry.find_relevant("a query")
         registry._searcher._embedder = lambda texts: query
-        index, moment = registry._store.index, registry._store.moment()
+        index, moment = registry._searcher._index, registry._store.moment()
         assert index is not None
         matrix = np.random.default_rng(size).random((size, DIMENSIONS), np.float32)
         columns.append(

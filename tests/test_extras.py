@@ -204,7 +204,7 @@ def test_a_frameworks_extra_does_not_bring_the_benchmark(extra: str) -> None:
     ],
 )
 def test_a_frameworks_pins_need_its_extra_alone(extra: str) -> None:
-    names = {"langmem": "langgraph", "inspect": "inspect_agent"}
+    names = {"langmem": "langgraph", "inspect": "compaction"}
     module = names.get(extra, extra.replace("-", "_"))
     folder = "pinning" if extra == "inspect" else "frameworks"
     done = python(f"import constraintrot.defenses.{folder}.{module}", modules=blocked(extra))

@@ -1,4 +1,4 @@
-"""Which of a conversation's messages hold a standing constraint, and where.
+"""Which of a conversation's messages hold a standing constraint, and where in them.
 
 Two extractors of one shape, ``Extractor``: ``rules`` goes by words of force and
 scope, ``by_model`` asks a model. Both give verbatim spans only, and both read
@@ -8,8 +8,8 @@ results.tools.extraction`` prints how well the rules do.
 
 from __future__ import annotations
 
-from constraintrot.defenses.extraction._types import TRUSTED, Extractor, Found, Role, Said
+from constraintrot.defenses.extraction._types import TRUSTED, Extractor, Match, Role, Said
 from constraintrot.defenses.extraction.modelbased import by_model
 from constraintrot.defenses.extraction.rulebased import rules
 
-__all__ = ["TRUSTED", "Extractor", "Found", "Role", "Said", "by_model", "rules"]
+__all__ = ["TRUSTED", "Extractor", "Match", "Role", "Said", "by_model", "rules"]

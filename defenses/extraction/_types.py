@@ -18,8 +18,8 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A constraint that was found.
+class Match:
+    """A constraint that an extractor matched in a message.
 
     Attributes:
         text: whole, contiguous sentences of the message, verbatim.
@@ -30,7 +30,7 @@ class Found:
     at: int
 
 
-Extractor: TypeAlias = Callable[[Sequence[Said]], Awaitable[tuple[Found, ...]]]
+Extractor: TypeAlias = Callable[[Sequence[Said]], Awaitable[tuple[Match, ...]]]
 
 # Who may set a rule. What a tool gave back, or the agent wrote, may have been
 # written by anybody: a rule pinned from there would be an injection that stays.

@@ -22,7 +22,7 @@ class Cues:
 
     Attributes:
         idioms: words of force that carry none here; taken out first.
-        decisive: a prohibition or duty that stands by its own form ("is prohibited").
+        decisive: a prohibition or duty by its form alone ("is prohibited").
         force: a duty, a prohibition, a limit ("must", "may not", "at most").
         hint: a word that may be one ("no", "only").
         scope: it holds beyond the occasion, whoever asks ("whoever asks", "policy:").

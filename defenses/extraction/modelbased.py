@@ -1,6 +1,6 @@
-"""Constraints found by a model, which may point at text and never write any.
+"""Constraints that a model points out; it may point at text and never write any.
 
-The model's answer is untrusted: a span counts only where it stands verbatim in
+The model's answer is untrusted: a span counts only where it is verbatim in
 the turn it names, and then as that turn's own sentences.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeAlias, cast
 
-from constraintrot.defenses.extraction._types import TRUSTED, Extractor, Found, Role, Said
+from constraintrot.defenses.extraction._types import TRUSTED, Extractor, Match, Role, Said
 from constraintrot.defenses.extraction.units import units
 from constraintrot.grading.survival import sentences
 
@@ -49,8 +49,8 @@ def by_model(
         batch: characters of messages in one prompt.
     """
 
-    async def extract(messages: Sequence[Said]) -> tuple[Found, ...]:
-        found: dict[tuple[int, int, int], Found] = {}
+    async def extract(messages: Sequence[Said]) -> tuple[Match, ...]:
+        matches: dict[tuple[int, int, int], Match] = {}
         for pieces in _batches(_pieces(messages, sources, batch), batch):
             shown = {at for at, _, _ in pieces}
             for at, text in _answers(await generate(prompt(pieces))):
@@ -58,8 +58,8 @@ def by_model(
                 if span is None:
                     _LOG.warning("dropped a constraint that message %d does not hold", at)
                     continue
-                found[at, *span] = Found(messages[at].text[slice(*span)], at)
-        return tuple(_outermost(found))
+                matches[at, *span] = Match(messages[at].text[slice(*span)], at)
+        return tuple(_outermost(matches))
 
     return extract
 
@@ -117,7 +117,7 @@ def _answers(answer: str) -> Iterator[tuple[int, str]]:
 
 
 def whole(text: str, quoted: str) -> tuple[int, int] | None:
-    """Where a quoted span's sentences start and end in a text; None where it does not stand."""
+    """Where a quoted span's sentences start and end in a text; None where it is not there."""
     quoted = quoted.strip()
     start = text.find(quoted) if quoted else -1
     if start < 0:
@@ -127,11 +127,11 @@ def whole(text: str, quoted: str) -> tuple[int, int] | None:
     return (touched[0].start, touched[-1].end) if touched else None
 
 
-def _outermost(found: dict[tuple[int, int, int], Found]) -> Iterator[Found]:
+def _outermost(matches: dict[tuple[int, int, int], Match]) -> Iterator[Match]:
     """In order of the messages, without spans that lie within another."""
-    for _, group in groupby(sorted(found), key=lambda key: key[0]):
+    for _, group in groupby(sorted(matches), key=lambda key: key[0]):
         reached = -1
         for key in sorted(group, key=lambda key: (key[1], -key[2])):
             if key[2] > reached:
-                yield found[key]
+                yield matches[key]
                 reached = key[2]

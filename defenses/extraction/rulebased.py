@@ -1,4 +1,4 @@
-"""Constraints found by rule: words of force, and words that say the force lasts.
+"""Constraints matched by rule: words of force, and words that say the force lasts.
 
 A sentence is a standing constraint when it forbids, demands or limits
 something, and says so of a kind of thing or for whoever asks, rather than of
@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from constraintrot.defenses.extraction._types import TRUSTED, Extractor, Found, Role, Said
+from constraintrot.defenses.extraction._types import TRUSTED, Extractor, Match, Role, Said
 from constraintrot.defenses.extraction.languages import LANGUAGES, Cues, Locale
 from constraintrot.defenses.extraction.units import LONGEST, Unit, units
 from constraintrot.errors import UnknownNameError
 
 _CJK = re.compile("[\u3400-\u9fff]")
-# Sentences taken along on each side of one that was found, at most.
+# Sentences taken along on each side of one that matches, at most.
 REACH = 2
-# A condition's sanction stands no further behind it, in characters.
+# A condition's sanction comes no further behind it, in characters.
 _FAR = 400
 # Longer messages are not remembered, in characters.
 _SHORT = 10_000
@@ -32,9 +32,9 @@ class Read:
     """One sentence to be judged.
 
     Attributes:
-        unit: where it stands, and its folded text.
+        unit: where it is in the message, and its folded text.
         cues: the languages that it may be written in; none for one never taken.
-        headed: a heading such as "Rules:" stands over it.
+        headed: it is under a heading such as "Rules:".
     """
 
     unit: Unit
@@ -48,7 +48,7 @@ class Read:
 
     @property
     def joins(self) -> bool:
-        """It belongs to a constraint if it stands beside one."""
+        """It belongs to a constraint if it is next to one."""
         return any(_joins(self.unit.plain, cues) for cues in self.cues)
 
     @property
@@ -74,9 +74,9 @@ def rules(
         if locale not in LANGUAGES:
             raise UnknownNameError("locale of the extraction rules", locale, LANGUAGES)
 
-    async def extract(messages: Sequence[Said]) -> tuple[Found, ...]:
+    async def extract(messages: Sequence[Said]) -> tuple[Match, ...]:
         return tuple(
-            Found(text, at)
+            Match(text, at)
             for at, message in enumerate(messages)
             if message.role in sources
             for text in _remembered(message.text, tuple(locales))
@@ -175,12 +175,12 @@ def _leans(plain: str, cues: Cues) -> bool:
 
 
 def _punished(plain: str, cues: Cues) -> str | None:
-    """The condition behind which stands what a breach brings: "whoever does so is suspended"."""
-    for found in cues.condition.finditer(plain):
-        behind = plain[found.end() : found.end() + _FAR]
+    """The condition before what a breach brings: "whoever does so is suspended"."""
+    for match in cues.condition.finditer(plain):
+        behind = plain[match.end() : match.end() + _FAR]
         # In "if the account is suspended, call them" the sanction is the condition.
-        if found[0] in ("if", "si"):
+        if match[0] in ("if", "si"):
             behind = behind.partition(",")[2]
         if cues.sanction.search(behind):
-            return found[0]
+            return match[0]
     return None

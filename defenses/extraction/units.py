@@ -17,7 +17,7 @@ _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」", "『": "』"}
 _QUOTE = re.compile('["“”«»「」『』\n]')
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _CITED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
-# What stands in quotes after one of these is the rule itself, not somebody's words;
+# What is in quotes after one of these is the rule itself, not somebody's words;
 # a key of a JSON object is none of these.
 _LABEL = re.compile(
     r"(?:polic(?:y|ies)|rules?|instructions?|guidelines?|norma|regla|politica|política|instrucción"
@@ -35,7 +35,7 @@ class Unit:
         end: offset behind its last one.
         plain: what cues are looked for in: quotes blanked out, letters folded.
         opens: the first of its paragraph or line.
-        blank: an empty line stands before it.
+        blank: an empty line comes before it.
     """
 
     start: int
@@ -70,7 +70,7 @@ def units(text: str) -> Iterator[Unit]:
 def unquoted(text: str) -> str:
     """The text with quoted passages, cited lines and fenced code blanked out; same length."""
     text = _CITED.sub(_blank, text)
-    fences = [found.start() for found in _FENCE.finditer(text)]
+    fences = [match.start() for match in _FENCE.finditer(text)]
     spans = [*zip(fences[::2], fences[1::2], strict=False), *_quoted(text)]
     parts: list[str] = []
     at = 0
@@ -98,23 +98,23 @@ def _letter(letter: str) -> str:
     return "'" if letter in "’‘" else letter
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _quoted(text: str) -> Iterator[tuple[int, int]]:
     """Passages in quotes within one line; a quote without its partner opens nothing."""
     opened: tuple[int, str] | None = None
-    for found in _QUOTE.finditer(text):
+    for match in _QUOTE.finditer(text):
         if opened is None:
-            closing = _QUOTES.get(found[0])
-            opened = (found.end(), closing) if closing else None
-        elif found[0] == opened[1]:
+            closing = _QUOTES.get(match[0])
+            opened = (match.end(), closing) if closing else None
+        elif match[0] == opened[1]:
             before = text[max(0, opened[0] - 60) : opened[0] - 1]
-            if found.start() > opened[0] and not _LABEL.search(before):
-                yield opened[0], found.start()
+            if match.start() > opened[0] and not _LABEL.search(before):
+                yield opened[0], match.start()
             opened = None
-        elif found[0] == "\n":
+        elif match[0] == "\n":
             opened = None
 
 

@@ -15,5 +15,5 @@ module               what it gives
 ``litellm``          ``PinGuardrail``, for a proxy and whoever calls through it
 ===================  =====================================================
 
-For Inspect itself there is ``constraintrot.defenses.pinning.inspect_agent``.
+For Inspect itself there is ``constraintrot.defenses.pinning``.
 """

@@ -170,11 +170,11 @@ class State(_Frozen):
         return {**self.seen, directive.key: Seen(last=directive.sequence, digests=digests)}
 
     def _find(self, name: str) -> Constraint:
-        found = next((held for held in self.constraints if held.name == name), None)
-        if found is None:
+        constraint = next((held for held in self.constraints if held.name == name), None)
+        if constraint is None:
             known = ", ".join(repr(held.name) for held in self.constraints) or "none"
             raise UnknownConstraintError(f"no constraint {name!r} is pinned; pinned: {known}")
-        return found
+        return constraint
 
     def _replaced(self, name: str, content: str | None) -> State:
         """With another text, or none; what was exempt from the old text is not exempt any more."""

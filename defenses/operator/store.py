@@ -18,6 +18,8 @@ from constraintrot.defenses.rampart import SnapshotError, snapshot
 
 _VERSION: Final = 1
 _KEY_BYTES: Final = 32
+# A lock is held for the time of one small file's writing.
+_POLL_SECONDS: Final = 0.005
 
 
 class Store(Protocol):
@@ -61,7 +63,7 @@ class Folder:
     """A state in a folder of mode 0700: one authenticated file, replaced whole.
 
     An agent and ``constraintrot operator apply`` can share it; a lock file keeps
-    them apart. Its key keeps a changed file from being read, not an old one:
+    them apart, on every platform. Its key keeps a changed file from being read, not an old one:
     whoever may write in the folder can put an older state back.
 
     Args:
@@ -91,18 +93,19 @@ class Folder:
         Raises:
             StateError: the lock file cannot be used.
         """
+        # Not at the top: a channel in memory needs none of it.
+        from filelock import FileLock
+
+        # A new one each time: two threads, or a process and its fork, share none.
+        lock = FileLock(self._path / "lock", mode=0o600)
         try:
-            handle = os.open(self._path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
+            lock.acquire(poll_interval=_POLL_SECONDS)
+        except (OSError, NotImplementedError) as error:
             raise StateError(f"cannot lock {self._path}: {error}") from None
         try:
-            if os.name == "posix":
-                import fcntl
-
-                fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
-            os.close(handle)
+            lock.release()
 
     def read(self) -> State | None:
         """The state, where one was written.
@@ -114,13 +117,13 @@ class Folder:
         if not path.exists():
             return None
         try:
-            found = snapshot.read(path, self._key)
-            if found.get("version") != _VERSION or found.get("owner") != self._owner:
+            kept = snapshot.read(path, self._key)
+            if kept.get("version") != _VERSION or kept.get("owner") != self._owner:
                 raise StateError(
-                    f"{path} is of {found.get('owner')}, version {found.get('version')}; wanted"
+                    f"{path} is of {kept.get('owner')}, version {kept.get('version')}; wanted"
                     f" is {self._owner}, version {_VERSION}"
                 )
-            return State.model_validate_json(str(found["state"]))
+            return State.model_validate_json(str(kept["state"]))
         except (SnapshotError, ValidationError, KeyError) as error:
             raise StateError(f"cannot read the operator's state: {error}") from None
 

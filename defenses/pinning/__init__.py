@@ -1,1 +1,47 @@
-"""Constraint Pinning: a registry's pins in the context of whatever calls the model."""
+"""Constraint Pinning: a registry's pins in the context of whatever calls the model.
+
+For any Inspect agent that compacts its history:
+
+>>> from inspect_ai.agent import react
+>>> from inspect_ai.model import CompactionSummary
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> agent = react(
+...     model=PinnedModel(rules), compaction=PinnedCompaction(CompactionSummary(), rules)
+... )
+
+Governance Decay, section 7: pins are exempt from compaction, put back word for
+word after each one, and their presence is checked at every step.
+
+All names here need Inspect, and are imported when they are first used;
+``pinned_block`` has what needs none.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from constraintrot.defenses.pinning.compaction import PinnedCompaction
+    from constraintrot.defenses.pinning.entailment_judge import Judge, entailment
+    from constraintrot.defenses.pinning.model import PinnedModel, pin_filter
+    from constraintrot.defenses.pinning.pins import Pins
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+__all__ = ["Judge", "PinnedCompaction", "PinnedModel", "Pins", "entailment", "pin_filter"]
+
+_MODULES: Final = {
+    "Judge": "entailment_judge",
+    "PinnedCompaction": "compaction",
+    "PinnedModel": "model",
+    "Pins": "pins",
+    "entailment": "entailment_judge",
+    "pin_filter": "model",
+}

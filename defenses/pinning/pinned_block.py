@@ -36,21 +36,21 @@ State: TypeAlias = Literal["absent", "injected", "verified", "repaired"]
 
 
 class Receipt(BaseModel):
-    """What was found out about the pins at one step.
+    """What one step saw and did about the pins.
 
     Attributes:
         where: ``compaction`` or ``call`` (right before the agent's model).
-        state: ``verified``: they stood there; ``injected``: put in, by a
+        state: ``verified``: they were there; ``injected``: put in, by a
             compaction or because nothing had put them in yet; ``repaired``: a
             compacted context lacked them, or held an earlier revision, and they
-            were put back; ``absent``: they do not stand there, or nothing is
+            were put back; ``absent``: they are not there, or nothing is
             pinned.
         manifest: hash over the pins.
         revision: the registry's revision.
         blocks: their ids.
-        missing: names of the pins that did not stand there before the repair.
+        missing: names of the pins that were not there before the repair.
         at: index of the message that holds them, -1 for instructions that a
-            framework keeps apart from its messages; None where each stands by
+            framework keeps apart from its messages; None where each is by
             itself in the history that was never compacted.
         tokens: what the pinned block costs, by the registry's counter.
         entailed: what a judge says on whether the context still entails them;
@@ -132,7 +132,7 @@ class Board:
         """A user message's text with the block before it, once; the step is reported.
 
         For frameworks that keep their instructions out of reach. A message of its
-        own would stand beside another of the user's, which strict chat templates
+        own would follow or precede another of the user's, which strict chat templates
         refuse.
 
         Args:
@@ -152,18 +152,18 @@ class Board:
         rest = rest.rstrip("\n")
         return "\n\n".join(part for part in (rest, block) if part)
 
-    def fits(self, used: int, room: int) -> None:
+    def fits(self, used: int, budget: int) -> None:
         """Stop an agent whose pins do not fit.
 
         Args:
             used: tokens of the context without the block.
-            room: tokens that it may have.
+            budget: tokens that it may have.
 
         Raises:
             PinOverflowError: with the block there are more, though without it there are not.
         """
-        if used <= room < used + self.tokens:
-            raise PinOverflowError(self.tokens, room - used)
+        if used <= budget < used + self.tokens:
+            raise PinOverflowError(self.tokens, budget - used)
 
     def missing(self, said: Iterable[str]) -> tuple[str, ...]:
         """Names of the pins that no text states word for word."""

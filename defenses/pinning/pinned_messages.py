@@ -13,13 +13,21 @@ PINNED = "pinned"
 
 
 def holds(message: ChatMessage, block: str) -> bool:
-    """Whether a message that an operator or user stands for holds the block.
+    """Whether a message in an operator's or user's name holds the block.
 
     A summary does not, whatever it quotes, unless Inspect merged it with the block.
     """
     if message.role not in ("system", "user") or block not in message.text:
         return False
     return not summarised(message) or (merged(message) and PINNED in (message.metadata or {}))
+
+
+def leading(messages: Sequence[ChatMessage]) -> int:
+    """How many system messages there are at the start."""
+    at = 0
+    while at < len(messages) and messages[at].role == "system":
+        at += 1
+    return at
 
 
 def without_pins(messages: Sequence[ChatMessage], cut: Callable[[str], str]) -> list[ChatMessage]:

@@ -16,8 +16,10 @@ Transformation* (2026); the pinned tier and its guarantees are this project's.
 """
 
 from constraintrot.defenses.rampart.block import Block, Counter, Source
-from constraintrot.defenses.rampart.compiling import Compiled, Excluded, Plan, Verification
-from constraintrot.defenses.rampart.embeddings import embedder
+from constraintrot.defenses.rampart.compile.results import Compiled, Excluded, Plan
+from constraintrot.defenses.rampart.compile.verification import Verification
+from constraintrot.defenses.rampart.embedding.embedder import Embedder, embedder
+from constraintrot.defenses.rampart.embedding.gating import CosineGate, Gate
 from constraintrot.defenses.rampart.errors import (
     AuthorityError,
     DuplicateBlockError,
@@ -29,15 +31,13 @@ from constraintrot.defenses.rampart.errors import (
     SnapshotError,
     UnknownBlockError,
 )
-from constraintrot.defenses.rampart.eviction import Scorer, WeightedScorer, default_scorer
 from constraintrot.defenses.rampart.framing import frame, frames
-from constraintrot.defenses.rampart.gating import CosineGate, Embedder, Gate
-from constraintrot.defenses.rampart.ledger import Entry, chained
-from constraintrot.defenses.rampart.library import SeedLibrary
 from constraintrot.defenses.rampart.principal import Principal
-from constraintrot.defenses.rampart.provenance import Line, Provenance
 from constraintrot.defenses.rampart.registry import Registry
-from constraintrot.defenses.rampart.seeds import Seed
+from constraintrot.defenses.rampart.seeds import Seed, SeedLibrary
+from constraintrot.defenses.rampart.state.eviction import Scorer, WeightedScorer, default_scorer
+from constraintrot.defenses.rampart.state.ledger import Entry, chained
+from constraintrot.defenses.rampart.state.provenance import Line, Provenance
 
 __all__ = [
     "AuthorityError",

@@ -37,7 +37,7 @@ class Block:
         priority: 0 to 100; the default eviction scorer reads it, position does not.
         source: what the writer stated about where it comes from.
         author: the id of the ``Principal`` that wrote it, proven at the call.
-        removable: whether others with standing may remove it.
+        removable: whether others who may write may remove it.
         run: the run that a rollback takes back.
         created: seconds since the epoch.
         accesses: compiles that it was part of.

@@ -1,4 +1,4 @@
-"""Frames: each block in a prompt on its own, in a fence that its content cannot close.
+"""Frames: each block in a prompt by itself, in a fence that its content cannot close.
 
 A frame is a fence of tildes with the block's name, the content verbatim, and the
 same fence again. The fence is longer than any run of tildes in the content, the
@@ -38,7 +38,7 @@ def frames(prompt: str) -> list[tuple[str, str]]:
     Raises:
         RegistryError: the text is not what a compile makes.
     """
-    found: list[tuple[str, str]] = []
+    blocks: list[tuple[str, str]] = []
     at = 0
     while at < len(prompt):
         opening = _OPENING.match(prompt, at)
@@ -51,7 +51,9 @@ def frames(prompt: str) -> list[tuple[str, str]]:
         name, content = opening[2], prompt[opening.end() : end]
         after = end + len(closing)
         if frame(name, content) != prompt[at:after]:
-            raise RegistryError(f"the frame of {name!r} at character {at} has a fence of its own")
-        found.append((name, content))
+            raise RegistryError(
+                f"the frame of {name!r} at character {at} has another fence than its content needs"
+            )
+        blocks.append((name, content))
         at = after
-    return found
+    return blocks

@@ -7,33 +7,38 @@ learns and loads. All methods may be called from any thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from constraintrot import tokens
-from constraintrot.defenses.rampart import compiling, ledger, live
-from constraintrot.defenses.rampart.block import Block, Counter, checked_int, name_key
-from constraintrot.defenses.rampart.compiling import Chosen, Compiled, Moment, Plan, Verification
-from constraintrot.defenses.rampart.drafting import from_seeds
-from constraintrot.defenses.rampart.errors import RegistryError, UnknownBlockError
-from constraintrot.defenses.rampart.eviction import Scorer, default_scorer
-from constraintrot.defenses.rampart.gating import Embedder, Gate
+from constraintrot.defenses.rampart import seeds
+from constraintrot.defenses.rampart.block import Block, Counter, Source, checked_int, checked_name
+from constraintrot.defenses.rampart.compile.compiler import Compiler
+from constraintrot.defenses.rampart.compile.results import Compiled, Plan
+from constraintrot.defenses.rampart.compile.verification import Verification, verification
+from constraintrot.defenses.rampart.embedding.embedder import Embedder
+from constraintrot.defenses.rampart.embedding.gating import Gate
+from constraintrot.defenses.rampart.embedding.search import Searcher
 from constraintrot.defenses.rampart.principal import Principal, identify
-from constraintrot.defenses.rampart.provenance import Provenance, lineage
-from constraintrot.defenses.rampart.store import Store
-from constraintrot.defenses.rampart.tier import Entry
-from constraintrot.defenses.rampart.writing import Writable
+from constraintrot.defenses.rampart.snapshot import snapshot_state
+from constraintrot.defenses.rampart.state.authority import Grants
+from constraintrot.defenses.rampart.state.eviction import Scorer, default_scorer
+from constraintrot.defenses.rampart.state.ledger import Entry
+from constraintrot.defenses.rampart.state.mutations import Mutations
+from constraintrot.defenses.rampart.state.provenance import Provenance, lineage_of
+from constraintrot.defenses.rampart.state.record_factory import Fields
+from constraintrot.defenses.rampart.state.store import Store
 
-if TYPE_CHECKING:
-    from constraintrot.defenses.rampart.seeds import Seed
-    from constraintrot.defenses.rampart.seeds import Source as SeedSource
 
-
-class Registry(Writable):
+class Registry:
     """An ordered set of addressable blocks, compiled into a prompt on demand.
+
+    Whatever changes a registry takes ``by``, the caller's ``Principal``, and is logged.
+    It raises ``AuthorityError`` where that caller may not, ``UnknownBlockError`` for a
+    block that is not there, ``DuplicateBlockError`` for a name that is taken, and
+    ``RegistryError`` for any other argument that is refused; then nothing has changed.
+    Seeds and snapshots that cannot be used raise ``SeedError`` and ``SnapshotError``.
 
     Args:
         owner: may write and pin, and grants others to.
@@ -43,40 +48,70 @@ class Registry(Writable):
         gate: which unpinned blocks a query lets in; a ``CosineGate`` unless given.
         scorer: what a block is worth, for ``evict_lowest``.
 
-    Raises:
-        AuthorityError: the owner is no ``Principal``.
+    Attributes:
+        id: fresh for every registry, restored ones included.
+        label: what reports call it.
+        owner: the id of the principal that it was made by.
+        revision: how many mutations there have been.
+        log: every mutation so far, removals included.
     """
 
-    # Reading
+    def __init__(
+        self, owner: Principal, *, label: str = "registry", counter: Counter = tokens.count,
+        embedder: Embedder | None = None, gate: Gate | None = None,
+        scorer: Scorer = default_scorer,
+    ) -> None:  # fmt: skip
+        self._grants = Grants(identify(owner))
+        self._store = Store(checked_name(label))
+        self._searcher = Searcher(self._store, embedder, gate)
+        self._compiler = Compiler(self._store, self._searcher, counter)
+        self._mutations = Mutations(self._store, self._grants, counter, scorer)
+        self._store.ledger.append("create", self._grants.owner, detail={"label": label})
+
+    def __repr__(self) -> str:
+        pins, rest = len(self._store.pins), len(self._store.rest)
+        return f"Registry({self.label!r}, {pins} pins, {rest} other blocks, id={self.id})"
+
+    @property
+    def id(self) -> UUID:
+        return self._store.id
+
+    @property
+    def label(self) -> str:
+        return self._store.label
+
+    @property
+    def owner(self) -> UUID:
+        return self._grants.owner
+
+    @property
+    def revision(self) -> int:
+        return self._store.revision
+
+    @property
+    def log(self) -> tuple[Entry, ...]:
+        with self._store.lock:
+            return self._store.ledger.entries()
 
     def blocks(self) -> tuple[Block, ...]:
         """All blocks in compile order, pins first."""
-        return self._views(self._store.entries)
+        with self._store.lock:
+            return self._store.views(self._store.entries())
 
     def pins(self) -> tuple[Block, ...]:
         """The pinned tier in its order."""
-        return self._views(self._store.pins.entries)
+        with self._store.lock:
+            return self._store.views(self._store.pins.entries())
 
     def get(self, block_id: UUID) -> Block:
-        """The block of an id.
-
-        Raises:
-            UnknownBlockError: there is none.
-        """
+        """The block of an id."""
         with self._store.lock:
             return self._store.view(self._store.record(block_id))
 
     def named(self, name: str) -> Block:
-        """The block of a name.
-
-        Raises:
-            UnknownBlockError: there is none.
-        """
+        """The block of a name."""
         with self._store.lock:
-            record = self._store.records.get(name_key(name))
-            if record is None or record.entry.name != name:
-                raise UnknownBlockError(f"no block named {name!r} in registry {self.label!r}")
-            return self._store.view(record)
+            return self._store.view(self._store.named(name))
 
     def pinned_text(self) -> str:
         """The pinned tier as it begins every prompt; "" without pins.
@@ -92,27 +127,8 @@ class Registry(Writable):
             return self._store.pinned()[2]
 
     def verify(self, text: str | Iterable[str]) -> Verification:
-        """Whether a context still holds every pin's content verbatim.
-
-        Args:
-            text: a context, or its messages; a pin stands whole in one of them.
-
-        Raises:
-            RegistryError: something in it is no text.
-        """
-        texts = [text] if isinstance(text, str) else list(text)
-        if not all(isinstance(one, str) for one in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-            raise RegistryError("verify() takes a text or several, not message objects")
-        with self._store.lock:
-            pins, manifest, revision = self.pins(), self.manifest(), self.revision
-        missing = tuple(pin for pin in pins if not any(pin.content in one for one in texts))
-        return Verification(not missing, missing, manifest, revision)
-
-    @property
-    def log(self) -> tuple[ledger.Entry, ...]:
-        """Every mutation so far, removals included."""
-        with self._store.lock:
-            return self._store.ledger.entries()
+        """Whether a context still holds every pin's content verbatim, each in one message."""
+        return verification(self._store, text)
 
     def verify_log(self) -> bool:
         """Whether the log is as it was written."""
@@ -121,12 +137,7 @@ class Registry(Writable):
 
     def provenance(self) -> Provenance:
         """Where every block came from, removed ones included, and what the owner wrote elsewhere."""
-        here = lineage(self.id, self.log)
-        elsewhere = (_logged(store) for store in live.stores() if store is not self._store)
-        lines = (line for where, log in elsewhere for line in lineage(where, log))
-        return Provenance(here, tuple(line for line in lines if line.author == self.owner))
-
-    # Compiling
+        return lineage_of(self._store, self.owner)
 
     def compile(
         self, budget: int | None = None, *, query: str | None = None, gate: Gate | None = None
@@ -143,60 +154,120 @@ class Registry(Writable):
         Raises:
             PinOverflowError: the pins alone are over the budget; nothing is counted.
             EmbeddingError: the cosine gate has no embedder, or a useless one.
-            RegistryError: another argument is refused.
         """
-        limit = None if budget is None else checked_int("budget", budget)
-        with self._store.lock:
-            if query is None and gate is None and self._last and self._last[0] == limit:
-                same = self._last[1]
-                if same.revision == self._store.revision:
-                    self._store.accesses.repeated()
-                    return replace(same)
-        moment, chosen, gated = self._chosen(limit, query, gate)
-        result = compiling.compiled(moment, chosen, gated)
-        with self._store.lock:
-            current = moment.revision == self._store.revision
-            left = [*gated, *chosen.over]
-            self._store.accesses.compiled(chosen.held, left, current=current)
-            self._last = (limit, result) if query is None and current else None
-        return replace(result)
+        return self._compiler.compile(budget, query, gate)
 
     def dry_run(
         self, budget: int | None = None, *, query: str | None = None, gate: Gate | None = None
     ) -> Plan:
-        """What ``compile`` would hold and leave out; changes and counts nothing.
-
-        Raises:
-            PinOverflowError: as ``compile``; and its other errors.
-        """
-        limit = None if budget is None else checked_int("budget", budget)
-        return compiling.plan(*self._chosen(limit, query, gate))
+        """What ``compile`` would hold and leave out, or raise; changes and counts nothing."""
+        return self._compiler.dry_run(budget, query, gate)
 
     def find_relevant(
         self, query: str, k: int = 5, *, least: float = -1.0
     ) -> tuple[tuple[Block, float], ...]:
-        """The blocks closest to a query, pins included, with their cosines, best first.
+        """The k blocks closest to a query, pins included, with their cosines, best first.
 
-        Args:
-            query: a text for the embedder.
-            k: how many at most.
-            least: cosine from which on a block is reported.
+        Blocks whose cosine is below ``least`` are left out.
 
         Raises:
             EmbeddingError: no embedder, or a useless one.
         """
         return self._searcher.nearest(query, checked_int("k", k), least)
 
-    # Coming and going
+    def grant(self, who: Principal | UUID, *, by: Principal, pin: bool = False) -> None:
+        """Let a principal write, or also pin, by the owner; the last grant to it counts."""
+        self._mutations.grant(who, by, pin=pin)
+
+    def revoke(self, who: Principal | UUID, *, by: Principal) -> None:
+        """Take a grant back, by the owner. Blocks stay, and their author may still remove them."""
+        self._mutations.revoke(who, by)
+
+    def pin(
+        self, content: str, *, by: Principal, name: str | None = None,
+        source: Source = "orchestrator", tags: Iterable[str] = (), run: str | None = None,
+        at: int | None = None,
+    ) -> Block:  # fmt: skip
+        """Write a block of the pinned tier: non-removable, and in every compile.
+
+        The content is not empty, ``by`` is the owner or granted to pin, and the name is
+        ``pin-1`` and so on unless given; all else is as for ``write``.
+        """
+        fields = Fields(priority=50, source=source, removable=False, run=run, tags=tags)
+        return self._mutations.write(name, content, by, at, fields, pinned=True)
+
+    def write(
+        self, content: str, *, by: Principal, name: str | None = None, priority: int = 50,
+        source: Source = "agent", removable: bool = True, run: str | None = None,
+        tags: Iterable[str] = (), at: int | None = None,
+    ) -> Block:  # fmt: skip
+        """Write a block of the unpinned tier, in one's own registry or in another's.
+
+        Args:
+            content: any text.
+            by: the caller, who becomes its author; the owner, or granted to write.
+            name: unique; ``agent-1`` and so on, after the source, unless given.
+            priority: 0 to 100.
+            source: what the caller states about where it comes from.
+            removable: False keeps everybody but the author, with force, from removing it.
+            run: that a rollback takes it back with.
+            tags: free words.
+            at: position within the tier; last unless given.
+        """
+        fields = Fields(priority=priority, source=source, removable=removable, run=run, tags=tags)
+        return self._mutations.write(name, content, by, at, fields)
+
+    def write_all(
+        self, contents: Mapping[str, str], *, by: Principal, priority: int = 50,
+        source: Source = "agent", removable: bool = True, run: str | None = None,
+        tags: Collection[str] = (),
+    ) -> tuple[Block, ...]:  # fmt: skip
+        """Write several blocks, by name, at the end of the unpinned tier, all or none."""
+        fields = Fields(priority=priority, source=source, removable=removable, run=run, tags=tags)
+        return self._mutations.write_all(contents, by, fields)
+
+    def amend(self, block_id: UUID, content: str, *, by: Principal) -> Block:
+        """Change a block's content, by its author; its id, name and place stay."""
+        return self._mutations.amend(block_id, content, by)
+
+    def promote(
+        self, block_ids: UUID | Sequence[UUID], position: int = 0, *, by: Principal
+    ) -> None:
+        """Move blocks of one tier, one or a group that keeps the order given.
+
+        The first goes to the position within the tier; beyond the end is last. Pins are
+        moved by the owner or their author, other blocks by whoever may write.
+        """
+        self._mutations.promote(block_ids, position, by)
+
+    def evict(self, block_id: UUID, *, by: Principal, force: bool = False) -> Block:
+        """Remove a block: one's own, or a removable one where one may write.
+
+        A non-removable one, a pin included, goes only if its author says ``force``.
+        """
+        return self._mutations.evict(block_id, by, force=force)
+
+    def evict_lowest(
+        self, count: int = 1, *, by: Principal, scorer: Scorer | None = None
+    ) -> tuple[Block, ...]:
+        """Remove the caller's own removable blocks that are worth the least.
+
+        Blocks of others, non-removable ones and pins are never candidates, and a
+        block that the scorer gives ``math.inf`` stays (section 2.5).
+        """
+        return self._mutations.evict_lowest(count, by, scorer)
+
+    def rollback(self, run: str, *, by: Principal, force: bool = False) -> tuple[Block, ...]:
+        """Take back all blocks of a run, by their only author, or none of them.
+
+        With ``force`` non-removable ones too, pins included. A run without blocks is no error.
+        """
+        return self._mutations.rollback(run, by, force=force)
 
     def load(
-        self,
-        source: SeedSource,
-        *,
-        by: Principal,
-        names: Sequence[str] | None = None,
-        pin: Callable[[Seed], bool] | Collection[str] = (),
-    ) -> tuple[Block, ...]:
+        self, source: seeds.Source, *, by: Principal, names: Sequence[str] | None = None,
+        pin: Callable[[seeds.Seed], bool] | Collection[str] = (),
+    ) -> tuple[Block, ...]:  # fmt: skip
         """Load seeds as blocks, all or none, in their order.
 
         Args:
@@ -204,95 +275,25 @@ class Registry(Writable):
             by: the caller, who becomes their author.
             names: which seeds; None for all.
             pin: which of them go to the pinned tier, by name or by judging them.
-
-        Raises:
-            SeedError: the source cannot be read.
-            AuthorityError: the caller may not write, or pin.
-            DuplicateBlockError: a name is taken.
-            RegistryError: a seed is refused, or a name to pin is not among them.
         """
-        from constraintrot.defenses.rampart import seeds
-
-        author = identify(by)
-        found = seeds.read(source, names)
-        return self._taken_in(from_seeds(self._counter, author, found, pin))
+        return self._mutations.load(source, names, by, pin)
 
     def snapshot(self, path: str | Path, key: bytes) -> None:
-        """Save all but secrets, ids and embeddings in one authenticated file.
-
-        Args:
-            path: of the file.
-            key: of the MAC; whoever has it can forge a snapshot.
-
-        Raises:
-            SnapshotError: it cannot be written.
-        """
-        from constraintrot.defenses.rampart import saving, snapshot
-
-        with self._store.lock:
-            state = saving.state_of(self._store, self._grants, self._label)
-        snapshot.write(path, state, key)
+        """Save all but secrets, ids and embeddings in one file; its key can forge another."""
+        snapshot_state.save(path, key, self._store, self._grants)
 
     @classmethod
     def restore(
-        cls,
-        path: str | Path,
-        key: bytes,
-        *,
-        owner: Principal,
-        counter: Counter = tokens.count,
-        embedder: Embedder | None = None,
-        gate: Gate | None = None,
+        cls, path: str | Path, key: bytes, *, owner: Principal, counter: Counter = tokens.count,
+        embedder: Embedder | None = None, gate: Gate | None = None,
         scorer: Scorer = default_scorer,
-    ) -> Registry:
+    ) -> Registry:  # fmt: skip
         """A registry from a snapshot: ids are fresh, tokens counted anew, embeddings made anew.
 
-        Args:
-            path: of the file.
-            key: that it was written with.
-            owner: the same principal as then.
-            counter: as at construction; so are the others.
-            embedder: of texts.
-            gate: for queries.
-            scorer: for evictions.
-
-        Raises:
-            SnapshotError: truncated, tampered with, or of another kind.
-            AuthorityError: of another owner.
+        The key and the owner are those of then; all else is as at construction.
         """
-        from constraintrot.defenses.rampart import saving, snapshot
-
-        state = snapshot.read(path, key)
-        made = cls(
-            owner, label=saving.label_of(state), counter=counter,
-            embedder=embedder, gate=gate, scorer=scorer,
-        )  # fmt: skip
-        saving.fill(made._store, made._grants, state, counter)
+        state = snapshot_state.load(path, key)
+        label = state["label"]
+        made = cls(owner, label=label, counter=counter, embedder=embedder, gate=gate, scorer=scorer)
+        snapshot_state.fill(made._store, made._grants, state, counter)
         return made
-
-    def _views(self, entries: Callable[[], list[Entry]]) -> tuple[Block, ...]:
-        with self._store.lock:
-            return tuple(self._store.view(self._store.records[e.key]) for e in entries())
-
-    def _chosen(
-        self, budget: int | None, query: str | None, gate: Gate | None
-    ) -> tuple[Moment, Chosen, list[Entry]]:
-        if query is None:
-            if gate is not None:
-                raise RegistryError("a gate judges by a query; give compile() one")
-            with self._store.lock:
-                moment = self._store.moment()
-            admitted, gated = moment.rest, list[Entry]()
-        else:
-            moment, passed = self._searcher.gated(query, gate)
-            verdicts = list(zip(moment.rest, passed, strict=True))
-            admitted = [entry for entry, ok in verdicts if ok]
-            gated = [entry for entry, ok in verdicts if not ok]
-        adds_up = self._counter is tokens.count
-        chosen = compiling.choose(moment, admitted, budget, self._counter, adds_up=adds_up)
-        return moment, chosen, gated
-
-
-def _logged(store: Store) -> tuple[UUID, tuple[ledger.Entry, ...]]:
-    with store.lock:
-        return store.id, store.ledger.entries()

@@ -22,7 +22,7 @@ from constraintrot.defenses.rampart.errors import DuplicateBlockError, RegistryE
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.block import Block
-    from constraintrot.defenses.rampart.compiling import Compiled
+    from constraintrot.defenses.rampart.compile.results import Compiled
     from constraintrot.defenses.rampart.registry import Registry
 
 TAG: Final = "tool"
@@ -110,7 +110,7 @@ def write_tools(
 def offer(
     compiled: Compiled, tools: Iterable[T], *, among: Iterable[Block] | None = None
 ) -> list[T]:
-    """The tools whose schemas stand in a compiled prompt, in the order given.
+    """The tools whose schemas are in a compiled prompt, in the order given.
 
     Args:
         compiled: what the model will see.
@@ -123,14 +123,16 @@ def offer(
         RegistryError: something is no tool.
     """
     ids = None if among is None else {block.id for block in among}
-    standing = {
+    compiled_schemas = {
         (name, digest)
         for name, digest, block_id in zip(
             compiled.names, compiled.digests, compiled.ids, strict=True
         )
         if ids is None or block_id in ids
     }
-    return [tool for tool in tools if (tool_name(tool), _digest(tool_block(tool))) in standing]
+    return [
+        tool for tool in tools if (tool_name(tool), _digest(tool_block(tool))) in compiled_schemas
+    ]
 
 
 def _fields(tool: object) -> tuple[str, str, Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 """Cues by which tool content poses as an order or an authority.
 
-Nearly every cue is a pair of word classes that stand near each other in one
+Nearly every cue is a pair of word classes near each other in one
 sentence: "summary" alone, or "omit" alone, is ordinary text.
 """
 
@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from constraintrot.defenses.sanitize import cue_words as words
+from constraintrot.grading.survival import sentences
 
 Kind: TypeAlias = Literal["text to the summarizer", "text to the assistant", "claim of authority"]
 KINDS: tuple[Kind, ...] = ("text to the summarizer", "text to the assistant", "claim of authority")
 
-# Characters that may stand between the two halves of a pair.
+# Characters that may lie between the two halves of a pair.
 _NEAR = 120
 # A longer sentence says more than who is meant.
 _ADDRESS_LENGTH = 90
+# A sentence longer than this is taken apart further: a file of one line is no sentence.
+_LONG = 400
+_FIELD = re.compile(r"(?<=[;|\t；])|(?<=\",)|(?<=[}\]],)")
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,22 @@ _PAIRS = (
 )
 
 
-def found(sentences: Sequence[str]) -> list[Kind | None]:
-    """What each sentence of a text poses as, None for an ordinary one."""
+def parts(text: str) -> list[str]:
+    """A text in pieces to judge, which add up to it: sentences, or fields of long ones."""
+    return [
+        piece
+        for sentence in sentences(text)
+        for piece in (_FIELD.split(sentence) if len(sentence) > _LONG else [sentence])
+        if piece
+    ]
+
+
+def kinds_of(parts: Sequence[str]) -> list[Kind | None]:
+    """What each part of a text poses as, None for an ordinary one."""
     kinds: list[Kind | None] = []
     before = ""
-    for sentence in sentences:
-        folded = _fold(sentence)
+    for part in parts:
+        folded = _fold(part)
         kinds.append(_alone(folded) or _after(before, folded))
         before = folded
     return kinds
@@ -83,7 +97,7 @@ def _after(before: str, folded: str) -> Kind | None:
 
 
 def _near(first: re.Pattern[str], second: re.Pattern[str], text: str) -> bool:
-    """Whether a match of each stands within reach of the other, neither inside the other."""
+    """Whether a match of each is within reach of the other, neither inside the other."""
     ones = [match.span() for match in first.finditer(text)]
     others = [match.span() for match in second.finditer(text)] if ones else []
     starts, ends = [start for start, _ in others], [end for _, end in others]

@@ -100,7 +100,7 @@ class Verifier:
 def prompt(constraints: Sequence[str], function: str, arguments: Any) -> str:
     """What the verifier's model is asked.
 
-    Each rule and the call stand as JSON on a line of their own, so no text in
+    Each rule and the call are JSON on a line of their own, so no text in
     them can end its line and speak as the prompt does.
     """
     return "\n".join(
@@ -150,7 +150,7 @@ def read(text: str) -> tuple[str, bool] | None:
     """The rule and whether the call breaks it, or None if that cannot be told.
 
     One JSON object, alone or in one code fence. Further keys do no harm; a key
-    that stands twice does, and so does any prose around the object.
+    that is there twice does, and so does any prose around the object.
     """
     body = text.strip()
     if fenced := _FENCE.fullmatch(body):
@@ -171,7 +171,7 @@ def read(text: str) -> tuple[str, bool] | None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key is there twice in one object")
     return value
 
 

@@ -42,7 +42,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from constraintrot.defenses.extraction import TRUSTED, Extractor, Found, Role, Said, rules
+from constraintrot.defenses.extraction import TRUSTED, Extractor, Match, Role, Said, rules
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.staging import stage
 from constraintrot.grading.survival import survival
@@ -211,10 +211,10 @@ def _overlap(text: str, span: str, policy: str) -> bool:
     return start < from_ + len(policy) and from_ < start + len(span)
 
 
-def run(extractor: Extractor, messages: Sequence[Said]) -> tuple[Found, ...]:
+def run(extractor: Extractor, messages: Sequence[Said]) -> tuple[Match, ...]:
     """What an extractor finds, outside of any event loop."""
 
-    async def go() -> tuple[Found, ...]:
+    async def go() -> tuple[Match, ...]:
         return await extractor(messages)
 
     return asyncio.run(go())

@@ -8,8 +8,8 @@ from functools import partial
 from hashlib import sha256
 from uuid import UUID
 
+from constraintrot.defenses.rampart import Compiled
 from constraintrot.defenses.rampart.block import Block
-from constraintrot.defenses.rampart.compiling import Compiled
 from constraintrot.defenses.rampart.errors import RampartError
 from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.registry import Registry

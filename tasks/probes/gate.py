@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspect_ai import Task, task
 
-from constraintrot.defenses.rampart.gating import CosineGate, Embedder
+from constraintrot.defenses.rampart import CosineGate, Embedder
 from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.models.config_errors import plain_errors
 from constraintrot.tasks.probes import _reading, firmware, hashing
@@ -83,6 +83,6 @@ def _embedder(given: str | Embedder) -> Embedder:
         return given
     if given == HASHING:
         return hashing.embed
-    from constraintrot.defenses.rampart.embeddings import embedder
+    from constraintrot.defenses.rampart import embedder
 
     return embedder(given)

@@ -31,7 +31,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
 
 import constraintrot.harnesses as harnesses
-from constraintrot.defenses.pinning.inspect_agent import PinnedCompaction, PinnedModel
+from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError

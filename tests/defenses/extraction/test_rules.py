@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.defenses.extraction import Found, Role, Said, rules
+from constraintrot.defenses.extraction import Match, Role, Said, rules
 from constraintrot.defenses.extraction.languages import Locale
 from constraintrot.defenses.extraction.units import units, unquoted
 from constraintrot.errors import UnknownNameError
@@ -110,8 +110,8 @@ def test_an_open_quote_or_fence_hides_nothing() -> None:
 def test_only_trusted_roles_are_read_unless_told() -> None:
     roles: tuple[Role, ...] = ("system", "user", "assistant", "tool")
     messages = [Said(role, RULE) for role in roles]
-    assert run(rules(), messages) == (Found(RULE, 0), Found(RULE, 1))
-    assert run(rules(sources=("tool",)), messages) == (Found(RULE, 3),)
+    assert run(rules(), messages) == (Match(RULE, 0), Match(RULE, 1))
+    assert run(rules(sources=("tool",)), messages) == (Match(RULE, 3),)
 
 
 def test_only_the_languages_asked_for_are_known() -> None:

@@ -16,8 +16,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.defenses.operator.marking import MARK
-from constraintrot.defenses.operator.showing import HEADING
+from constraintrot.defenses.operator.rendering import HEADING
+from constraintrot.defenses.operator.unverified_claims import MARK
 from tests.defenses.operator.around import (
     CLAIM,
     WIDER,

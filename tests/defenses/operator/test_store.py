@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,29 @@ from constraintrot.defenses.operator import (
     StateError,
 )
 from tests.defenses.operator.desk import CALL, POLICY, channel, signed, texts
+
+# Between reading the state and writing it there is time for another process to write.
+EXEMPT_TWENTY_CALLS = """
+import os, sys, time, types, warnings
+folder, platform = sys.argv[1:]
+if platform == "without fcntl":
+    warnings.simplefilter("ignore")  # filelock says that it has another lock there
+    sys.modules["fcntl"] = None
+from constraintrot.defenses.operator import store
+from tests.defenses.operator.desk import CALL, channel
+if platform == "without fcntl":
+    store.os = types.SimpleNamespace(**{**vars(os), "name": "nt"})
+shared, read = channel(folder=folder), store.Folder.read
+def slow(self):
+    state = read(self)
+    time.sleep(0.002)
+    return state
+store.Folder.read = slow
+print("ready", flush=True)
+input()
+for _ in range(20):
+    assert shared.use(shared.exempting(*CALL), shared.constraints)
+"""
 
 
 def kept(folder: Path, **more: Any) -> Channel:
@@ -101,3 +126,26 @@ def test_two_channels_of_one_folder_share_one_exemption(tmp_path: Path) -> None:
     assert theirs.use([one], theirs.constraints)
     assert not ours.use([one], ours.constraints)
     assert ours.exempting(*CALL) == ()
+
+
+@pytest.mark.parametrize("platform", ["this one", "without fcntl"])
+def test_no_process_loses_what_another_one_wrote(tmp_path: Path, platform: str) -> None:
+    made = kept(tmp_path)
+    made.apply(signed("exempt", calls=100))
+    # Where there is no fcntl, the file itself is the lock, and this process has left one.
+    (tmp_path / "state" / "lock").unlink()
+    command = [sys.executable, "-c", EXEMPT_TWENTY_CALLS, str(tmp_path / "state"), platform]
+    pipe = subprocess.PIPE
+    processes = [
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1) for _ in range(2)
+    ]
+    # Both start at once: their start-up takes longer than what they do.
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+    assert [process.wait(60) for process in processes] == [0, 0]
+    (one,) = made.exemptions
+    assert one.calls == 60

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping, Sequence
-from subprocess import run as run_process
 from typing import Any
 
 import pytest
@@ -16,16 +14,9 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
 from constraintrot.defenses import DEFENSES, make
-from constraintrot.defenses.tool_gate import verifier
-from constraintrot.defenses.tool_gate.gate import MAX_TOKENS, ToolGate, _config
-from constraintrot.defenses.tool_gate.verifier import (
-    Decision,
-    Verifier,
-    parse,
-    prompt,
-    read,
-    render,
-)
+from constraintrot.defenses.tool_gate import Decision, ToolGate, Verifier, verifier
+from constraintrot.defenses.tool_gate.gate import MAX_TOKENS, _config
+from constraintrot.defenses.tool_gate.verifier import parse, prompt, read, render
 from constraintrot.models.scripted import verifier as scripted_verifier
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import WORDINGS, Scenario
@@ -171,14 +162,6 @@ def test_a_value_that_is_no_json_is_written_by_its_text() -> None:
 def test_any_other_text_is_no_prompt() -> None:
     with pytest.raises(ValueError, match="not a verifier"):
         parse("Does this call break a rule?")
-
-
-def test_the_verifier_needs_no_inspect() -> None:
-    code = (
-        "import sys, constraintrot.defenses.tool_gate.verifier, constraintrot.defenses.tool_gate.gate;"
-        " sys.exit('inspect_ai' in sys.modules)"
-    )
-    assert run_process([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(

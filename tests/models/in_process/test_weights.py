@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from constraintrot.downloads import resumable_join, sources
+from constraintrot.downloads.places import Hub, Packages
+from constraintrot.downloads.sources import Sources
 from constraintrot.errors import UnknownNameError, WeightsError
-from constraintrot.models.in_process import catalogue, resumable_join, sources, weights
-from constraintrot.models.in_process.catalogue import Hub, LocalModel, Packages
-from constraintrot.models.in_process.sources import Sources
+from constraintrot.models.in_process import catalogue, weights
+from constraintrot.models.in_process.catalogue import LocalModel
 
 SHARES = (b"first " * 500, b"second " * 400, b"third " * 300)
 CONTENT = b"".join(SHARES)

@@ -1,0 +1,28 @@
+"""A judge's opinion on whether a context still entails what is pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from inspect_ai.model import Model, get_model
+
+from constraintrot.grading.judge import JUDGE_PROMPT, read_vote
+
+Judge: TypeAlias = Callable[[str, str], Awaitable[bool | None]]
+"""Called with the policies and the context, as texts; None where it does not decide."""
+
+
+def entailment(model: str | Model | None = None) -> Judge:
+    """A judge for ``judge=``: does a context, taken as a whole, still entail a policy?
+
+    Args:
+        model: a model or its name; by default the role ``judge``.
+    """
+
+    async def judge(policy: str, context: str) -> bool | None:
+        asked = get_model(model) if model is not None else get_model(role="judge")
+        prompt = JUDGE_PROMPT.format(policy=policy, context=context)
+        return read_vote((await asked.generate(prompt)).completion)
+
+    return judge

@@ -1,0 +1,105 @@
+"""Models that verify a registry's pins before each of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.model._model import GenerateInput
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from constraintrot.defenses.pinning.entailment_judge import Judge
+from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
+from constraintrot.defenses.pinning.pins import Pins
+from constraintrot.defenses.rampart import Registry
+
+
+class PinnedModel(Model):
+    """The model being evaluated, with the pins verified before each of its calls.
+
+    Give it to ``react(model=...)`` or call it in an agent of your own. Until a
+    compaction has put the block in, it does, at the same place with the same
+    bytes, so a provider's prefix cache holds from the first call on.
+
+    Args:
+        registry: whose pins.
+        model: a model or its name; by default the one being evaluated, which is
+            looked up when it is called.
+        heading: the line above the pins.
+        judge: says whether a context still entails a policy, both as texts.
+        report: is given each receipt; by default it goes to Inspect's transcript.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        model: str | Model | None = None,
+        *,
+        heading: str = HEADING,
+        judge: Judge | None = None,
+        report: Callable[[Receipt], None] | None = None,
+    ) -> None:
+        # Not the base class's own: an agent is often built before there is a model.
+        self._model = model
+        self.pins = Pins(registry, heading=heading, judge=judge, report=report)
+
+    @property
+    def bare(self) -> Model:
+        """The model without the pins."""
+        return get_model(self._model)
+
+    def __str__(self) -> str:
+        return "the model being evaluated, pinned" if self._model is None else str(self.bare)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("_model", "pins"):
+            raise AttributeError(name)
+        try:
+            model = self.bare
+        except ValueError:
+            # An agent is described when it is built, where there may be no model yet.
+            model = get_model("none/none")
+        return getattr(model, name)
+
+    async def generate(
+        self, input: str | list[ChatMessage], *args: Any, **settings: Any
+    ) -> ModelOutput:
+        """Generate from the input with every pin in it, once."""
+        given: list[ChatMessage] = (
+            [ChatMessageUser(content=input)] if isinstance(input, str) else input
+        )
+        kept = await self.pins.check(given, always=True)
+        return await self.bare.generate(kept, *args, **settings)
+
+
+def pin_filter(
+    registry: Registry, *, heading: str = HEADING, report: Callable[[Receipt], None] | None = None
+) -> Callable[..., Awaitable[GenerateInput]]:
+    """``agent_bridge(filter=...)``: the pins verified before each call of a bridged agent.
+
+    Args:
+        registry: whose pins.
+        heading: the line above them.
+        report: is given each receipt; by default it goes to Inspect's transcript.
+    """
+    pins = Pins(registry, heading=heading, report=report)
+
+    async def check(
+        model: Model,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice | None,
+        config: GenerateConfig,
+    ) -> GenerateInput:
+        kept = await pins.check(input, always=True)
+        return GenerateInput(kept, tools, tool_choice, config)
+
+    return check

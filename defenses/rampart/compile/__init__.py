@@ -1,0 +1,1 @@
+"""From the state of a registry to a prompt within a budget."""

@@ -1,0 +1,149 @@
+"""Embeddings of a registry's blocks: one normalised float32 matrix that is kept.
+
+Scoring a query is one matrix-vector product. Imported once an embedder is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constraintrot.defenses.rampart.embedding.embedder import Embedder
+from constraintrot.defenses.rampart.errors import EmbeddingError
+from constraintrot.defenses.rampart.state.records import Moment
+
+Matrix: TypeAlias = NDArray[np.float32]
+
+
+class Index:
+    """Unit vectors by block key, in the rows of one matrix.
+
+    A block is expected from its writing on and has its row once it is embedded;
+    a removed block's row is taken by the last one.
+    """
+
+    def __init__(self) -> None:
+        self._matrix: Matrix = np.empty((0, 0), np.float32)
+        self._row: dict[str, int] = {}
+        self._keys: list[str] = []
+        self._expected: dict[str, None] = {}
+        self._order: tuple[int, NDArray[np.intp]] | None = None
+
+    def expect(self, key: str) -> None:
+        """A block came, or changed, and is to be embedded."""
+        self._expected[key] = None
+
+    def expected(self) -> list[str]:
+        """Keys of blocks without a vector."""
+        return list(self._expected)
+
+    def drop(self, key: str) -> None:
+        """Forget a block."""
+        self._expected.pop(key, None)
+        row = self._row.pop(key, None)
+        if row is None:
+            return
+        last = self._keys.pop()
+        if last != key:
+            self._matrix[row] = self._matrix[len(self._keys)]
+            self._keys[row] = last
+            self._row[last] = row
+
+    def put(self, key: str, vector: Matrix) -> None:
+        """Keep the unit vector of a block that is expected.
+
+        Raises:
+            EmbeddingError: it is of another length than those that are kept.
+        """
+        if key not in self._expected:
+            return  # Another thread embedded it meanwhile.
+        count, capacity = len(self._keys), len(self._matrix)
+        if count and vector.size != self._matrix.shape[1]:
+            raise EmbeddingError(
+                f"the embedder gives vectors of {vector.size} numbers, and gave "
+                f"{self._matrix.shape[1]} before; use one model for a registry"
+            )
+        if count == capacity or not count:
+            grown = np.zeros((max(16, 2 * count), vector.size), np.float32)
+            if count:
+                grown[:count] = self._matrix
+            self._matrix = grown
+        self._matrix[count] = vector
+        self._keys.append(key)
+        self._row[key] = count
+        del self._expected[key]
+        self._order = None
+
+    def vector(self, key: str) -> Matrix | None:
+        """A copy of a block's vector, read-only; None before it is embedded."""
+        row = self._row.get(key)
+        if row is None:
+            return None
+        copy: Matrix = self._matrix[row].copy()
+        copy.flags.writeable = False
+        return copy
+
+    def scores(self, query: Matrix, moment: Moment) -> Matrix:
+        """Cosines of the query with all blocks of a moment, nan for those without a vector.
+
+        Args:
+            query: a unit vector, shape (d,).
+            moment: of the store that the index belongs to, the present one.
+
+        Returns:
+            Shape (pins + others,).
+
+        Raises:
+            EmbeddingError: the query's vector is of another length.
+        """
+        count = len(self._keys)
+        if count and query.size != self._matrix.shape[1]:
+            raise EmbeddingError(
+                f"the query's vector has {query.size} numbers, the blocks' {self._matrix.shape[1]}"
+            )
+        if self._order is None or self._order[0] != moment.revision:
+            entries = (*moment.pins, *moment.rest)
+            rows = [self._row.get(entry.key, count) for entry in entries]
+            self._order = (moment.revision, np.array(rows, np.intp))
+        scores = np.empty(count + 1, np.float32)
+        if count:
+            np.dot(self._matrix[:count], query, out=scores[:count])
+        scores[count] = np.nan
+        return scores[self._order[1]]
+
+
+def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
+    """Unit vectors of texts; a vector of zeros stays one, and is near to nothing.
+
+    Returns:
+        Shape (n, d), float32.
+
+    Raises:
+        EmbeddingError: what the embedder gives is not one finite vector a text.
+    """
+    given = np.asarray(embedder(texts), dtype=np.float32)
+    if given.ndim != 2 or len(given) != len(texts) or not given.shape[1]:
+        raise EmbeddingError(
+            f"for {len(texts)} texts the embedder gives an array of shape {given.shape}; "
+            f"({len(texts)}, d) is needed"
+        )
+    if not np.isfinite(given).all():
+        raise EmbeddingError("the embedder gives vectors that hold nan or infinity")
+    norms = np.linalg.norm(given, axis=1, keepdims=True)
+    unit: Matrix = np.divide(given, norms, out=np.zeros_like(given), where=norms > 0)
+    return unit
+
+
+def best(scores: Matrix, k: int, least: float) -> list[int]:
+    """Positions of the k highest scores from ``least`` on, the earlier first among equals."""
+    if np.isnan(scores).any():
+        scores = np.nan_to_num(scores, nan=-np.inf)
+    if k < len(scores):
+        at = np.flatnonzero(scores >= np.partition(scores, -k)[-k]) if k else np.empty(0, np.intp)
+    else:
+        at = np.arange(len(scores))
+    ranked = at[np.argsort(-scores[at], kind="stable")][:k]
+    return [int(one) for one in ranked if scores[one] >= least]

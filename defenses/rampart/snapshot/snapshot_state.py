@@ -1,0 +1,152 @@
+"""A registry's state as JSON values, and back.
+
+Left out: secrets, which no registry has; block ids, which are renewed; token counts,
+which are counted anew, so that a snapshot cannot understate them; embeddings, which
+belong to whatever model is in use then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from constraintrot.defenses.rampart.block import Counter
+from constraintrot.defenses.rampart.errors import (
+    AuthorityError,
+    DuplicateBlockError,
+    RampartError,
+    SnapshotError,
+)
+from constraintrot.defenses.rampart.snapshot.sealed_file import read, write
+from constraintrot.defenses.rampart.state import ledger
+from constraintrot.defenses.rampart.state.accounting import Accesses
+from constraintrot.defenses.rampart.state.authority import Grants
+from constraintrot.defenses.rampart.state.ledger import Ledger
+from constraintrot.defenses.rampart.state.record_factory import new_record
+from constraintrot.defenses.rampart.state.records import Record
+from constraintrot.defenses.rampart.state.store import Store
+
+FORMAT: Final = 1
+
+
+def save(path: str | Path, key: bytes, store: Store, grants: Grants) -> None:
+    """Write a registry's state.
+
+    Raises:
+        SnapshotError: it cannot be written.
+    """
+    with store.lock:
+        state = state_of(store, grants)
+    write(path, state, key)
+
+
+def state_of(store: Store, grants: Grants) -> dict[str, object]:
+    """All that a restore needs; the store's lock is held."""
+    return {
+        "format": FORMAT,
+        "label": store.label,
+        "owner": grants.owner.hex,
+        "grants": {who.hex: pin for who, pin in grants.pinning.items()},
+        "revision": store.revision,
+        "written": store.written,
+        "compiles": store.accesses.compiles,
+        "blocks": [_row(store, store.records[entry.key]) for entry in store.entries()],
+        "log": [entry.row() for entry in store.ledger.entries()],
+    }
+
+
+def load(path: str | Path, key: bytes) -> dict[str, Any]:
+    """Read a registry's state.
+
+    Raises:
+        SnapshotError: the file cannot be trusted, or holds something else.
+    """
+    state = read(path, key)
+    if state.get("format") != FORMAT or not isinstance(state.get("label"), str):
+        raise SnapshotError(f"the snapshot is not a registry's state of format {FORMAT}")
+    return state
+
+
+def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counter) -> None:
+    """Fill a new store and its grants; on an error nobody may use them.
+
+    Raises:
+        AuthorityError: the snapshot is of another owner.
+        SnapshotError: the state cannot be used.
+    """
+    try:
+        if UUID(state["owner"]) != grants.owner:
+            raise AuthorityError(
+                f"the snapshot belongs to principal {UUID(state['owner'])}; "
+                "only its owner restores it, with the same secret"
+            )
+        entries = [ledger.parsed(row) for row in state["log"]]
+        records = [_record(row, counter) for row in state["blocks"]]
+        counts = [int(state[key]) for key in ("revision", "written", "compiles")]
+        grants.pinning = {UUID(who): bool(pin) for who, pin in state["grants"].items()}
+    except (AuthorityError, SnapshotError):
+        raise
+    except (RampartError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SnapshotError(f"the snapshot's state cannot be used: {error}") from error
+    if not ledger.chained(entries):
+        raise SnapshotError("the snapshot's log is no unbroken chain")
+    _insert(store, records, counts)
+    store.ledger = Ledger(entries)
+    store.ledger.append("restore", grants.owner, detail={"blocks": len(records)})
+
+
+def _insert(store: Store, records: list[Record], counts: list[int]) -> None:
+    with store.lock:
+        for record in records:
+            kept = (record.extra, record.born, record.last)
+            try:
+                store.free(record)
+            except DuplicateBlockError as error:
+                raise SnapshotError(f"the snapshot holds a name twice: {error}") from error
+            store.insert(record, None)
+            record.extra, record.born, record.last = kept
+        store.revision, store.written, compiles = counts
+        store.accesses = Accesses(store.records, compiles)
+
+
+def _row(store: Store, record: Record) -> dict[str, object]:
+    accesses, last, _ = store.accesses.of(record)
+    return {
+        "name": record.entry.name,
+        "content": record.content,
+        "priority": record.priority,
+        "source": record.source,
+        "author": record.author.hex,
+        "removable": record.removable,
+        "run": record.run,
+        "created": record.created,
+        "tags": list(record.tags),
+        "pinned": record.pinned,
+        "accesses": accesses,
+        "born": record.born,
+        "last": last,
+    }
+
+
+def _record(row: Mapping[str, Any], counter: Counter) -> Record:
+    pinned, removable, last = row["pinned"], row["removable"], row["last"]
+    if not isinstance(pinned, bool) or (pinned and removable):
+        raise SnapshotError(f"block {row['name']!r} of the snapshot is neither pinned nor not")
+    record = new_record(
+        counter,
+        UUID(row["author"]),
+        row["name"],
+        row["content"],
+        pinned=pinned,
+        priority=row["priority"],
+        source=row["source"],
+        removable=removable,
+        run=row["run"],
+        tags=row["tags"],
+    )
+    record.created = float(row["created"])
+    record.extra, record.born = int(row["accesses"]), int(row["born"])
+    record.last = None if last is None else int(last)
+    return record

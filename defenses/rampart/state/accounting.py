@@ -1,0 +1,87 @@
+"""How often, and when last, each block was part of a compile.
+
+Counting a compile must not cost a step a block. So a compile touches the smaller
+side, the blocks that it holds or the ones that it leaves out; in the latter case
+one number says that all others were in. A compile repeated without any change
+adds to one number more, which is spread out when somebody looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from constraintrot.defenses.rampart.state.records import Entry, Record
+
+
+class Accesses:
+    """The count of compiles and, through each ``Record``, its accesses.
+
+    Attributes:
+        compiles: how many there have been.
+    """
+
+    def __init__(self, records: Mapping[str, Record], compiles: int = 0) -> None:
+        self.compiles = compiles
+        self._records = records
+        self._general = 0  # compiles that all but the blocks touched were part of
+        self._last_general = 0
+        self._touched: list[Record] = []
+        self._touched_were_in = True
+        self._repeats = 0
+
+    def join(self, record: Record) -> None:
+        """Begin counting for a block that was just written."""
+        self.settle()
+        record.joined, record.born = self._general, self.compiles
+
+    def compiled(self, held: Sequence[Entry], left: Sequence[Entry], *, current: bool) -> None:
+        """Count one compile.
+
+        Args:
+            held: what was part of it.
+            left: what was left out.
+            current: whether the two are all the blocks there are at this moment.
+        """
+        self.settle()
+        self._touched_were_in = not current or len(held) <= len(left)
+        touched = held if self._touched_were_in else left
+        records = ((self._records.get(e.key), e) for e in touched)
+        self._touched = [r for r, e in records if r is not None and r.entry.id == e.id]
+        self._repeats = 1
+        self.compiles += 1
+        self.settle()
+
+    def repeated(self) -> None:
+        """Count the last compile once more; constant time."""
+        self._repeats += 1
+        self.compiles += 1
+
+    def settle(self) -> None:
+        """Spread out what was counted; to be called before any block comes."""
+        times, self._repeats = self._repeats, 0
+        if not times:
+            return
+        if self._touched_were_in:
+            for record in self._touched:
+                record.extra += times
+                record.last = self.compiles
+            return
+        for record in self._touched:
+            record.last = self._last(record)
+            record.extra -= times
+            record.skipped = self.compiles
+        self._general += times
+        self._last_general = self.compiles
+
+    def of(self, record: Record) -> tuple[int, int | None, int]:
+        """A block's accesses, its last one, and the compiles since that or since its writing."""
+        self.settle()
+        last = self._last(record)
+        since = self.compiles - (record.born if last is None else last)
+        return record.extra + self._general - record.joined, last, since
+
+    def _last(self, record: Record) -> int | None:
+        general = self._last_general
+        if general <= record.born or general == record.skipped:
+            return record.last
+        return general if record.last is None else max(general, record.last)

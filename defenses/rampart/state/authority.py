@@ -1,0 +1,111 @@
+"""Who may do what in a registry (section 2.5, with grants for writing).
+
+The owner may write and pin, and grants others to. A block belongs to its author:
+nobody else changes its content, and nobody else removes it once it is
+non-removable, the owner included.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from constraintrot.defenses.rampart.errors import AuthorityError, RegistryError
+from constraintrot.defenses.rampart.principal import Principal
+from constraintrot.defenses.rampart.state.records import Record
+
+
+class Grants:
+    """The owner, and to whom the owner gave grants.
+
+    Attributes:
+        owner: may do everything but touch the blocks of others.
+        pinning: by principal that may write, whether it may pin.
+    """
+
+    def __init__(self, owner: UUID, pinning: dict[UUID, bool] | None = None) -> None:
+        self.owner = owner
+        self.pinning = pinning or {}
+
+    def allows(self, who: UUID, *, pin: bool = False) -> bool:
+        """Whether a principal may write, or pin."""
+        return who == self.owner or (self.pinning.get(who, False) if pin else who in self.pinning)
+
+    def check(self, who: UUID, *, pin: bool = False) -> None:
+        """Let through who may write, or pin.
+
+        Raises:
+            AuthorityError: the principal may not.
+        """
+        if not self.allows(who, pin=pin):
+            what = "pin" if pin else "write"
+            raise AuthorityError(
+                f"principal {who} may not {what} here; the registry's owner can grant it"
+            )
+
+    def check_owner(self, who: UUID) -> None:
+        """Let the owner through.
+
+        Raises:
+            AuthorityError: it is somebody else.
+        """
+        if who != self.owner:
+            raise AuthorityError(f"principal {who} does not own this registry; only its owner may")
+
+    def check_amend(self, who: UUID, record: Record) -> None:
+        """Let an author through who still has the right to write such a block.
+
+        Raises:
+            AuthorityError: somebody else, or an author whose grant was revoked.
+        """
+        if record.author != who:
+            raise AuthorityError(
+                f"block {record.entry.name!r} was written by {record.author}; "
+                "only its author changes its content"
+            )
+        self.check(who, pin=record.pinned)
+
+    def check_move(self, who: UUID, record: Record) -> None:
+        """Let through who may move a block within its tier.
+
+        Raises:
+            AuthorityError: a stranger, or for a pin somebody else than owner and author.
+        """
+        if record.pinned and who not in (self.owner, record.author):
+            raise AuthorityError(
+                f"pin {record.entry.name!r} is moved by the registry's owner or its author only"
+            )
+        if not record.pinned:
+            self.check(who)
+
+    def check_remove(self, who: UUID, record: Record, *, force: bool) -> None:
+        """Let through who may remove a block.
+
+        Raises:
+            AuthorityError: non-removable and not the author, or no force; a stranger.
+        """
+        by_author = record.author == who
+        if record.removable:
+            if not by_author:
+                self.check(who)
+        elif not by_author:
+            raise AuthorityError(
+                f"block {record.entry.name!r} is non-removable and was written by "
+                f"{record.author}; only its author removes it, with force"
+            )
+        elif not force:
+            raise AuthorityError(
+                f"block {record.entry.name!r} is non-removable; its author removes it with force=True"
+            )
+
+
+def principal_id(who: Principal | UUID) -> UUID:
+    """The id that a grant is for.
+
+    Raises:
+        RegistryError: neither a principal nor an id.
+    """
+    if isinstance(who, Principal):
+        return who.id
+    if isinstance(who, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        return who
+    raise RegistryError(f"a grant is for a Principal or its id, not for {type(who).__name__}")

@@ -1,0 +1,221 @@
+"""What changes a registry: each call is atomic and logged, and its caller proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from uuid import UUID
+
+from constraintrot.defenses.rampart.block import Block, Counter, checked_int, name_key
+from constraintrot.defenses.rampart.errors import AuthorityError, DuplicateBlockError, RegistryError
+from constraintrot.defenses.rampart.principal import Principal, identify
+from constraintrot.defenses.rampart.seeds import Seed, Source, read
+from constraintrot.defenses.rampart.state.authority import Grants, principal_id
+from constraintrot.defenses.rampart.state.eviction import Scorer, lowest
+from constraintrot.defenses.rampart.state.ledger import Action
+from constraintrot.defenses.rampart.state.record_factory import (
+    Fields,
+    from_seeds,
+    new_entry,
+    new_record,
+)
+from constraintrot.defenses.rampart.state.records import Record
+from constraintrot.defenses.rampart.state.store import Store
+
+
+class Mutations:
+    """The only way into a registry's state, and out of it.
+
+    Arguments and errors are those of the methods of ``Registry`` with the same names.
+
+    Args:
+        store: the blocks.
+        grants: who may change them.
+        counter: of tokens.
+        scorer: what a block is worth, where an eviction brings none.
+    """
+
+    def __init__(self, store: Store, grants: Grants, counter: Counter, scorer: Scorer) -> None:
+        self._store = store
+        self._grants = grants
+        self._counter = counter
+        self._scorer = scorer
+
+    def grant(self, who: Principal | UUID, by: Principal, *, pin: bool) -> None:
+        """Let a principal write, or also pin."""
+        owner, other = identify(by), principal_id(who)
+        with self._store.lock:
+            self._grants.check_owner(owner)
+            self._grants.pinning[other] = bool(pin)
+            self._store.changed()
+            self._log("grant", owner, detail={"who": other.hex, "pin": bool(pin)})
+
+    def revoke(self, who: Principal | UUID, by: Principal) -> None:
+        """Take a grant back."""
+        owner, other = identify(by), principal_id(who)
+        with self._store.lock:
+            self._grants.check_owner(owner)
+            if self._grants.pinning.pop(other, None) is None:
+                raise RegistryError(f"principal {other} has no grant that could be revoked")
+            self._store.changed()
+            self._log("revoke", owner, detail={"who": other.hex})
+
+    def write(
+        self,
+        name: str | None,
+        content: str,
+        by: Principal,
+        at: int | None,
+        fields: Fields,
+        *,
+        pinned: bool = False,
+    ) -> Block:
+        """Write one block, under a name that is derived from its source unless one is given."""
+        author, place = identify(by), None if at is None else checked_int("at", at)
+        while True:
+            with self._store.lock:
+                self._grants.check(author, pin=pinned)
+                stem = "pin" if pinned else fields["source"]
+                free = self._free_name(stem) if name is None else name
+            record = new_record(self._counter, author, free, content, pinned=pinned, **fields)
+            try:
+                return self._add([record], place)[0]
+            except DuplicateBlockError:
+                if name is not None:
+                    raise
+
+    def write_all(
+        self, contents: Mapping[str, str], by: Principal, fields: Fields
+    ) -> tuple[Block, ...]:
+        """Write several blocks, all of them or none."""
+        author = identify(by)
+        return self._add(
+            [
+                new_record(self._counter, author, name, text, pinned=False, **fields)
+                for name, text in contents.items()
+            ]
+        )
+
+    def load(
+        self,
+        source: Source,
+        names: Sequence[str] | None,
+        by: Principal,
+        pin: Callable[[Seed], bool] | Collection[str],
+    ) -> tuple[Block, ...]:
+        """Write the blocks of seeds, all of them or none."""
+        author = identify(by)
+        return self._add(from_seeds(self._counter, author, read(source, names), pin))
+
+    def _add(self, records: Sequence[Record], at: int | None = None) -> tuple[Block, ...]:
+        """Insert new records, all or none, in the names of their authors."""
+        keys = [record.entry.key for record in records]
+        for before, record in enumerate(records):
+            if record.entry.key in keys[:before]:
+                raise DuplicateBlockError(f"two of the blocks are named {record.entry.name!r}")
+        with self._store.lock:
+            for record in records:
+                self._grants.check(record.author, pin=record.pinned)
+                self._store.free(record)
+            for record in records:
+                self._store.insert(record, at)
+                self._log("pin" if record.pinned else "write", record.author, record)
+            return tuple(self._store.view(record) for record in records)
+
+    def amend(self, block_id: UUID, content: str, by: Principal) -> Block:
+        """Change a block's content."""
+        author = identify(by)
+        with self._store.lock:
+            record = self._store.record(block_id)
+            self._grants.check_amend(author, record)
+            name, pinned = record.entry.name, record.pinned
+        # Name and tier never change, so counting need not hold the lock.
+        entry, plain = new_entry(self._counter, name, content, pinned=pinned, block_id=block_id)
+        with self._store.lock:
+            record = self._store.record(block_id)
+            self._grants.check_amend(author, record)
+            self._store.rewrite(record, plain, entry)
+            self._log("amend", author, record)
+            return self._store.view(record)
+
+    def promote(self, block_ids: UUID | Sequence[UUID], position: int, by: Principal) -> None:
+        """Move blocks of one tier, as a group."""
+        who, place = identify(by), checked_int("position", position)
+        ids = [block_ids] if isinstance(block_ids, UUID) else list(block_ids)
+        if not ids or len(set(ids)) < len(ids):
+            raise RegistryError("a group to promote is one block or more, each of them once")
+        with self._store.lock:
+            records = [self._store.record(block_id) for block_id in ids]
+            if len({record.pinned for record in records}) > 1:
+                raise RegistryError("a group to promote is of one tier; promote the pins apart")
+            for record in records:
+                self._grants.check_move(who, record)
+            self._store.move(records, place)
+            names = [record.entry.name for record in records]
+            self._log("promote", who, detail={"names": names, "position": place})
+
+    def evict(self, block_id: UUID, by: Principal, *, force: bool) -> Block:
+        """Remove a block."""
+        who = identify(by)
+        with self._store.lock:
+            record = self._store.record(block_id)
+            self._grants.check_remove(who, record, force=force)
+            return self._removed([record], who, "evict")[0]
+
+    def evict_lowest(self, count: int, by: Principal, scorer: Scorer | None) -> tuple[Block, ...]:
+        """Remove the caller's removable blocks that are worth the least."""
+        who, most = identify(by), checked_int("count", count)
+        with self._store.lock:
+            entries = self._store.rest.entries()
+            records = [self._store.records[entry.key] for entry in entries]
+            mine = [record for record in records if record.author == who and record.removable]
+            views = [self._store.view(record) for record in mine]
+        ranked = lowest(views, scorer or self._scorer)
+        with self._store.lock:
+            # Another thread may have removed some meanwhile, and a name may have been reused.
+            present = [self._store.find(view.id) for view in ranked]
+            return self._removed([r for r in present if r is not None][:most], who, "evict")
+
+    def rollback(self, run: str, by: Principal, *, force: bool) -> tuple[Block, ...]:
+        """Take back all blocks of a run, or none of them."""
+        who = identify(by)
+        with self._store.lock:
+            entries = self._store.entries() if isinstance(run, str) else []  # pyright: ignore[reportUnnecessaryIsInstance]  # None is the run of all others
+            records = [self._store.records[entry.key] for entry in entries]
+            chosen = [record for record in records if record.run == run]
+            for record in chosen:
+                if record.author != who:
+                    raise AuthorityError(
+                        f"block {record.entry.name!r} of run {run!r} was written by "
+                        f"{record.author}; a run is rolled back by its only author"
+                    )
+                self._grants.check_remove(who, record, force=force)
+            return self._removed(chosen, who, "rollback")
+
+    def _removed(self, records: Sequence[Record], who: UUID, action: Action) -> tuple[Block, ...]:
+        views = tuple(self._store.view(record) for record in records)
+        for record in records:
+            self._store.remove(record)
+            self._log(action, who, record)
+        return views
+
+    def _free_name(self, stem: object) -> str:
+        number = self._store.written + 1
+        while name_key(f"{stem}-{number}") in self._store.records:
+            number += 1
+        return f"{stem}-{number}"
+
+    def _log(
+        self,
+        action: Action,
+        by: UUID,
+        record: Record | None = None,
+        detail: Mapping[str, object] | None = None,
+    ) -> None:
+        ledger = self._store.ledger
+        if record is None:
+            ledger.append(action, by, detail=detail)
+            return
+        if action in ("pin", "write"):
+            detail = {"source": record.source, "run": record.run, "removable": record.removable}
+            detail |= {"priority": record.priority, "tags": record.tags}
+        ledger.append(action, by, record.entry.name, record.entry.digest, detail)

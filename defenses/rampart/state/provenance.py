@@ -1,0 +1,141 @@
+"""Where every block came from, which ones are gone, and who took them away.
+
+Section 2.5: the full lineage by source, author and run. It is read off the log,
+so it also tells of blocks that were removed; and off the logs of the other
+registries of this process, for the blocks that the owner wrote into those.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, TypeAlias, TypeVar
+from uuid import UUID
+
+from constraintrot.defenses.rampart.block import Source, name_key
+from constraintrot.defenses.rampart.state import fork_safety
+from constraintrot.defenses.rampart.state.ledger import Entry
+from constraintrot.defenses.rampart.state.store import Store
+
+K = TypeVar("K")
+State: TypeAlias = Literal["live", "evicted", "rolled back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The life of one block.
+
+    Attributes:
+        registry: id of the registry that it is or was in.
+        name: of the block.
+        digest: of its content, the last one.
+        source: as stated by its author.
+        author: proven at its writing.
+        run: that it was written in.
+        pinned: whether in the pinned tier.
+        created: seconds since the epoch.
+        amended: how often its content was changed.
+        state: live, or how it ended.
+        ended_by: who removed it.
+    """
+
+    registry: UUID
+    name: str
+    digest: str
+    source: Source
+    author: UUID
+    run: str | None
+    pinned: bool
+    created: float
+    amended: int = 0
+    state: State = "live"
+    ended_by: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The lineage of a registry's blocks.
+
+    Attributes:
+        here: blocks of the registry, removed ones included, in order of writing.
+        elsewhere: blocks that its owner wrote into other registries of this process.
+    """
+
+    here: tuple[Line, ...]
+    elsewhere: tuple[Line, ...]
+
+    def by_source(self) -> dict[str, tuple[Line, ...]]:
+        """All lines by source."""
+        return _grouped((*self.here, *self.elsewhere), lambda line: line.source)
+
+    def by_author(self) -> dict[UUID, tuple[Line, ...]]:
+        """All lines by author."""
+        return _grouped((*self.here, *self.elsewhere), lambda line: line.author)
+
+    def by_run(self) -> dict[str | None, tuple[Line, ...]]:
+        """All lines by run; None holds those outside of any."""
+        return _grouped((*self.here, *self.elsewhere), lambda line: line.run)
+
+    def rows(self) -> list[dict[str, object]]:
+        """All lines as plain dicts, for a table."""
+        return [asdict(line) for line in (*self.here, *self.elsewhere)]
+
+
+def lineage_of(store: Store, owner: UUID) -> Provenance:
+    """The lineage of a registry's blocks.
+
+    Args:
+        store: of the registry.
+        owner: whose blocks in other registries are told of, too.
+    """
+    others = [_logged(other) for other in fork_safety.stores() if other is not store]
+    elsewhere = (line for where, log in others for line in lineage(where, log))
+    return Provenance(
+        lineage(*_logged(store)), tuple(line for line in elsewhere if line.author == owner)
+    )
+
+
+def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:
+    """The lives of all blocks that a log tells of."""
+    lines: list[Line] = []
+    live: dict[str, int] = {}
+    for entry in log:
+        key = name_key(entry.name)
+        if entry.action in ("write", "pin"):
+            live[key] = len(lines)
+            lines.append(_line(registry, entry))
+        elif entry.action == "amend":
+            at = live[key]
+            lines[at] = replace(lines[at], digest=entry.digest, amended=lines[at].amended + 1)
+        elif entry.action in ("evict", "rollback"):
+            at = live.pop(key)
+            state: State = "evicted" if entry.action == "evict" else "rolled back"
+            lines[at] = replace(lines[at], state=state, ended_by=entry.by)
+    return tuple(lines)
+
+
+def _logged(store: Store) -> tuple[UUID, tuple[Entry, ...]]:
+    with store.lock:
+        return store.id, store.ledger.entries()
+
+
+def _line(registry: UUID, entry: Entry) -> Line:
+    facts: Mapping[str, object] = json.loads(entry.detail)
+    return Line(
+        registry=registry,
+        name=entry.name,
+        digest=entry.digest,
+        source=facts["source"],  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # from our own log
+        author=entry.by,
+        run=facts["run"],  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # from our own log
+        pinned=entry.action == "pin",
+        created=entry.time,
+    )
+
+
+def _grouped(lines: Iterable[Line], key: Callable[[Line], K]) -> dict[K, tuple[Line, ...]]:
+    groups: dict[K, list[Line]] = {}
+    for line in lines:
+        groups.setdefault(key(line), []).append(line)
+    return {name: tuple(group) for name, group in groups.items()}

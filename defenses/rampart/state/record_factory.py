@@ -1,0 +1,110 @@
+"""Records made from a caller's arguments: checked, framed and counted, not yet in a registry."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from hashlib import sha256
+from typing import TypedDict, Unpack
+from uuid import UUID, uuid4
+
+from constraintrot.defenses.rampart import block
+from constraintrot.defenses.rampart.block import Counter
+from constraintrot.defenses.rampart.errors import RegistryError
+from constraintrot.defenses.rampart.framing import frame
+from constraintrot.defenses.rampart.seeds import Seed
+from constraintrot.defenses.rampart.state.records import Entry, Record
+
+
+class Fields(TypedDict):
+    """What a caller says of a new block beside its name and content; see ``Block``."""
+
+    priority: int
+    source: str
+    removable: bool
+    run: str | None
+    tags: Iterable[str]
+
+
+def new_record(
+    counter: Counter,
+    author: UUID,
+    name: str,
+    content: str,
+    *,
+    pinned: bool,
+    **fields: Unpack[Fields],
+) -> Record:
+    """A record with a fresh id.
+
+    Raises:
+        RegistryError: an argument is of a wrong kind or out of range.
+    """
+    if not isinstance(fields["removable"], bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise RegistryError(f"removable is True or False; got {fields['removable']!r}")
+    entry, plain = new_entry(counter, block.checked_name(name), content, pinned=pinned)
+    return Record(
+        entry=entry,
+        content=plain,
+        priority=block.checked_int("priority", fields["priority"], most=100),
+        source=block.checked_source(fields["source"]),
+        author=author,
+        removable=fields["removable"],
+        run=block.checked_run(fields["run"]),
+        created=time.time(),
+        tags=block.checked_tags(fields["tags"]),
+        pinned=pinned,
+    )
+
+
+def new_entry(
+    counter: Counter, name: str, content: str, *, pinned: bool, block_id: UUID | None = None
+) -> tuple[Entry, str]:
+    """What a compile reads of a block, and its content as a plain string.
+
+    Args:
+        counter: of tokens.
+        name: checked.
+        content: any text; not blank if pinned.
+        pinned: whether it is for the pinned tier.
+        block_id: of the block; a fresh one unless given.
+
+    Raises:
+        RegistryError: the content is refused, or the counter gives no count.
+    """
+    plain = block.checked_content(content, pinned=pinned)
+    framed = frame(name, plain)
+    tokens = block.checked_int("a token count", counter(framed))
+    digest = sha256(plain.encode()).hexdigest()
+    return Entry(framed, tokens, name, block_id or uuid4(), digest, block.name_key(name)), plain
+
+
+def from_seeds(
+    counter: Counter,
+    author: UUID,
+    seeds: Sequence[Seed],
+    pin: Callable[[Seed], bool] | Collection[str],
+) -> list[Record]:
+    """New records from seeds, some of them pinned: by name, or as a callable judges.
+
+    Raises:
+        RegistryError: a seed is refused, or a name to pin is not among them.
+    """
+    return [
+        new_record(
+            counter, author, seed.name, seed.content,
+            pinned=pinned, removable=not pinned,
+            priority=seed.priority, source="seed", run=None, tags=seed.tags,
+        )
+        for seed, pinned in zip(seeds, _pinned(seeds, pin), strict=True)
+    ]  # fmt: skip
+
+
+def _pinned(seeds: Sequence[Seed], pin: Callable[[Seed], bool] | Collection[str]) -> list[bool]:
+    if callable(pin):
+        return [bool(pin(seed)) for seed in seeds]
+    if isinstance(pin, str):
+        raise RegistryError(f"pin= takes several names, not the one string {pin!r}")
+    if missing := sorted(set(pin) - {seed.name for seed in seeds}):
+        raise RegistryError(f"pin= names seeds that are not loaded: {', '.join(missing)}")
+    return [seed.name in pin for seed in seeds]

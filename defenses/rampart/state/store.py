@@ -1,0 +1,211 @@
+"""The blocks of a registry.
+
+Whoever calls holds ``lock``, and no callable of the user's is run here: every value
+comes in checked, counted and framed.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID, uuid4
+
+from constraintrot.defenses.rampart.block import Block, name_key
+from constraintrot.defenses.rampart.errors import (
+    DuplicateBlockError,
+    RegistryError,
+    UnknownBlockError,
+)
+from constraintrot.defenses.rampart.state import fork_safety
+from constraintrot.defenses.rampart.state.accounting import Accesses
+from constraintrot.defenses.rampart.state.ledger import Ledger
+from constraintrot.defenses.rampart.state.records import Entry, Moment, Record
+from constraintrot.defenses.rampart.state.tier import Tier
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Vectors(Protocol):
+    """Embeddings by block key: ``embedding.index.Index``, without its NumPy."""
+
+    def expect(self, key: str) -> None:
+        """A block came, or changed, and is to be embedded."""
+
+    def drop(self, key: str) -> None:
+        """Forget a block."""
+
+    def vector(self, key: str) -> NDArray[np.float32] | None:
+        """A copy of a block's vector; None before it is embedded."""
+
+
+class Store:
+    """Two tiers of blocks, their records, their accesses and the log.
+
+    Attributes:
+        label: what reports call the registry.
+        lock: held around every call; re-entrant.
+        revision: one more at each mutation.
+        written: blocks ever written, for the names that are derived.
+        vectors: the embeddings, once there are any.
+    """
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.lock = threading.RLock()
+        self.id = uuid4()
+        self.revision = 0
+        self.written = 0
+        self.pins = Tier()
+        self.rest = Tier()
+        self.records: dict[str, Record] = {}
+        self.accesses = Accesses(self.records)
+        self.ledger = Ledger()
+        self.vectors: Vectors | None = None
+        self._keys: dict[UUID, str] = {}
+        self._pinned: tuple[tuple[Entry, ...], str, str] | None = None
+        fork_safety.add(self)
+
+    def pinned(self) -> tuple[tuple[Entry, ...], str, str]:
+        """The pins in order, their framed text, and their manifest."""
+        if self._pinned is None:
+            pins = tuple(self.pins.entries())
+            facts = json.dumps([[e.name, e.digest] for e in pins], separators=(",", ":"))
+            text = "".join(entry.frame for entry in pins)
+            self._pinned = (pins, text, sha256(facts.encode()).hexdigest())
+        return self._pinned
+
+    def moment(self) -> Moment:
+        """All that a compile needs, to go on with after the lock is released."""
+        pins, text, manifest = self.pinned()
+        rest = self.rest
+        return Moment(
+            pins, text, self.pins.tokens, manifest, rest.entries(), rest.tokens, self.revision
+        )
+
+    def entries(self) -> list[Entry]:
+        """All blocks in order, pins first."""
+        return self.pins.entries() + self.rest.entries()
+
+    def record(self, block_id: UUID) -> Record:
+        """The record of a block.
+
+        Raises:
+            UnknownBlockError: there is none of that id.
+        """
+        if not isinstance(block_id, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+            raise RegistryError(f"a block is addressed by its UUID, not by {block_id!r}")
+        key = self._keys.get(block_id)
+        if key is None:
+            raise UnknownBlockError(
+                f"no block of id {block_id}; ids are renewed at load and restore, "
+                "and named() finds a block by its name"
+            )
+        return self.records[key]
+
+    def find(self, block_id: UUID) -> Record | None:
+        """The record of a block, or None."""
+        key = self._keys.get(block_id)
+        return None if key is None else self.records[key]
+
+    def view(self, record: Record) -> Block:
+        """A block as it is handed out."""
+        accesses, last, idle = self.accesses.of(record)
+        entry = record.entry
+        return Block(
+            id=entry.id,
+            name=entry.name,
+            content=record.content,
+            priority=record.priority,
+            source=record.source,
+            author=record.author,
+            removable=record.removable,
+            run=record.run,
+            created=record.created,
+            accesses=accesses,
+            last_access=last,
+            idle=idle,
+            embedding=self.vectors.vector(entry.key) if self.vectors else None,
+            tags=record.tags,
+            pinned=record.pinned,
+            tokens=entry.tokens,
+            digest=entry.digest,
+        )
+
+    def views(self, entries: Sequence[Entry]) -> tuple[Block, ...]:
+        """Blocks as they are handed out."""
+        return tuple(self.view(self.records[entry.key]) for entry in entries)
+
+    def named(self, name: str) -> Record:
+        """The record of a name.
+
+        Raises:
+            UnknownBlockError: there is none.
+        """
+        record = self.records.get(name_key(name))
+        if record is None or record.entry.name != name:
+            raise UnknownBlockError(f"no block named {name!r} in registry {self.label!r}")
+        return record
+
+    def free(self, record: Record) -> None:
+        """Check that a new record's name is free.
+
+        Raises:
+            DuplicateBlockError: it is not.
+        """
+        taken = self.records.get(record.entry.key)
+        if taken is not None:
+            raise DuplicateBlockError(
+                f"a block named {taken.entry.name!r} is in the registry; "
+                "amend or evict that one, or choose another name"
+            )
+
+    def insert(self, record: Record, at: int | None) -> None:
+        """Take in a record whose name is free."""
+        self.accesses.join(record)
+        self.records[record.entry.key] = record
+        self._keys[record.entry.id] = record.entry.key
+        self._tier(record).insert(record.entry, at)
+        if self.vectors:
+            self.vectors.expect(record.entry.key)
+        self.written += 1
+        self._changed(record.pinned)
+
+    def remove(self, record: Record) -> None:
+        """Let a record go."""
+        key = record.entry.key
+        self._tier(record).remove(key)
+        del self.records[key], self._keys[record.entry.id]
+        if self.vectors:
+            self.vectors.drop(key)
+        self._changed(record.pinned)
+
+    def rewrite(self, record: Record, content: str, entry: Entry) -> None:
+        """Give a record another content, at the same place."""
+        record.content, record.entry = content, entry
+        self._tier(record).replace(entry)
+        if self.vectors:
+            self.vectors.drop(entry.key)
+            self.vectors.expect(entry.key)
+        self._changed(record.pinned)
+
+    def move(self, records: Sequence[Record], position: int) -> None:
+        """Move records of one tier as a group."""
+        self._tier(records[0]).move([record.entry.key for record in records], position)
+        self._changed(records[0].pinned)
+
+    def changed(self) -> None:
+        """Count a mutation of something else than the blocks."""
+        self._changed(pinned=False)
+
+    def _tier(self, record: Record) -> Tier:
+        return self.pins if record.pinned else self.rest
+
+    def _changed(self, pinned: bool) -> None:
+        self.revision += 1
+        if pinned:
+            self._pinned = None

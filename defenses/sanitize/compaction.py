@@ -1,0 +1,68 @@
+"""``SanitizedCompaction``: a strategy is shown sanitised tool results and nothing else changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessage, CompactionResult, CompactionStrategy, Model
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.compaction.strategy_wrapper import WrappedStrategy
+from constraintrot.defenses.sanitize.ingested import rewritten
+from constraintrot.defenses.sanitize.tool_text import sanitize
+
+
+class SanitizedCompaction(WrappedStrategy):
+    """Any strategy, shown sanitised tool results.
+
+    What it keeps of the history comes out as it went in.
+
+    Args:
+        inner: the strategy that compacts.
+
+    Attributes:
+        neutralised: parts replaced so far, by what they posed as.
+    """
+
+    def __init__(self, inner: CompactionStrategy) -> None:
+        super().__init__(inner)
+        self.neutralised: Counter[str] = Counter()
+
+    async def around(
+        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
+    ) -> CompactionResult:
+        """Compact the sanitised messages; what is kept of them is the original again."""
+        seen: Counter[str] = Counter()
+
+        def clean(text: str) -> str:
+            cleaned, kinds = sanitize(text)
+            seen.update(kinds)
+            return cleaned
+
+        shown = [rewritten(message, clean) for message in messages]
+        if seen:
+            self.neutralised.update(seen)
+            transcript().info({"neutralised": dict(seen)}, source="sanitize_summarizer")
+        outcome = await super().around(model, shown, tools)
+        return outcome._replace(input=_originals(outcome.input, shown, messages))
+
+
+def _originals(
+    kept: Sequence[ChatMessage], shown: Sequence[ChatMessage], messages: Sequence[ChatMessage]
+) -> list[ChatMessage]:
+    """What a strategy kept, each message that it left as shown put back as it was.
+
+    A message that the strategy itself changed stays as the strategy wants it.
+    """
+    were = {
+        ours.id: (ours, original)
+        for ours, original in zip(shown, messages, strict=True)
+        if ours is not original
+    }
+    put_back: list[ChatMessage] = []
+    for message in kept:
+        ours, original = were.get(message.id, (None, message))
+        put_back.append(original if message == ours else message)
+    return put_back

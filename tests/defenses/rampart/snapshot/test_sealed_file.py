@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from constraintrot.defenses.rampart import snapshot
+from constraintrot.defenses.rampart.errors import SnapshotError
+from constraintrot.defenses.rampart.snapshot import sealed_file
+
+KEY = b"0123456789abcdef-secret"
+STATE: dict[str, object] = {
+    "label": "registry",
+    "blocks": [{"content": "Nie über 500 € <|endoftext|>\u2028", "created": 1.5, "run": None}],
+}
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "registry.snapshot"
+
+
+def sealed(path: Path) -> bytes:
+    snapshot.write(path, STATE, KEY)
+    return path.read_bytes()
+
+
+@SAME_FOLDER
+@given(state=st.dictionaries(st.text(), JSON, max_size=4), key=st.binary(min_size=16))
+def test_round_trip(path: Path, state: dict[str, object], key: bytes) -> None:
+    snapshot.write(path, state, key)
+    assert snapshot.read(path, key) == state
+
+
+def test_the_file_is_the_owners_and_nothing_else_is_left(path: Path) -> None:
+    path.write_text("an older one")
+    path.chmod(0o644)
+    snapshot.write(path, STATE, KEY)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert os.listdir(path.parent) == [path.name]
+    assert KEY not in path.read_bytes()
+
+
+def test_the_same_state_gives_the_same_bytes(path: Path) -> None:
+    first = sealed(path)
+    snapshot.write(path, dict(reversed(STATE.items())), KEY)
+    assert path.read_bytes() == first
+
+
+@SAME_FOLDER
+@given(data=st.data())
+def test_any_flipped_byte_is_refused(path: Path, data: st.DataObject) -> None:
+    content = bytearray(sealed(path))
+    at = data.draw(st.integers(0, len(content) - 1))
+    content[at] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(content)
+    with pytest.raises(SnapshotError):
+        snapshot.read(path, KEY)
+
+
+def test_every_byte_counts(path: Path) -> None:
+    content = sealed(path)
+    for at in range(len(content)):
+        for bit in (0x01, 0x20):  # 0x20 makes a hex digit another one of the same value
+            changed = bytearray(content)
+            changed[at] ^= bit
+            path.write_bytes(changed)
+            with pytest.raises(SnapshotError):
+                snapshot.read(path, KEY)
+
+
+def test_every_shorter_or_longer_file_is_refused(path: Path) -> None:
+    content = sealed(path)
+    for length in range(len(content)):
+        path.write_bytes(content[:length])
+        with pytest.raises(SnapshotError, match="truncated"):
+            snapshot.read(path, KEY)
+    path.write_bytes(content + b" ")
+    with pytest.raises(SnapshotError, match="tampered"):
+        snapshot.read(path, KEY)
+
+
+def test_a_changed_body(path: Path) -> None:
+    content = sealed(path)
+    path.write_bytes(content.replace(b"500", b"900"))
+    with pytest.raises(SnapshotError, match="tampered with"):
+        snapshot.read(path, KEY)
+
+
+def test_a_body_of_another_snapshot(path: Path) -> None:
+    line, _, _ = sealed(path).partition(b"\n")
+    snapshot.write(path, {**STATE, "label": "retsiger"}, KEY)
+    _, _, body = path.read_bytes().partition(b"\n")
+    path.write_bytes(line + b"\n" + body)
+    with pytest.raises(SnapshotError, match="tampered with"):
+        snapshot.read(path, KEY)
+
+
+def test_another_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sealed_file, "VERSION", 2)
+        sealed(path)
+    with pytest.raises(SnapshotError, match=r"of version 2; this program reads version 1"):
+        snapshot.read(path, KEY)
+
+
+def test_another_key(path: Path) -> None:
+    sealed(path)
+    with pytest.raises(SnapshotError, match="another key") as caught:
+        snapshot.read(path, b"another-" + KEY)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", [b"", b"secret-15-bytes", "a secret string of text", None])
+def test_a_key_that_is_none(path: Path, key: bytes) -> None:
+    for act in (lambda: snapshot.write(path, STATE, key), lambda: snapshot.read(path, key)):
+        with pytest.raises(SnapshotError, match="at least 16 secret bytes") as caught:
+            act()
+        assert not key or str(key) not in str(caught.value)
+    assert not path.exists()
+
+
+def test_a_file_that_is_too_large(path: Path) -> None:
+    length = len(sealed(path))
+    with pytest.raises(SnapshotError, match="too large"):
+        snapshot.read(path, KEY, largest=length - 1)
+    assert snapshot.read(path, KEY, largest=length) == STATE
+    path.unlink()
+    with pytest.raises(SnapshotError, match="at most"):
+        snapshot.write(path, STATE, KEY, largest=length - 1)
+    assert not path.exists()
+
+
+def test_a_file_that_is_no_snapshot(path: Path) -> None:
+    with pytest.raises(SnapshotError, match="cannot be read"):
+        snapshot.read(path, KEY)
+    path.write_text(json.dumps(STATE))
+    with pytest.raises(SnapshotError, match="is no snapshot"):
+        snapshot.read(path, KEY)
+    os.unlink(path)
+    os.mkfifo(path)
+    with pytest.raises(SnapshotError, match="no regular file"):
+        snapshot.read(path, KEY)
+
+
+@pytest.mark.parametrize("value", [b"bytes", {1, 2}, float("nan"), object()])
+def test_a_state_that_is_no_json_leaves_the_old_file(path: Path, value: object) -> None:
+    content = sealed(path)
+    with pytest.raises(SnapshotError, match="not plain JSON"):
+        snapshot.write(path, {"value": value}, KEY)
+    assert path.read_bytes() == content
+
+
+def test_a_state_that_is_too_deep(path: Path) -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(SnapshotError, match="not plain JSON"):
+        snapshot.write(path, {"deep": deep}, KEY)
+
+
+def test_a_crash_while_writing_leaves_the_old_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = sealed(path)
+
+    def crash(handle: int) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "fsync", crash)
+    with pytest.raises(SnapshotError, match="no space left"):
+        snapshot.write(path, {"new": True}, KEY)
+    assert path.read_bytes() == content
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SnapshotError, match="cannot write"):
+        snapshot.write(tmp_path / "missing" / "x", STATE, KEY)
+
+
+def test_a_link_is_followed_both_ways(path: Path, tmp_path: Path) -> None:
+    link = tmp_path / "latest"
+    link.symlink_to(path)
+    snapshot.write(link, STATE, KEY)
+    assert link.is_symlink()
+    assert snapshot.read(link, KEY) == snapshot.read(path, KEY) == STATE

@@ -1,0 +1,114 @@
+"""The log: every mutation, and an edit anywhere in it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from constraintrot.defenses.rampart import Principal, Registry, RegistryError, chained
+from constraintrot.defenses.rampart.state.ledger import Entry, Ledger, parsed
+
+OWNER, AGENT = Principal("owner"), Principal("agent")
+
+
+def lived() -> Registry:
+    registry = Registry(OWNER, label="one")
+    registry.grant(AGENT, by=OWNER)
+    registry.pin("Stay.", by=OWNER, name="pin")
+    block = registry.write("a", by=AGENT, name="a", run="r")
+    registry.amend(block.id, "b", by=AGENT)
+    registry.write("c", by=AGENT, name="c", run="r")
+    registry.promote(block.id, 1, by=OWNER)
+    registry.evict(block.id, by=OWNER)
+    registry.rollback("r", by=AGENT)
+    registry.revoke(AGENT, by=OWNER)
+    return registry
+
+
+def test_every_mutation_is_logged_with_who_did_it() -> None:
+    registry = lived()
+    assert [(e.action, e.name, e.by == OWNER.id) for e in registry.log] == [
+        ("create", "", True),
+        ("grant", "", True),
+        ("pin", "pin", True),
+        ("write", "a", False),
+        ("amend", "a", False),
+        ("write", "c", False),
+        ("promote", "", True),
+        ("evict", "a", True),
+        ("rollback", "c", False),
+        ("revoke", "", True),
+    ]
+    assert '"names":["a"]' in registry.log[6].detail
+    assert registry.verify_log()
+    registry.compile()
+    assert len(registry.log) == 10
+
+
+def _tampered(change: str, at: int) -> Callable[[list[Entry]], None]:
+    def edit(entries: list[Entry]) -> None:
+        if change == "drop":
+            del entries[at]
+        elif change == "swap":
+            entries[at], entries[at - 1] = entries[at - 1], entries[at]
+        elif change == "double":
+            entries.insert(at, entries[at])
+        else:
+            old = getattr(entries[at], change)
+            new: object = f"{old}0"
+            if isinstance(old, UUID):
+                new = uuid4()
+            elif isinstance(old, int | float):
+                new = old + 1
+            entries[at] = replace(entries[at], **{change: new})  # type: ignore[arg-type]
+
+    return edit
+
+
+CHANGES = (
+    *("drop", "swap", "double", "index", "time", "action", "by"),
+    *("name", "digest", "detail", "previous", "hash"),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(CHANGES), st.integers(0, 9))
+def test_an_edit_anywhere_shows(change: str, at: int) -> None:
+    registry = lived()
+    _tampered(change, at)(registry._store.ledger._entries)
+    assert not registry.verify_log()
+
+
+def test_a_cut_end_shows_and_so_does_an_entry_put_after_it() -> None:
+    for left in (0, 5, 9):
+        registry = lived()
+        del registry._store.ledger._entries[left:]
+        assert not registry.verify_log()
+        registry.write("x", by=OWNER)
+        assert not registry.verify_log()
+
+
+def test_an_exported_log_is_checked_by_itself() -> None:
+    log = lived().log
+    assert chained(log)
+    assert chained(())
+    assert not chained(log[1:])
+    assert [parsed(entry.row()) for entry in log] == list(log)
+
+
+@pytest.mark.parametrize("row", [None, [], [1] * 9, ["x"], [0, 0.0, "steal", "0" * 32, *"abcde"]])
+def test_what_is_no_entry_is_refused(row: object) -> None:
+    with pytest.raises(RegistryError):
+        parsed(row)
+
+
+def test_a_continued_chain_is_one_chain() -> None:
+    ledger = Ledger(lived().log)
+    ledger.append("restore", OWNER.id)
+    assert ledger.intact()
+    assert chained(ledger.entries())
