@@ -11,24 +11,28 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import Protocol
 from weakref import WeakSet
 
-if TYPE_CHECKING:
-    from constraintrot.defenses.rampart.state.store import Store
+
+class Locked(Protocol):
+    """A store, as far as a fork is concerned."""
+
+    lock: threading.RLock
+
 
 _guard = threading.Lock()
-_stores: WeakSet[Store] = WeakSet()
-_held: list[Store] = []
+_stores: WeakSet[Locked] = WeakSet()
+_held: list[Locked] = []
 
 
-def add(store: Store) -> None:
+def add(store: Locked) -> None:
     """Watch over a store for as long as it lives."""
     with _guard:
         _stores.add(store)
 
 
-def stores() -> list[Store]:
+def stores() -> list[Locked]:
     """All that are alive in this process."""
     with _guard:
         return list(_stores)

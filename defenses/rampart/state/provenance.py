@@ -89,7 +89,11 @@ def lineage_of(store: Store, owner: UUID) -> Provenance:
         store: of the registry.
         owner: whose blocks in other registries are told of, too.
     """
-    others = [_logged(other) for other in fork_safety.stores() if other is not store]
+    others = [
+        _logged(other)
+        for other in fork_safety.stores()
+        if isinstance(other, Store) and other is not store
+    ]
     elsewhere = (line for where, log in others for line in lineage(where, log))
     return Provenance(
         lineage(*_logged(store)), tuple(line for line in elsewhere if line.author == owner)
