@@ -15,7 +15,7 @@ from constraintrot.defenses.frameworks.google_adk import PinPlugin
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.harness import parse_harness
-from constraintrot.harnesses._google_adk import _interval
+from constraintrot.harnesses.google_adk.client import _interval
 from tests.conftest import Run
 from tests.docs_code import run_page
 from tests.harnesses.episodes import compacted, failing, violated

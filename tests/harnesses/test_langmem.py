@@ -15,7 +15,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 
 from constraintrot.defenses.frameworks.langgraph import pin_node
 from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.harnesses._langmem import RunningSummary, SummarizationNode
+from constraintrot.harnesses.langmem.short_term import RunningSummary, SummarizationNode
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.langchain_fakes import Recorder, converse, say, tools

@@ -20,7 +20,7 @@ from constraintrot.defenses.frameworks.openai_agents import pin_filter
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.harness import parse_harness
-from constraintrot.harnesses import _openai_agents
+from constraintrot.harnesses.openai_agents.client import as_dicts
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, failing, violated
 from tests.harnesses.live_agent import live_agent, model_events
@@ -173,7 +173,7 @@ def test_why_the_endpoint_is_stood_in_for() -> None:
         OpenAIResponsesCompactionSession("s", store, model="qwen2.5-7b")
     store.close()
     with pytest.raises(UserError, match="compaction"):
-        _openai_agents.as_dicts([{"type": "compaction", "id": "c", "encrypted_content": "?"}])
+        as_dicts([{"type": "compaction", "id": "c", "encrypted_content": "?"}])
 
 
 def last_six(history: list[Any], new: list[Any]) -> list[Any]:
