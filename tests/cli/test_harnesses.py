@@ -55,9 +55,9 @@ def add(
     played: list[str] = []
 
     def factory(mode: str, live: bool) -> Harness:
-        async def play(episode: Episode, plan: PlaySettings) -> Played:
+        async def play(episode: Episode, settings: PlaySettings) -> Played:
             played.append(mode)
-            session = Session(episode, plan, live=live, distribution="inspect-ai")
+            session = Session(episode, settings, live=live, distribution="inspect-ai")
             return await session.run(talk(session))
 
         return play

@@ -115,7 +115,7 @@ class Toolless(Toy):
 
 class Planning(Toy):
     def tools(self) -> list[ToolInfo]:
-        return [ToolInfo(name="plan", description="PlaySettings."), *self.session.tools]
+        return [ToolInfo(name="plan", description="Plan."), *self.session.tools]
 
 
 class Cutting(Toy):
@@ -155,9 +155,9 @@ class Stale(Toy):
 def toy(monkeypatch: pytest.MonkeyPatch, framework: type[Toy]) -> None:
     """Register a framework in small under the name ``toy``."""
 
-    def make(arm: str, live: bool) -> Harness:
-        async def play(episode: Episode, plan: PlaySettings) -> Played:
-            session = Session(episode, plan, live=live, distribution="inspect-ai")
+    def make(mode: str, live: bool) -> Harness:
+        async def play(episode: Episode, settings: PlaySettings) -> Played:
+            session = Session(episode, settings, live=live, distribution="inspect-ai")
             return await session.run(framework(session).say)
 
         return play
