@@ -8,10 +8,12 @@ from constraintrot.evaluation.harness import (
     HARNESSES,
     ChosenHarness,
     Harness,
+    HarnessFactory,
     HarnessSpec,
     Needs,
     Played,
     harness,
+    imported_when_made,
     parse_harness,
 )
 
@@ -20,9 +22,11 @@ __all__ = [
     "HARNESSES",
     "ChosenHarness",
     "Harness",
+    "HarnessFactory",
     "HarnessSpec",
     "Needs",
     "Played",
     "harness",
+    "imported_when_made",
     "parse_harness",
 ]

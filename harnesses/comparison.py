@@ -1,4 +1,7 @@
-"""Every framework's harness with and without pins, on the soft tasks: runs, and one table."""
+"""Every framework's harness with and without pins, on the soft families: runs, and one table.
+
+What is run is the task ``constraintrot/pin_stress``, by name: it is in a layer above.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +13,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from inspect_ai import Task, task
 from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
 from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.harness import HARNESSES, ChosenHarness, parse_harness
 from constraintrot.report.frame import UNREADABLE
-from constraintrot.tasks.build import build
-from constraintrot.tasks.catalogue import FAMILIES
 
-SOFT = tuple(family for family in FAMILIES if family.startswith("soft_"))
 DEFENSES = ("none", "pin")
+TASK = "constraintrot/pin_stress"
+# Its five soft families after a compaction, the same episodes under each defense.
+TASK_ARGS: dict[str, Any] = {"conditions": "compaction", "defenses": list(DEFENSES)}
 # They compact on a provider's servers, which few models have; run where they are asked for.
 HOSTED = ("inspect_react:native",)
 # A key of a log's metadata: the settings that it was made with.
 _CELL = "constraintrot_harnesses"
 _WHERE = re.compile(r" at \d+")
-
-
-@task
-def soft(**parameters: Any) -> Task:
-    """The five soft families after a compaction, without a defense and with pins.
-
-    Args:
-        **parameters: as of any task.
-    """
-    given = {"conditions": "compaction", **parameters}
-    return build(SOFT, given, name="soft", defenses=DEFENSES)
 
 
 @dataclass(frozen=True)
@@ -59,7 +50,7 @@ class Run:
     log_dir: str
 
     def settings(self, chosen: ChosenHarness) -> dict[str, Any]:
-        """What a log must have been made with, to stand for a cell."""
+        """What a log must have been made with, to be reused for a cell."""
         return {
             "model": self.model,
             "parameters": self.parameters(chosen),
@@ -69,7 +60,7 @@ class Run:
         }
 
     def parameters(self, chosen: ChosenHarness) -> dict[str, Any]:
-        """The task's."""
+        """The task's, beside those that all cells have in common."""
         return {
             "harness": str(chosen),
             "variants": self.variants,
@@ -104,13 +95,13 @@ def names(only: Sequence[str] = ()) -> list[str]:
     Raises:
         UnknownNameError: no such harness.
     """
-    found: list[str] = []
+    result: list[str] = []
     for text in only or HARNESSES.names():
         spec = HARNESSES.get(text.partition(":")[0].strip())
         modes = [f"{text}:{mode}" for mode in spec.modes] if ":" not in text else []
         # Asked for by name, a mode is run wherever it compacts.
-        found += [mode for mode in modes if mode not in HOSTED] or [text]
-    return list(dict.fromkeys(found))
+        result += [mode for mode in modes if mode not in HOSTED] or [text]
+    return list(dict.fromkeys(result))
 
 
 def play(run: Run, only: Sequence[str], tell: Callable[[str], None]) -> list[Cell]:
@@ -146,7 +137,8 @@ def _cell(run: Run, text: str, finished: dict[str, str]) -> Cell:
 def _evaluated(run: Run, chosen: ChosenHarness, settings: dict[str, Any]) -> EvalLog:
     scripted = run.model.startswith("scripted/")
     (log,) = inspect_eval(
-        soft(**run.parameters(chosen)),
+        TASK,
+        task_args={**TASK_ARGS, **run.parameters(chosen)},
         model=run.model,
         log_dir=run.log_dir,
         metadata={_CELL: settings},
@@ -188,14 +180,14 @@ def _read(harness: str, log: EvalLog) -> Cell:
         defense = sample.metadata["defense"]
         samples[defense].append(sample)
         if defense == "pin" and not kept(sample):
-            problems.append(f"{sample.id}: the policy does not stand in the last model input")
+            problems.append(f"{sample.id}: the policy is not in the last model input")
     if not problems and (log.status != "success" or not log.samples):
         problems.append(f"the run did not finish ({log.status})")
     return Cell(harness, samples, log.location, tuple(problems))
 
 
 def kept(sample: EvalSample) -> bool:
-    """Whether the policy stands in a sample's last model input."""
+    """Whether the policy is in a sample's last model input."""
     return bool((sample.scores or {})["survival"].as_dict()["kept"] == 1)
 
 
@@ -213,8 +205,8 @@ def table(cells: Iterable[Cell]) -> str:
         "policy in last input",
         "with pin",
         "summarizer calls",
-        "voice",
-        "roles",
+        "summary role",
+        "chat template",
     )
     rows = [head, tuple("---" for _ in head), *(_row(cell) for cell in cells)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -230,7 +222,7 @@ def _row(cell: Cell) -> tuple[str, ...]:
         _share(pin, kept),
         _values([sample.metadata.get("summarizer_calls") for sample in [*none, *pin]]),
         _values([sample.metadata.get("summary_voice") for sample in [*none, *pin]]),
-        _roles(none, pin),
+        _template(none, pin),
     )
 
 
@@ -238,11 +230,11 @@ def _share(samples: Sequence[EvalSample], holds: Callable[[EvalSample], bool]) -
     return f"{sum(map(holds, samples))}/{len(samples)}"
 
 
-def _values(found: Sequence[Any]) -> str:
-    return ", ".join(sorted({"-" if value is None else str(value) for value in found})) or "-"
+def _values(values: Sequence[Any]) -> str:
+    return ", ".join(sorted({"-" if value is None else str(value) for value in values})) or "-"
 
 
-def _roles(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
+def _template(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
     """What a strict chat template refuses, and how often."""
     without, with_pin = _refused(none), _refused(pin)
     if without == with_pin:
@@ -251,9 +243,9 @@ def _roles(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
 
 
 def _refused(samples: Sequence[EvalSample]) -> str:
-    found = [sample.metadata.get("roles_problem") for sample in samples]
+    problems = [sample.metadata.get("roles_problem") for sample in samples]
     # Where in a conversation is another number in every sample.
-    kinds = sorted({_WHERE.sub("", problem) for problem in found if problem})
+    kinds = sorted({_WHERE.sub("", problem) for problem in problems if problem})
     if not kinds:
         return "ok"
-    return f"{'; '.join(kinds)} ({sum(map(bool, found))}/{len(found)})"
+    return f"{'; '.join(kinds)} ({sum(map(bool, problems))}/{len(problems)})"

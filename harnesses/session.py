@@ -2,7 +2,7 @@
 
 A framework's adapter hands every call of its agent's model to ``answer``, every
 call of its summarizer's to ``summarize``, and every tool to ``tool``; ``run``
-plays the history, puts the trigger, and says what came of it. Nothing is
+plays the history and the trigger, and says what came of it. Nothing is
 patched: the framework's own loop and its own context manager decide what is
 sent. What a framework swallows is kept here, so that a summarizer that failed
 is an error of the sample and no survival.
@@ -10,11 +10,10 @@ is an error of the sample and no survival.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from inspect_ai.log import transcript
 from inspect_ai.model import (
@@ -30,30 +29,31 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.rounds import Compacted, Round, diff
 from constraintrot.compactors.turns import SUMMARY
-from constraintrot.defenses import Defense
-from constraintrot.defenses.pinning.pinned_block import Board
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.messages import ORIGIN, message_texts, trigger_messages
+from constraintrot.episode.messages import message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.grading.survival import survival
-from constraintrot.harnesses import Played, _script
-from constraintrot.harnesses._roles import problem
-from constraintrot.harnesses.replay import (
-    Clock,
+from constraintrot.harnesses import Played, scripted_history
+from constraintrot.harnesses.agent_call import (
     approved,
     check_trigger,
     config_for,
-    costs,
     offered,
     read_output,
 )
+from constraintrot.harnesses.chat_template import roles_problem
+from constraintrot.harnesses.cost import Clock, costs
+from constraintrot.harnesses.framework_pins import check_pinned, check_unpinned, framework_pins
+from constraintrot.harnesses.message_match import lost, plain, tagged
 from constraintrot.tokens import count
 
 # How often a live agent may call tools within one turn.
 MAX_STEPS = 8
 DONE = "Done."
-_SPACE = re.compile(r"\s+")
+_PLAIN = GenerateConfig()
+# Has the framework answer a request of the user's.
+Say: TypeAlias = Callable[[str], Awaitable[object]]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Session:
 
     Args:
         episode: the staged conversation.
-        plan: the settings.
+        settings: what it is played with.
         live: the agent's model plays the history too, over simulated tools.
         distribution: the framework's, whose version is recorded.
 
@@ -90,18 +90,18 @@ class Session:
     """
 
     def __init__(
-        self, episode: Episode, plan: PlaySettings, *, live: bool, distribution: str
+        self, episode: Episode, settings: PlaySettings, *, live: bool, distribution: str
     ) -> None:
-        self.episode, self.plan, self.live = episode, plan, live
+        self.episode, self.settings, self.live = episode, settings, live
         self.distribution = distribution
-        self.system = _script.system(episode)
-        self.history = _script.history(episode)
-        self.script = _script.exchanges(self.history)
-        self.offered = offered(episode, plan.scaffold)
-        self.tools = [*self.offered, *_script.tools(self.script, self.offered)]
+        self.system = scripted_history.system(episode)
+        self.history = scripted_history.history(episode)
+        self.script = scripted_history.exchanges(self.history)
+        self.offered = offered(episode, settings.scaffold)
+        self.tools = [*self.offered, *scripted_history.tools(self.script, self.offered)]
         self.trigger = trigger_messages(episode)[-1].text
-        self.defense = plan.defense.make(episode.declared)
-        self.pins = _framework_pins(self.defense)
+        self.defense = settings.defense.make(episode.declared)
+        self.pins = framework_pins(self.defense)
         self.summarizes = False
         self.shown: list[list[ChatMessage]] = []
         self.summaries: list[str] = []
@@ -119,14 +119,14 @@ class Session:
     @property
     def compacts(self) -> bool:
         """Whether the framework is to compact; else its context is to stay whole."""
-        return self.plan.condition.compacts
+        return self.settings.condition.compacts
 
     def size(self, count_text: Callable[[str], int] = count) -> int:
         """The history's size by some counter of texts, the system message left out."""
         return sum(count_text(text) for text in message_texts(self.history[1:]))
 
-    async def run(self, say: Callable[[str], Awaitable[object]]) -> Played:
-        """Play the history and put the trigger.
+    async def run(self, say: Say) -> Played:
+        """Play the history, then the trigger.
 
         Args:
             say: has the framework answer a request of the user's.
@@ -146,7 +146,7 @@ class Session:
             raise EpisodeError("the framework never asked the agent's model about the trigger")
         return await self._played()
 
-    async def _said(self, say: Callable[[str], Awaitable[object]], text: str) -> None:
+    async def _said(self, say: Say, text: str) -> None:
         try:
             await say(text)
         except Exception:
@@ -173,7 +173,7 @@ class Session:
             tools: what it would offer; must hold all tools of the session.
 
         Raises:
-            EpisodeError: a tool is missing, or the pins do not stand there once.
+            EpisodeError: a tool is missing, or the pins are not there exactly once.
         """
         try:
             return await self._answer(messages, tools)
@@ -186,7 +186,7 @@ class Session:
         missing = {tool.name for tool in self.tools} - {tool.name for tool in tools}
         if missing:
             raise EpisodeError(f"the framework did not offer {', '.join(sorted(missing))}")
-        self._check_pinned(messages)
+        check_pinned(self.pins, messages)
         if not self._final and not self.live:
             if not self._replies:
                 raise EpisodeError("the framework asked for more replies than the script has")
@@ -211,12 +211,12 @@ class Session:
             sent,
             tools=on_offer,
             tool_choice="auto",
-            config=config_for(self._agent, self.plan.scaffold),
+            config=config_for(self._agent, self.settings.scaffold),
         )
         self._clock.lap("seconds_agent")
         if self._final:
             self._asked.append(_Asked(left, sent, output))
-        elif self.live and self._is_own(left):
+        elif self.live and self._is_agents(left):
             self._seen += [*self._unmarked(left), output.message]
         return output.message if self.live else ChatMessageAssistant(content=DONE)
 
@@ -243,7 +243,7 @@ class Session:
         """
         try:
             self._clock.lap("seconds_staging")
-            self._check_unpinned(messages)
+            check_unpinned(self.pins, messages)
             self.shown.append(list(messages))
             output = await self._summarizer.generate(list(messages), config=config or _PLAIN)
             self._clock.lap("seconds_compaction")
@@ -274,33 +274,17 @@ class Session:
         return "Nothing found."
 
     def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with the origins and marks of those that the episode staged.
-
-        A framework drops them; the survival check and the report want them back.
-        """
-        staged: dict[tuple[str, str], ChatMessage] = {}
-        for known in self.history:
-            staged.setdefault((known.role, _plain(known.text)), known)
-        found: list[ChatMessage] = []
-        for message in messages:
-            own = staged.get((message.role, _plain(message.text)))
-            if own is not None and message.text.strip():
-                update: dict[str, Any] = {"metadata": own.metadata, "source": own.source}
-            elif any(_plain(summary) in _plain(message.text) for summary in self.summaries):
-                update = {"metadata": {ORIGIN: "summary", SUMMARY: True}}
-            else:
-                update = {"metadata": {ORIGIN: "framework"}}
-            found.append(message.model_copy(update=update))
-        return found
+        """The messages with the origins and marks of those that the episode staged."""
+        return tagged(messages, self.history, self.summaries)
 
     async def _played(self) -> Played:
         # A subagent's input holds neither the conversation nor the trigger.
-        own = [asked for asked in self._asked if self._is_own(asked.left)] or self._asked
-        first, last = own[0], own[-1]
+        agents = [asked for asked in self._asked if self._is_agents(asked.left)] or self._asked
+        first, last = agents[0], agents[-1]
         sent, offer = last.sent, self._as_offered([])
         # All that a live agent did after the trigger is graded, not its last step alone.
-        read = [read_output(asked.output, offer, self.plan.scaffold) for asked in self._asked]
-        calls = tuple(call for found in read for call in found[0])
+        read = [read_output(asked.output, offer, self.settings.scaffold) for asked in self._asked]
+        calls = tuple(call for made, _, _ in read for call in made)
         check_trigger(self.episode, sent)
         compacted = self._compacted(first)
         calls, blocked = await approved(self.defense, calls)
@@ -310,27 +294,27 @@ class Session:
             last_input=tuple(sent),
             output=last.output,
             compacted=compacted,
-            recalled=next((found[1] for found in read if found[1] is not None), None),
+            recalled=next((recalled for _, recalled, _ in read if recalled is not None), None),
             fault=read[-1][2],
             blocked=blocked,
             facts={**self._clock.seconds, **costs(sent), **self._facts(sent)},
         )
 
     def dropped(self, sent: Sequence[ChatMessage]) -> int:
-        """How many messages of the conversation do not stand whole in an input.
+        """How many messages of the conversation are not whole in an input.
 
         Of a live conversation, those that the model was sent before or wrote.
         """
-        return _lost(self._seen if self.live else self.history[1:], sent)
+        return lost(self._seen if self.live else self.history[1:], sent)
 
     def _unmarked(self, sent: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """What stands in an input and no summarizer or framework wrote."""
+        """What of an input no summarizer or framework wrote."""
         return [m for m in sent if m.role != "system" and SUMMARY not in (m.metadata or {})]
 
     def _compacted(self, asked: _Asked) -> Compacted | None:
         dropped = self.dropped(asked.left)
         if not self.compacts:
-            if dropped or _lost(self.history[:1], asked.left):
+            if dropped or lost(self.history[:1], asked.left):
                 raise EpisodeError(
                     "the framework dropped history where nothing was to be compacted"
                 )
@@ -371,70 +355,20 @@ class Session:
         return isinstance(message, ChatMessageUser) and self.trigger in message.text
 
     def _facts(self, sent: Sequence[ChatMessage]) -> dict[str, Any]:
-        voices = [m.role for m in sent if SUMMARY in (m.metadata or {})]
+        summary_roles = [m.role for m in sent if SUMMARY in (m.metadata or {})]
         facts: dict[str, Any] = {
             "framework": f"{self.distribution} {version(self.distribution)}",
             "summarizer_calls": len(self.summaries),
-            "summary_voice": voices[-1] if voices else None,
+            "summary_voice": summary_roles[-1] if summary_roles else None,
             "roles": [m.role for m in sent],
-            "roles_problem": problem(sent),
+            "roles_problem": roles_problem(sent),
             "dropped": self.dropped(self._asked[0].left),
         }
         if self.summaries:
             facts["summarizer"] = str(self._summarizer)
         return facts
 
-    def _is_own(self, messages: Sequence[ChatMessage]) -> bool:
+    def _is_agents(self, messages: Sequence[ChatMessage]) -> bool:
         """Whether it is the agent who is asked, and no subagent with other instructions."""
-        system = _plain(self.system)
-        return any(m.role == "system" and system in _plain(m.text) for m in messages)
-
-    def _check_pinned(self, sent: Sequence[ChatMessage]) -> None:
-        block = self.pins.text.rstrip("\n") if self.pins is not None else ""
-        said = [m.text for m in sent if m.role in ("system", "user")]
-        if block and sum(text.count(block) for text in said) != 1:
-            raise EpisodeError("the pinned policies do not stand in a model input once")
-
-    def _check_unpinned(self, shown: Sequence[ChatMessage]) -> None:
-        block = self.pins.text.rstrip("\n") if self.pins is not None else ""
-        if block and any(block in text for text in message_texts(shown)):
-            raise EpisodeError("the summarizer was shown the pinned policies")
-
-
-_PLAIN = GenerateConfig()
-
-
-def _framework_pins(defense: Defense) -> Board | None:
-    """What a framework's own hook pins, where the defense supplies that.
-
-    Raises:
-        EpisodeError: it supplies something that no hook of ours knows.
-    """
-    pins = defense.framework_pins()
-    if pins is not None and not isinstance(pins, Board):
-        raise EpisodeError(
-            f"{type(defense).__name__}.framework_pins gave a {type(pins).__name__}, not a Board"
-        )
-    return pins
-
-
-def _lost(known: Sequence[ChatMessage], sent: Sequence[ChatMessage]) -> int:
-    """How many messages do not stand whole, in their own voice, in an input.
-
-    A framework that folds a tool's result into what the agent said has changed it.
-    """
-    whole: dict[str, str] = {}
-    for role, text in _said(sent):
-        whole[role] = f"{whole.get(role, '')}\n{text}"
-    return sum(
-        1 for role, text in dict.fromkeys(_said(known)) if text and text not in whole.get(role, "")
-    )
-
-
-def _said(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
-    texts = map(_plain, message_texts(messages))
-    return [(message.role, text) for message, text in zip(messages, texts, strict=True)]
-
-
-def _plain(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+        system = plain(self.system)
+        return any(m.role == "system" and system in plain(m.text) for m in messages)

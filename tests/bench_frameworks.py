@@ -82,7 +82,7 @@ def langmem() -> tuple[float, float]:
     from langgraph.graph import START, MessagesState, StateGraph
 
     from constraintrot.defenses.frameworks.langgraph import pin_node
-    from constraintrot.harnesses._langmem import SummarizationNode
+    from constraintrot.harnesses.langmem.short_term import SummarizationNode
 
     class State(MessagesState):
         context: dict[str, Any]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache as cached
+from functools import partial
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -46,25 +50,60 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _quick_evaluations() -> Iterator[None]:
+    """Spare each evaluation what has nothing to do with it: three quarters of a short one's time.
+
+    For a log's header Inspect looks through the files of all installed packages,
+    anew each time; and it lays out its tables even where it shows none.
+    """
+    from inspect_ai._display.log.display import LogDisplay
+
+    with pytest.MonkeyPatch.context() as patch:
+        looked_up = cached(packages_distributions)
+        patch.setattr("inspect_ai._util.package.packages_distributions", looked_up)
+        patch.setattr("inspect_ai._display.core.active._active_display", LogDisplay())
+        yield
+
+
+def _evaluate(
+    log_dir: Path, task: str, model: str = "scripted/obedient", epochs: int = 1, **task_args: Any
+) -> EvalLog:
+    from inspect_ai import eval as inspect_eval
+
+    roles = task_args.pop("model_roles", None)
+    (log,) = inspect_eval(
+        f"constraintrot/{task}",
+        model=model,
+        model_roles=roles,
+        epochs=epochs,
+        task_args=task_args,
+        log_dir=str(log_dir),
+        display="none",
+        fail_on_error=False,
+    )
+    return log
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Run a task by name on a scripted model and give its log, samples included."""
-    from inspect_ai import eval as inspect_eval
+    return partial(_evaluate, tmp_path / "logs")
 
-    def go(
-        task: str, model: str = "scripted/obedient", epochs: int = 1, **task_args: Any
-    ) -> EvalLog:
-        roles = task_args.pop("model_roles", None)
-        (log,) = inspect_eval(
-            f"constraintrot/{task}",
-            model=model,
-            model_roles=roles,
-            epochs=epochs,
-            task_args=task_args,
-            log_dir=str(tmp_path / "logs"),
-            display="none",
-            fail_on_error=False,
-        )
-        return log
+
+@pytest.fixture(scope="session")
+def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """As ``run``, but what was run before in the session is not run again; logs are read only.
+
+    What is given is text and numbers, so that it says all about an evaluation:
+    models by name, nothing that a test registered or patched.
+    """
+    logs: dict[str, EvalLog] = {}
+
+    def go(task: str, **given: Any) -> EvalLog:
+        key = json.dumps([task, given], sort_keys=True)
+        if key not in logs:
+            logs[key] = _evaluate(tmp_path_factory.mktemp("logs"), task, **given)
+        return logs[key]
 
     return go

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from packaging.version import Version
@@ -52,6 +53,7 @@ class Played:
 
 
 Harness: TypeAlias = Callable[[Episode, PlaySettings], Awaitable[Played]]
+HarnessFactory: TypeAlias = Callable[[str, bool], Harness]
 LIVE = "live"
 # A framework's own compaction leaves nothing to wrap; what it sends can be changed.
 FRAMEWORK_HOOKS: frozenset[Hook] = frozenset({"assemble", "approve", "framework_pins"})
@@ -85,7 +87,7 @@ class HarnessSpec:
         extra: the extra of this package that installs it.
     """
 
-    factory: Callable[[str, bool], Harness]
+    factory: HarnessFactory
     hooks: frozenset[Hook]
     modes: tuple[str, ...] = ()
     needs: tuple[Needs, ...] = ()
@@ -109,7 +111,7 @@ def harness(
     modes: tuple[str, ...] = (),
     needs: tuple[Needs, ...] = (),
     extra: str = "",
-) -> Callable[[Callable[[str, bool], Harness]], Callable[[str, bool], Harness]]:
+) -> Callable[[HarnessFactory], HarnessFactory]:
     """Register a harness's factory under a name.
 
     Args:
@@ -121,13 +123,28 @@ def harness(
         extra: the extra of this package that installs it.
     """
 
-    def register(
-        factory: Callable[[str, bool], Harness],
-    ) -> Callable[[str, bool], Harness]:
+    def register(factory: HarnessFactory) -> HarnessFactory:
         HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra))
         return factory
 
     return register
+
+
+def imported_when_made(path: str) -> HarnessFactory:
+    """A factory whose module is imported when a harness is made, and with it the framework.
+
+    What is registered so is listed, and refused with a sentence, where its framework
+    is not installed.
+
+    Args:
+        path: of the real factory, as ``package.module:function``.
+    """
+
+    def make(mode: str, live: bool) -> Harness:
+        factory: HarnessFactory = resolve_name(path)
+        return factory(mode, live)
+
+    return make
 
 
 @dataclass(frozen=True)

@@ -29,16 +29,15 @@ from tests.docs_code import run_page
 from tests.harnesses.messages import system, user
 from tests.helpers import register
 
-ALL = comparison.SOFT
 Say = Callable[[str], Awaitable[object]]
 
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A door with the toys of a test, and without the frameworks."""
+    """A registry with the toys of a test, and without the frameworks; one family."""
     HARNESSES.names()
     monkeypatch.setattr(HARNESSES, "_found", {"replay": HARNESSES.get("replay")})
-    monkeypatch.setattr(comparison, "SOFT", ("soft_email",))
+    monkeypatch.setitem(comparison.TASK_ARGS, "families", "soft_email")
 
 
 def call(tmp_path: Path, *arguments: str) -> Result:
@@ -52,13 +51,13 @@ def add(
     talk: Callable[[Session], Say],
     **given: Any,
 ) -> list[str]:
-    """A toy framework; and the arms that were played."""
+    """A toy framework; and the compaction modes that were played."""
     played: list[str] = []
 
-    def factory(arm: str, live: bool) -> Harness:
-        async def play(episode: Episode, plan: PlaySettings) -> Played:
-            played.append(arm)
-            session = Session(episode, plan, live=live, distribution="inspect-ai")
+    def factory(mode: str, live: bool) -> Harness:
+        async def play(episode: Episode, settings: PlaySettings) -> Played:
+            played.append(mode)
+            session = Session(episode, settings, live=live, distribution="inspect-ai")
             return await session.run(talk(session))
 
         return play
@@ -102,7 +101,7 @@ def rows(result: Result) -> dict[str, list[str]]:
 
 
 def test_the_table_and_the_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "SOFT", ALL)
+    monkeypatch.delitem(comparison.TASK_ARGS, "families")
     played = add(monkeypatch, "toy", lasting, modes=("last", "other"))
     csv = tmp_path / "made" / "episodes.csv"
     result = call(tmp_path, "--csv", str(csv))
@@ -157,7 +156,7 @@ def test_a_missing_pin_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     result = call(tmp_path, "--only", "toy")
     assert result.exit_code == 1
     assert "constraintrot: toy:last: soft_email.en-0-compaction-pin" in result.stderr
-    assert "the pinned policies do not stand in a model input once" in result.stderr
+    assert "the pinned policies are not in a model input exactly once" in result.stderr
 
 
 def test_a_policy_that_is_not_there_with_pins_is_named(
@@ -167,7 +166,10 @@ def test_a_policy_that_is_not_there_with_pins_is_named(
     monkeypatch.setattr(comparison, "kept", lambda sample: False)
     result = call(tmp_path, "--only", "replay")
     assert result.exit_code == 1
-    assert "replay: soft_email.en-0-compaction-pin: the policy does not stand" in result.stderr
+    assert (
+        "replay: soft_email.en-0-compaction-pin: the policy is not in the last model input"
+        in result.stderr
+    )
 
 
 def test_a_missing_extra_is_named_and_the_rest_runs(

@@ -33,7 +33,7 @@ class Recorder(BaseLlm):
         reply: said when the script is over.
         script: replies in order.
         texts: what it was sent, call by call.
-        roles: in whose voice, call by call.
+        roles: of the messages that it was sent, call by call.
     """
 
     model: str = "recorder"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalSample, resolve_sample_attachments
@@ -80,12 +80,67 @@ def model_events(sample: EvalSample) -> list[ModelEvent]:
     return [event for event in whole.events if isinstance(event, ModelEvent)]
 
 
-def between_tool_calls(sample: EvalSample) -> int:
-    """How often a summary was written after a tool's result and before the agent's next word."""
+def _around_summaries(sample: EvalSample) -> list[tuple[ModelEvent, ModelEvent, ModelEvent]]:
+    """Each call of the summarizer's, with the call of a model before it and after it."""
     events = model_events(sample)
-    return sum(
+    return [
+        (before, event, after)
+        for before, event, after in zip(events, events[1:], events[2:], strict=False)
+        if event.role == "summarizer"
+    ]
+
+
+def between_tool_calls(sample: EvalSample) -> bool:
+    """Whether a summary was written after a tool's result and before the agent's next word."""
+    return any(
+        before.output.message.tool_calls and after.input[-1].role == "tool"
+        for before, _, after in _around_summaries(sample)
+    )
+
+
+def delegated_between_tool_calls(sample: EvalSample) -> bool:
+    """The same, and a subagent was asked."""
+    asked = any(event.input[-1].text == DELEGATED for event in model_events(sample))
+    return asked and between_tool_calls(sample)
+
+
+def left_with_system_messages(sample: EvalSample) -> bool:
+    """Whether the request and the result that it waited for were summarised too.
+
+    What the agent is sent is then nothing but system messages.
+    """
+    return any(
+        before.output.message.tool_calls and [m.role for m in after.input] == ["system", "system"]
+        for before, _, after in _around_summaries(sample)
+    )
+
+
+def in_a_tool_loop(sample: EvalSample) -> bool:
+    """Whether a summary was written when a tool had been called, and its result was not read yet."""
+    return any(
         event.role == "summarizer"
         and bool(before.output.message.tool_calls)
-        and after.input[-1].role == "tool"
-        for before, event, after in zip(events, events[1:], events[2:], strict=False)
+        and event.input[-2].role == "tool"
+        for before, event in pairwise(model_events(sample))
     )
+
+
+def evicted_between_tool_calls(sample: EvalSample) -> bool:
+    """Whether a call follows a tool's result, and what began the input before it is gone."""
+    return any(
+        now.input[-1].role == "tool" and before.input[1].text not in [m.text for m in now.input]
+        for before, now in pairwise(model_events(sample))
+    )
+
+
+def between_requests(sample: EvalSample) -> bool:
+    """Whether tools were called before the first summary, which read the policy, and after the last.
+
+    Within a run the SDK sends all that was said since the request; it compacts where
+    a run ends.
+    """
+    events = model_events(sample)
+    written = [at for at, event in enumerate(events) if event.role == "summarizer"]
+    called = [bool(event.output.message.tool_calls) for event in events]
+    read = sample.metadata["rounds_run"][0]["shown_verbatim"]
+    return read and any(called[: written[0]]) and any(called[written[-1] + 1 :])

@@ -1,10 +1,9 @@
-"""Microsoft's agent-framework: what its strategies keep, and that the pin is kept."""
+"""Microsoft's agent-framework: what is particular to its strategies and providers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from importlib.metadata import PackageNotFoundError
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,158 +21,24 @@ from agent_framework import (
     ToolResultCompactionStrategy,
     TruncationStrategy,
 )
-from inspect_ai.model import Model, get_model
 
-import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
 from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.errors import ParameterError
-from constraintrot.evaluation.harness import parse_harness
 from tests.conftest import Run
 from tests.docs_code import run_page
 from tests.harnesses.agent_framework_fakes import Recorder, converse, made, stored
-from tests.harnesses.episodes import compacted, failing, violated
-from tests.harnesses.live_agent import between_tool_calls, live_agent, model_events
+from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept
-from tests.helpers import answering, by_condition, samples
-
-TURNS = ["user", "assistant", "tool", "assistant"] * 2 + ["user"]
-ASSISTANT_FIRST = "begins with a message of the assistant's"
-TWICE = "two messages of the assistant's in a row"
-
-
-@pytest.mark.parametrize(
-    ("arm", "calls", "roles", "problem"),
-    [
-        ("truncation", 0, TURNS, None),
-        # The first request is the neutral one; the reply that follows it is a later turn's.
-        ("truncation_first_user", 0, TURNS, None),
-        ("sliding_window", 0, TURNS, None),
-        ("summarization", 1, ["assistant", *TURNS], ASSISTANT_FIRST),
-        (
-            "token_budget",
-            0,
-            ["user", "assistant", "assistant", "user", "assistant", "tool", "assistant", "user"],
-            TWICE,
-        ),
-    ],
-)
-def test_an_arm_loses_the_policy_and_the_pin_keeps_it(
-    run: Run, arm: str, calls: int, roles: Sequence[str], problem: str | None
-) -> None:
-    log = run("soft_email", harness=f"agent_framework:{arm}", variants=1)
-    assert by_condition(log) == {"floor": 1, "control": 0, "compaction": 1}
-    facts = samples(log)["compaction"][0].metadata
-    assert facts["framework"].startswith("agent-framework-core 1.")
-    assert facts["summarizer_calls"] == calls
-    assert facts["summary_voice"] == ("assistant" if calls else None)
-    assert facts["roles"] == ["system", *roles]
-    assert facts["roles_problem"] == problem
-    assert [shown["shown_verbatim"] for shown in facts["rounds_run"]] == [True]
-    pinned = compacted(run, harness=f"agent_framework:{arm}", defense="pin")
-    assert not violated(pinned)
-    # The pins open the conversation as a request, so a summary no longer does.
-    assert pinned.metadata["roles_problem"] == (None if problem == ASSISTANT_FIRST else problem)
 
 
 @pytest.mark.parametrize("channel", ["user", "memory", "tool"])
-def test_tool_results_are_put_into_the_assistant_s_mouth(run: Run, channel: str) -> None:
+def test_tool_results_become_what_the_assistant_said(run: Run, channel: str) -> None:
     sample = compacted(run, harness="agent_framework:tool_result", channel=channel)
     assert not violated(sample)
     assert sample.metadata["dropped"] > 0
-    assert sample.metadata["roles_problem"] == TWICE
-    voices = [m.role for m in sample.messages if m.text.startswith("[Tool results: ")]
-    assert voices
-    assert set(voices) == {"assistant"}
-
-
-@pytest.mark.parametrize("arm", ["truncation", "summarization", "tool_result", "token_budget"])
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"context_tokens": 300},
-        {"context_tokens": 1500, "channel": "tool"},
-        {"channel": "system"},
-        {"attack": "inject_deprecation"},
-        {"attack": "volume"},
-    ],
-    ids=str,
-)
-def test_it_compacts_at_all_lengths_on_all_channels(
-    run: Run, arm: str, given: dict[str, Any]
-) -> None:
-    sample = compacted(run, harness=f"agent_framework:{arm}", defense="pin", **given)
-    assert sample.metadata["compaction_ran"]
-    assert not violated(sample)
-
-
-def test_the_summarizer_is_the_role_s(run: Run) -> None:
-    keeps = get_model("scripted/summarizer-keep")
-    sample = compacted(
-        run, harness="agent_framework:summarization", model_roles={"summarizer": keeps}
-    )
-    assert not violated(sample)
-    assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
-
-
-@pytest.mark.parametrize(
-    ("summarizer", "why"),
-    [
-        (failing, "is down"),
-        (lambda: answering(" "), "wrote nothing"),
-    ],
-)
-def test_a_summarizer_whose_failure_is_swallowed_is_an_error(
-    run: Run, summarizer: Callable[[], Model], why: str
-) -> None:
-    log = run(
-        "soft_email",
-        harness="agent_framework:summarization",
-        variants=1,
-        conditions="compaction",
-        model_roles={"summarizer": summarizer()},
-    )
-    (sample,) = log.samples or []
-    assert sample.error is not None
-    assert why in sample.error.message
-
-
-def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
-    given = {"harness": "agent_framework:summarization:live"}
-    plain = compacted(run, model_roles={"agent": live_agent()}, **given)
-    assert between_tool_calls(plain)
-    assert violated(plain)
-    sample = compacted(run, defense="pin", model_roles={"agent": live_agent()}, **given)
-    assert between_tool_calls(sample)
-    assert not violated(sample)
-    for event in model_events(sample):
-        text = "\n".join(message.text for message in event.input)
-        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
-
-
-@pytest.mark.parametrize("arm", ["truncation", "truncation_first_user", "token_budget"])
-def test_a_live_agent_that_calls_no_tool_is_compacted_too(run: Run, arm: str) -> None:
-    sample = compacted(
-        run,
-        harness=f"agent_framework:{arm}:live",
-        model_roles={"agent": live_agent(tool_calls=0)},
-    )
-    assert violated(sample)
-
-
-def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ParameterError, match="tool_result, token_budget, live"):
-        parse_harness("agent_framework:lossy")
-
-    def missing(_: str) -> str:
-        raise PackageNotFoundError
-
-    monkeypatch.setattr(harnesses, "_version", missing)
-    with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[agent-framework\]'"):
-        parse_harness("agent_framework")
-    monkeypatch.setattr(harnesses, "_version", lambda _: "2.0")
-    with pytest.warns(UserWarning, match=r"agent-framework-core from 1\.23 to below 2, and 2\.0"):
-        parse_harness("agent_framework")
+    assert sample.metadata["roles_problem"] == "two messages of the assistant's in a row"
+    roles = {m.role for m in sample.messages if m.text.startswith("[Tool results: ")}
+    assert roles == {"assistant"}
 
 
 SYSTEM_ONLY = {"system"}

@@ -1,10 +1,9 @@
-"""deepagents' create_deep_agent: what its summarization keeps, and that the pin is kept."""
+"""deepagents' create_deep_agent: what is particular to its summarization, files and tools."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
@@ -13,56 +12,23 @@ from deepagents.backends import StateBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 
-import constraintrot.harnesses as harnesses
 from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_subagents
 from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.errors import ParameterError
-from constraintrot.evaluation.harness import parse_harness
 from tests.conftest import Run
-from tests.harnesses.episodes import compacted, violated
+from tests.harnesses.episodes import usual
 from tests.harnesses.langchain_fakes import Recorder, calling, converse, loop, say, tools
-from tests.harnesses.live_agent import DELEGATED, between_tool_calls, live_agent, model_events
+from tests.harnesses.live_agent import model_events
 from tests.harnesses.rules import CHANNELS, FIRST_USER, LOSSY, PINNED, SYSTEM, kept
-from tests.helpers import answering, by_condition, samples
+from tests.helpers import samples
 
 OWN_TOOLS = {"ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "task"}
 
 
-def test_a_summary_loses_the_policy_and_the_pin_keeps_it(run: Run) -> None:
-    log = run("soft_email", harness="deepagents", variants=1)
-    assert by_condition(log) == {"floor": 1, "control": 0, "compaction": 1}
-    (sample,) = samples(log)["compaction"]
-    facts = sample.metadata
-    assert facts["framework"].startswith("deepagents 0.7.")
-    assert facts["summarizer_calls"] == 1
-    assert facts["summary_voice"] == "user"
-    assert facts["roles"] == ["system", *["user", "assistant"] * 2, "tool", "assistant", "user"]
-    assert facts["roles_problem"] is None
-    assert [shown["shown_verbatim"] for shown in facts["rounds_run"]] == [True]
+def test_the_model_is_offered_the_framework_s_tools_and_told_of_its_file(shared_run: Run) -> None:
+    (sample,) = samples(usual(shared_run, "deepagents:summarization"))["compaction"]
     last = model_events(sample)[-1]
-    # The model is offered the framework's own tools, and told where its history lies.
     assert {tool.name for tool in last.tools} > OWN_TOOLS
     assert "/conversation_history/session_" in last.input[1].text
-    assert not violated(compacted(run, harness="deepagents", defense="pin"))
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"context_tokens": 300},
-        {"context_tokens": 1500, "channel": "tool"},
-        {"channel": "memory"},
-        {"channel": "system"},
-        {"attack": "inject_deprecation"},
-    ],
-    ids=str,
-)
-def test_it_compacts_at_all_lengths_on_all_channels(run: Run, given: dict[str, Any]) -> None:
-    plain = compacted(run, harness="deepagents", **given)
-    assert violated(plain) is (given.get("channel") != "system")
-    sample = compacted(run, harness="deepagents", defense="pin", **given)
-    assert sample.metadata["compaction_ran"]
-    assert not violated(sample)
 
 
 def test_an_episode_may_offer_a_tool_of_the_framework_s_name(run: Run) -> None:
@@ -70,61 +36,6 @@ def test_an_episode_may_offer_a_tool_of_the_framework_s_name(run: Run) -> None:
     (sample,) = samples(log)["compaction"]
     (own,) = [tool for tool in model_events(sample)[-1].tools if tool.name == "read_file"]
     assert "offset" not in own.parameters.properties
-
-
-def test_a_summarizer_that_fails_is_an_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    # It tries three times, seconds apart.
-    monkeypatch.setattr("tenacity.wait.wait_exponential_jitter.__call__", lambda *_: 0)
-    log = run(
-        "soft_email",
-        harness="deepagents",
-        variants=1,
-        conditions="compaction",
-        model_roles={"summarizer": answering(" ")},
-    )
-    (sample,) = log.samples or []
-    assert sample.error is not None
-    assert "wrote nothing" in sample.error.message
-
-
-def test_a_live_agent_and_its_subagent_are_pinned(run: Run) -> None:
-    sample = compacted(
-        run,
-        harness="deepagents:live",
-        defense="pin",
-        model_roles={"agent": live_agent(delegates=True)},
-    )
-    assert not violated(sample)
-    assert between_tool_calls(sample)
-    delegated = 0
-    for event in model_events(sample):
-        text = "\n".join(message.text for message in event.input)
-        delegated += event.input[-1].text == DELEGATED
-        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
-    assert delegated
-
-
-def test_a_live_agent_forgets_without_the_pin(run: Run) -> None:
-    sample = compacted(
-        run, harness="deepagents:live", model_roles={"agent": live_agent(delegates=True)}
-    )
-    assert violated(sample)
-
-
-def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ParameterError, match="modes: summarization, live"):
-        parse_harness("deepagents:lossy")
-
-    def missing(_: str) -> str:
-        raise PackageNotFoundError
-
-    monkeypatch.setattr(harnesses, "_version", missing)
-    with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[deepagents\]'"):
-        parse_harness("deepagents")
-    there = {"deepagents": "0.8.1", "langchain": "1.4.7"}
-    monkeypatch.setattr(harnesses, "_version", there.__getitem__)
-    with pytest.warns(UserWarning, match=r"from 0\.7\.32 to below 0\.8, and 0\.8\.1"):
-        parse_harness("deepagents")
 
 
 def summarizing(writer: Recorder, **given: Any) -> SummarizationMiddleware:
@@ -192,28 +103,31 @@ def test_what_is_evicted_lies_in_a_file_that_the_model_can_read() -> None:
     assert kept(model.said()) == set(CHANNELS)
 
 
+def turns(agent: Any, model: Recorder) -> None:
+    converse(agent, model, 15)
+
+
 # The constructor trims what a summarizer is shown to the last 4000 tokens; what
 # create_deep_agent makes does not. The agent's own instructions are never shown.
 TRIMMED: dict[str, Any] = {"trim_tokens_to_summarize": 4000}
-SHOWN: list[tuple[dict[str, Any], Callable[[Any, Recorder], None], set[str]]] = [
-    ({}, loop, {"first user", "tool"}),
-    (TRIMMED, loop, set()),
-    ({}, lambda agent, model: converse(agent, model, 15), {"first user", "later user", "tool"}),
-    (TRIMMED, lambda agent, model: converse(agent, model, 15), set()),
-]
+SHOWN: dict[str, tuple[Callable[[Any, Recorder], None], dict[str, Any], set[str]]] = {
+    "loop": (loop, {}, {"first user", "tool"}),
+    "loop, trimmed": (loop, TRIMMED, set()),
+    "turns": (turns, {}, {"first user", "later user", "tool"}),
+    "turns, trimmed": (turns, TRIMMED, set()),
+}
 
 
-@pytest.mark.parametrize(("given", "play", "shown"), SHOWN)
-def test_what_the_summarizer_is_shown(
-    given: dict[str, Any], play: Callable[[Any, Recorder], None], shown: set[str]
-) -> None:
+@pytest.mark.parametrize("row", SHOWN)
+def test_what_the_summarizer_is_shown(row: str) -> None:
+    play, given, shown = SHOWN[row]
     model, writer = Recorder(), Recorder(reply=LOSSY)
     manager = summarizing(writer, trigger=("tokens", 10_000), keep=("messages", 4), **given)
     agent = agent_of(model, [manager, pins()], length=100)
     play(agent, model)
     assert kept(writer.ever()) == shown
     # After one request and a loop of tools, the trimming leaves nothing to ask a summarizer about.
-    unasked = given == TRIMMED and play is loop
+    unasked = row == "loop, trimmed"
     assert bool(writer.calls) is not unasked
     assert ("Previous conversation was too long to summarize." in model.said()) is unasked
     assert PINNED in model.said()

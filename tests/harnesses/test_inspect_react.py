@@ -1,8 +1,7 @@
-"""Inspect's react(): what its strategies keep, and that the pin is kept."""
+"""Inspect's react(): what is particular to its strategies."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +13,6 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.agent import AgentPrompt, AgentState, react
 from inspect_ai.dataset import Sample
 from inspect_ai.event import CompactionEvent
-from inspect_ai.log import EvalSample
 from inspect_ai.model import (
     ChatMessage,
     CompactionAuto,
@@ -25,22 +23,18 @@ from inspect_ai.model import (
     GenerateConfig,
     Model,
     ModelOutput,
-    get_model,
     modelapi,
 )
 from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
 
-import constraintrot.harnesses as harnesses
 from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.episode.messages import message_texts
-from constraintrot.errors import ParameterError
-from constraintrot.evaluation.harness import parse_harness
 from constraintrot.models.offline import OfflineAPI, metered
 from tests.conftest import Run
 from tests.docs_code import run_page
-from tests.harnesses.episodes import compacted, failing, violated
-from tests.harnesses.live_agent import live_agent, model_events
+from tests.harnesses.episodes import compacted, error, kept_by_summarizer, usual
+from tests.harnesses.live_agent import model_events
 from tests.harnesses.rules import (
     CHANNELS,
     FIRST_USER,
@@ -56,71 +50,26 @@ from tests.helpers import answering, by_condition, samples
 SOFT = ["soft_email", "soft_language", "soft_channel", "soft_deploy", "soft_spend"]
 
 
-@pytest.mark.parametrize("arm", ["summary", "auto"])
-def test_a_summary_loses_the_policy_and_the_pin_keeps_it(run: Run, arm: str) -> None:
-    log = run("soft_email", harness=f"inspect_react:{arm}", variants=1)
-    assert by_condition(log) == {"floor": 1, "control": 0, "compaction": 1}
-    sample = samples(log)["compaction"][0]
-    facts = sample.metadata
-    assert facts["framework"].startswith("inspect-ai 0.")
-    assert facts["summarizer_calls"] == 1
-    assert facts["summary_voice"] == "user"
-    assert facts["roles"] == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert facts["roles_problem"] is None
-    assert [shown["shown_verbatim"] for shown in facts["rounds_run"]] == [True]
+@pytest.mark.parametrize("mode", ["summary", "auto"])
+def test_inspect_compacts_once_and_says_how(shared_run: Run, mode: str) -> None:
+    (sample,) = samples(usual(shared_run, f"inspect_react:{mode}"))["compaction"]
     (event,) = [event for event in sample.events if isinstance(event, CompactionEvent)]
     assert event.metadata is not None
-    assert ("fallback_reason" in event.metadata) is (arm == "auto")
-    pinned = compacted(run, harness=f"inspect_react:{arm}", defense="pin")
-    assert not violated(pinned)
-    # The pins stand in a message of the user's, right before the opening request.
-    assert pinned.metadata["roles_problem"] == "two messages of the user's in a row"
+    assert ("fallback_reason" in event.metadata) is (mode == "auto")
 
 
-def test_trim_loses_the_policy_and_the_pin_keeps_it(run: Run) -> None:
-    log = run("soft_email", harness="inspect_react:trim", variants=1)
-    assert by_condition(log) == {"floor": 1, "control": 0, "compaction": 1}
-    facts = samples(log)["compaction"][0].metadata
-    assert facts["summarizer_calls"] == 0
-    assert facts["summary_voice"] is None
-    assert not violated(compacted(run, harness="inspect_react:trim", defense="pin"))
+@pytest.mark.parametrize("mode", ["summary", "trim", "edit"])
+def test_a_short_history_of_every_family_is_compacted(run: Run, mode: str) -> None:
+    given = {"harness": f"inspect_react:{mode}", "context_tokens": 300, "variants": 1}
+    log = run("pin_stress", families=SOFT, defenses="pin", conditions="compaction", **given)
+    assert by_condition(log) == {"compaction": 0}
+    played = samples(log)["compaction"]
+    assert {sample.metadata["family"] for sample in played} == set(SOFT)
+    assert all(sample.metadata["compaction_ran"] for sample in played)
 
 
-@pytest.mark.parametrize(("channel", "loses"), [("user", False), ("memory", False), ("tool", True)])
-def test_edit_loses_what_a_tool_said(run: Run, channel: str, loses: bool) -> None:
-    given = {"harness": "inspect_react:edit", "channel": channel}
-    plain = compacted(run, **given)
-    assert violated(plain) is loses
-    assert plain.metadata["dropped"] > 0
-    assert not violated(compacted(run, defense="pin", **given))
-
-
-@pytest.mark.parametrize("arm", ["summary", "trim", "edit"])
-@pytest.mark.parametrize(
-    "given",
-    [
-        *({"family": family, "context_tokens": 300} for family in SOFT),
-        {"context_tokens": 1500, "channel": "tool"},
-        {"channel": "system"},
-        {"attack": "inject_deprecation"},
-        {"attack": "volume"},
-    ],
-    ids=str,
-)
-def test_it_compacts_at_all_lengths_on_all_channels(
-    run: Run, arm: str, given: dict[str, Any]
-) -> None:
-    sample = compacted(run, harness=f"inspect_react:{arm}", defense="pin", **given)
-    assert sample.metadata["compaction_ran"]
-    assert not violated(sample)
-
-
-def test_the_summarizer_is_the_role_s(run: Run) -> None:
-    keeps = get_model("scripted/summarizer-keep")
-    sample = compacted(run, harness="inspect_react", model_roles={"summarizer": keeps})
-    assert not violated(sample)
-    assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
-    # All of the history, asked for by Inspect's own words.
+def test_the_summarizer_is_asked_by_inspect_s_own_words(shared_run: Run) -> None:
+    sample = kept_by_summarizer(shared_run, "inspect_react:summary", "user")
     (asked,) = [event for event in model_events(sample) if event.role == "summarizer"]
     assert "MUST be preserved verbatim" in asked.input[-1].text
 
@@ -132,69 +81,10 @@ def test_a_summary_is_known_when_its_analysis_is_cut_from_it(run: Run) -> None:
     assert "What was it?" not in "\n".join(message.text for message in sample.messages)
 
 
-@pytest.mark.parametrize("arm", ["summary", "auto"])
-@pytest.mark.parametrize(
-    ("summarizer", "why"), [(failing, "is down"), (lambda: answering(" "), "wrote nothing")]
-)
-def test_a_summarizer_that_fails_is_an_error(
-    run: Run, arm: str, summarizer: Callable[[], Model], why: str
-) -> None:
-    log = run(
-        "soft_email",
-        harness=f"inspect_react:{arm}",
-        variants=1,
-        conditions="compaction",
-        model_roles={"summarizer": summarizer()},
-    )
-    (sample,) = log.samples or []
-    assert sample.error is not None
-    assert why in sample.error.message
-
-
 def test_native_is_refused_by_a_model_without_it(run: Run) -> None:
-    log = run("soft_email", harness="inspect_react:native", variants=1, conditions="compaction")
-    (sample,) = log.samples or []
-    assert sample.error is not None
-    assert "scripted/obedient has no compaction of its own" in sample.error.message
-    assert "inspect_react:auto" in sample.error.message
-
-
-def in_a_tool_loop(sample: EvalSample) -> bool:
-    """Whether a summary was written when a tool had been called, and its result was not read yet."""
-    events = model_events(sample)
-    return any(
-        event.role == "summarizer"
-        and before.output.message.tool_calls
-        and event.input[-2].role == "tool"
-        for before, event in itertools.pairwise(events)
-    )
-
-
-def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
-    given: dict[str, Any] = {
-        "harness": "inspect_react:live",
-        "model_roles": {"agent": live_agent(6)},
-    }
-    plain = compacted(run, **given)
-    assert in_a_tool_loop(plain)
-    assert violated(plain)
-    sample = compacted(run, defense="pin", **given)
-    assert in_a_tool_loop(sample)
-    assert not violated(sample)
-    for event in model_events(sample):
-        text = "\n".join(message.text for message in event.input)
-        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
-
-
-def test_arms_are_told() -> None:
-    with pytest.raises(ParameterError, match="summary, trim, edit, auto, native, live"):
-        parse_harness("inspect_react:lossy")
-
-
-def test_another_version_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harnesses, "_version", lambda _: "0.4.1")
-    with pytest.warns(UserWarning, match=r"inspect-ai from 0\.3\.285 to below 0\.4, and 0\.4\.1"):
-        parse_harness("inspect_react")
+    why = error(run, harness="inspect_react:native")
+    assert "scripted/obedient has no compaction of its own" in why
+    assert "inspect_react:auto" in why
 
 
 @tool

@@ -1,4 +1,4 @@
-"""LangMem's SummarizationNode: what it keeps, what its summarizer sees, and the pin."""
+"""LangMem's SummarizationNode: what its summarizer sees, and where it never summarises."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import EvalSample
-from inspect_ai.model import get_model
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -15,15 +14,11 @@ from langgraph.prebuilt import ToolNode, tools_condition
 
 from constraintrot.defenses.frameworks.langgraph import pin_node
 from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.harnesses._langmem import RunningSummary, SummarizationNode
+from constraintrot.harnesses.langmem.short_term import RunningSummary, SummarizationNode
 from tests.conftest import Run
-from tests.harnesses.episodes import compacted, violated
+from tests.harnesses.episodes import compacted, error, kept_by_summarizer, violated
 from tests.harnesses.langchain_fakes import Recorder, converse, say, tools
-from tests.harnesses.live_agent import live_agent, model_events
 from tests.harnesses.rules import CHANNELS, FIRST_USER, LOSSY, PINNED, SYSTEM, kept
-from tests.helpers import by_condition, samples
-
-ARMS = ["langmem", "langmem:headroom"]
 
 
 def shown(sample: EvalSample) -> list[bool]:
@@ -31,62 +26,21 @@ def shown(sample: EvalSample) -> list[bool]:
     return [one["shown_verbatim"] for one in sample.metadata["rounds_run"]]
 
 
-@pytest.mark.parametrize("harness", ARMS)
-def test_a_summary_loses_the_policy_and_the_pin_keeps_it(run: Run, harness: str) -> None:
-    log = run("soft_email", harness=harness, variants=1)
-    assert by_condition(log) == {"floor": 1, "control": 0, "compaction": 1}
-    facts = samples(log)["compaction"][0].metadata
-    assert facts["framework"].startswith("langmem 0.0.")
-    assert facts["summarizer_calls"] == 1
-    # The summary is a second system message, and what is left begins with the agent's reply
-    # to the request that was summarised: a strict chat template takes neither.
-    assert facts["summary_voice"] == "system"
-    assert facts["roles"][:4] == ["system", "system", "assistant", "user"]
-    assert facts["roles_problem"] == "a system message at 1, not at the start"
-    pinned = compacted(run, harness=harness, defense="pin")
-    assert not violated(pinned)
-    # The pin adds no message of its own.
-    assert pinned.metadata["roles"] == facts["roles"]
-
-
 @pytest.mark.parametrize("channel", ["user", "tool"])
 def test_by_default_the_first_turns_are_gone_before_the_summarizer_sees_them(
-    run: Run, channel: str
+    shared_run: Run, channel: str
 ) -> None:
-    keeps = {"summarizer": get_model("scripted/summarizer-keep")}
-    lost = compacted(run, harness="langmem", channel=channel, model_roles=keeps)
+    lost = kept_by_summarizer(shared_run, "langmem:default", channel)
     assert shown(lost) == [False]
     assert violated(lost)
-    seen = compacted(run, harness="langmem:headroom", channel=channel, model_roles=keeps)
+    seen = kept_by_summarizer(shared_run, "langmem:headroom", channel)
     assert shown(seen) == [True]
     assert not violated(seen)
-    assert seen.metadata["summarizer"] == "scripted/summarizer-keep"
 
 
-@pytest.mark.parametrize(
-    ("channel", "loses"), [("system", False), ("memory", True), ("tool", True)]
-)
-def test_all_but_the_system_message_is_lost_and_the_pin_keeps_it(
-    run: Run, channel: str, loses: bool
-) -> None:
-    assert violated(compacted(run, harness="langmem", channel=channel)) is loses
-    assert not violated(compacted(run, harness="langmem", channel=channel, defense="pin"))
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"harness": "langmem", "context_tokens": 300},
-        {"harness": "langmem:headroom", "context_tokens": 300, "channel": "tool"},
-        {"harness": "langmem", "context_tokens": 1500},
-        {"harness": "langmem:headroom", "attack": "inject_deprecation"},
-        {"harness": "langmem", "attack": "volume"},
-        {"harness": "langmem:headroom", "attack": "volume:position=recent,size=400"},
-    ],
-    ids=str,
-)
-def test_it_compacts_at_all_lengths_and_under_attack(run: Run, given: dict[str, Any]) -> None:
-    sample = compacted(run, defense="pin", **given)
+@pytest.mark.parametrize("attack", ["inject_deprecation", "volume:position=recent,size=400"])
+def test_the_room_for_the_summarizer_leaves_one_call_under_attack(run: Run, attack: str) -> None:
+    sample = compacted(run, harness="langmem:headroom", defense="pin", attack=attack)
     assert sample.metadata["summarizer_calls"] == 1
     assert not violated(sample)
 
@@ -102,43 +56,8 @@ def test_bulk_right_before_the_request_is_summarised_with_all_before_it(run: Run
 
 
 def test_where_langmem_would_never_summarise_the_sample_says_so(run: Run) -> None:
-    log = run(
-        "soft_email",
-        harness="langmem",
-        variants=1,
-        conditions="compaction",
-        channel="system",
-        distractors=50,
-    )
-    (sample,) = log.samples or []
-    assert sample.error is not None
-    assert "LangMem never summarises where the system message" in sample.error.message
-
-
-def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
-    given: dict[str, Any] = {"harness": "langmem:headroom:live", "context_tokens": 500}
-    plain = compacted(run, **given, model_roles={"agent": live_agent()})
-    assert violated(plain)
-    # The request and the result that it waited for are summarised too, so that the
-    # model is sent nothing but system messages.
-    assert ["system", "system"] in amid_tool_calls(plain)
-    sample = compacted(run, **given, defense="pin", model_roles={"agent": live_agent()})
-    assert amid_tool_calls(sample)
-    assert not violated(sample)
-    for event in model_events(sample):
-        text = "\n".join(message.text for message in event.input)
-        # The summarizer's own calls are not pinned.
-        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
-
-
-def amid_tool_calls(sample: EvalSample) -> list[list[str]]:
-    """The roles that the agent was sent after each summary for which its tool call waited."""
-    events = model_events(sample)
-    return [
-        [message.role for message in after.input]
-        for before, event, after in zip(events, events[1:], events[2:], strict=False)
-        if event.role == "summarizer" and before.output.message.tool_calls
-    ]
+    why = error(run, harness="langmem", channel="system", distractors=50)
+    assert "LangMem never summarises where the system message" in why
 
 
 # The node by itself.

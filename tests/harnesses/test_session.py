@@ -20,7 +20,8 @@ from inspect_ai.tool import ToolInfo
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, HarnessSpec, Played
-from constraintrot.harnesses.session import DONE, MAX_STEPS, Session, _lost
+from constraintrot.harnesses.message_match import lost
+from constraintrot.harnesses.session import DONE, MAX_STEPS, Session
 from tests.conftest import Run
 from tests.harnesses.episodes import failing
 from tests.harnesses.live_agent import live_agent, model_events
@@ -114,7 +115,7 @@ class Toolless(Toy):
 
 class Planning(Toy):
     def tools(self) -> list[ToolInfo]:
-        return [ToolInfo(name="plan", description="PlaySettings."), *self.session.tools]
+        return [ToolInfo(name="plan", description="Plan."), *self.session.tools]
 
 
 class Cutting(Toy):
@@ -154,9 +155,9 @@ class Stale(Toy):
 def toy(monkeypatch: pytest.MonkeyPatch, framework: type[Toy]) -> None:
     """Register a framework in small under the name ``toy``."""
 
-    def make(arm: str, live: bool) -> Harness:
-        async def play(episode: Episode, plan: PlaySettings) -> Played:
-            session = Session(episode, plan, live=live, distribution="inspect-ai")
+    def make(mode: str, live: bool) -> Harness:
+        async def play(episode: Episode, settings: PlaySettings) -> Played:
+            session = Session(episode, settings, live=live, distribution="inspect-ai")
             return await session.run(framework(session).say)
 
         return play
@@ -293,12 +294,12 @@ def test_what_the_episode_staged_is_known_again_in_the_input(play: Play) -> None
         (Forgetful, {"conditions": "control"}, "dropped history where nothing was to be compacted"),
         (Headless, {"conditions": "control"}, "dropped history where nothing was to be compacted"),
         (Toolless, {}, "did not offer send_email"),
-        (Cutting, {}, "the trigger does not stand whole"),
+        (Cutting, {}, "the trigger is not whole"),
         (Lazy, {}, "scripted replies unasked"),
         (Absent, {}, "never asked the agent's model about the trigger"),
         (Eager, {}, "more replies than the script has"),
-        (Unpinned, {"defense": "pin"}, "do not stand in a model input once"),
-        (Stale, {"defense": "pin"}, "do not stand in a model input once"),
+        (Unpinned, {"defense": "pin"}, "are not in a model input exactly once"),
+        (Stale, {"defense": "pin"}, "are not in a model input exactly once"),
         (Telling, {"defense": "pin"}, "the summarizer was shown the pinned policies"),
     ],
 )
@@ -389,6 +390,6 @@ def _asked(event: ModelEvent) -> str:
 
 def test_a_result_in_the_agents_voice_is_no_longer_the_tools() -> None:
     kept = ChatMessageTool(content="42 boxes.", tool_call_id="c1", function="count_stock")
-    assert _lost([kept], [kept]) == 0
-    assert _lost([kept], [ChatMessageAssistant(content="[Tool results: 42 boxes.]")]) == 1
-    assert _lost([kept, kept], []) == 1
+    assert lost([kept], [kept]) == 0
+    assert lost([kept], [ChatMessageAssistant(content="[Tool results: 42 boxes.]")]) == 1
+    assert lost([kept, kept], []) == 1

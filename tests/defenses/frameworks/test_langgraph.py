@@ -74,7 +74,7 @@ def test_the_docstring_s_example_runs() -> None:
 @pytest.mark.parametrize("page", ["langgraph", "langmem"])
 def test_the_page_s_code_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     # Before the page imports LangMem: what that imports itself is deprecated.
-    assert import_module("constraintrot.harnesses._langmem")
+    assert import_module("constraintrot.harnesses.langmem.short_term")
     level = LOGGER.level
     try:
         run_page(f"frameworks/{page}.md")

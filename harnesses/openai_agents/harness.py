@@ -1,11 +1,11 @@
 """OpenAI Agents SDK: a Runner with a session, and the ways it has to keep that small.
 
-``instructions`` stand outside of a session and are always sent. The SDK itself
+``instructions`` are no part of a session and are always sent. The SDK itself
 writes no summary: it drops items, shortens tools' outputs, or has the vendor's
 endpoint compact them, which is stood in for here (``CompactStandIn``).
 
-After a compaction the user's messages stand one after the other, and so does a
-summary in the user's voice before a request of theirs; a limit counts items, so
+After a compaction the user's messages follow one another, and so does a
+summary with the role of the user before a request of theirs; a limit counts items, so
 what a live agent is sent may begin within a turn. Strict chat templates refuse all
 three, and ``roles_problem`` says so.
 """
@@ -15,24 +15,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from agents import Agent, RunConfig, Runner, SQLiteSession
+from agents.extensions import ToolOutputTrimmer
+from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
+
+from constraintrot.defenses.frameworks.openai_agents import board_filter
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.openai_agents.client import (
+    CompactStandIn,
+    SessionModel,
+    is_request,
+    summary,
+    tools,
+)
+from constraintrot.harnesses.scripted_history import Exchange
+from constraintrot.harnesses.session import MAX_STEPS, Say, Session
 
-ARMS = ("session_limit", "input_callback", "compaction", "trimmer", "summary_input")
 # Requests of the user's that stay with what came of them.
 TURNS = 2
 # A fifth of the SDK's defaults: the histories' outputs are of some 70 to 280 characters.
 LONGEST, PREVIEW = 100, 40
 
 
-@harness(
-    "openai_agents",
-    hooks=FRAMEWORK_HOOKS,
-    modes=ARMS,
-    needs=(Needs("openai-agents", "0.24.0", "0.25"),),
-    extra="openai-agents",
-)
 def openai_agents(mode: str, live: bool) -> Harness:
     """Play an episode with a Runner.
 
@@ -49,12 +55,8 @@ def openai_agents(mode: str, live: bool) -> Harness:
         live: whether the agent's model plays the history too.
     """
 
-    async def play(episode: Episode, plan: PlaySettings) -> Played:
-        from agents import SQLiteSession
-
-        from constraintrot.harnesses.session import Session
-
-        session = Session(episode, plan, live=live, distribution="openai-agents")
+    async def play(episode: Episode, settings: PlaySettings) -> Played:
+        session = Session(episode, settings, live=live, distribution="openai-agents")
         store = SQLiteSession("episode")
         try:
             return await session.run(_conversation(session, mode, store))
@@ -64,17 +66,12 @@ def openai_agents(mode: str, live: bool) -> Harness:
     return play
 
 
-def _conversation(session: Any, mode: str, store: Any) -> Any:
-    from agents import Agent, Runner
-
-    from constraintrot.harnesses import _openai_agents
-    from constraintrot.harnesses.session import MAX_STEPS
-
+def _conversation(session: Session, mode: str, store: Any) -> Say:
     agent: Agent[None] = Agent(
         name="assistant",
         instructions=session.system,
-        model=_openai_agents.SessionModel(session),
-        tools=_openai_agents.tools(session),
+        model=SessionModel(session),
+        tools=tools(session),
     )
     asked: list[str] = []
     if session.compacts and mode == "compaction":
@@ -89,11 +86,7 @@ def _conversation(session: Any, mode: str, store: Any) -> Any:
     return say
 
 
-def _config(session: Any, mode: str) -> Any:
-    from agents import RunConfig
-    from agents.extensions import ToolOutputTrimmer
-    from agents.memory import SessionSettings
-
+def _config(session: Session, mode: str) -> RunConfig:
     trim: Any = None
     config = RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model")
     if not session.compacts:
@@ -110,13 +103,11 @@ def _config(session: Any, mode: str) -> Any:
         )
     config.call_model_input_filter = trim
     if session.pins is not None:
-        from constraintrot.defenses.frameworks.openai_agents import board_filter
-
         config.call_model_input_filter = board_filter(session.pins, trim)
     return config
 
 
-def _limit(session: Any) -> int:
+def _limit(session: Session) -> int:
     """How many items the last two exchanges make.
 
     What a live agent will call nobody knows beforehand; it has two items an
@@ -127,7 +118,7 @@ def _limit(session: Any) -> int:
     return sum(1 + _said(exchange) for exchange in session.script[-TURNS:])
 
 
-def _said(exchange: Any) -> int:
+def _said(exchange: Exchange) -> int:
     """Items of an agent's: what it said and called, and what the tools returned."""
     return len(exchange.results) + sum(
         bool(reply.text or not reply.tool_calls) + len(reply.tool_calls or [])
@@ -137,8 +128,6 @@ def _said(exchange: Any) -> int:
 
 def _turns(items: Sequence[Any]) -> list[int]:
     """Where the turns begin."""
-    from constraintrot.harnesses._openai_agents import is_request
-
     return [at for at, item in enumerate(items) if is_request(item)]
 
 
@@ -147,9 +136,8 @@ def _last_turns(history: list[Any], new: list[Any]) -> list[Any]:
     return [*history[begins[0] if begins else 0 :], *new]
 
 
-def _summarising(session: Any) -> Any:
+def _summarising(session: Session) -> Any:
     """An input callback that puts a summary before the last turns, at the trigger's call."""
-    from constraintrot.harnesses._openai_agents import summary
 
     async def combine(history: list[Any], new: list[Any]) -> list[Any]:
         begins = _turns(history)
@@ -162,12 +150,8 @@ def _summarising(session: Any) -> Any:
     return combine
 
 
-def _compacting(session: Any, store: Any, asked: Sequence[str]) -> Any:
+def _compacting(session: Session, store: Any, asked: Sequence[str]) -> Any:
     """A compaction session that compacts when all but the last two turns are played."""
-    from agents.memory import OpenAIResponsesCompactionSession
-
-    from constraintrot.harnesses._openai_agents import CompactStandIn
-
     early = session.script[:-TURNS]
     least = max(1, len(early) if session.live else sum(map(_said, early)))
 

@@ -9,21 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import anyio
+from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
+from inspect_ai.agent import Agent, AgentPrompt, react
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    CompactionAuto,
+    CompactionEdit,
+    CompactionNative,
+    CompactionStrategy,
+    CompactionSummary,
+    CompactionTrim,
+    Model,
+    ModelAPI,
+)
 
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.inspect_react.client import (
+    ReactSession,
+    SessionModel,
+    Turns,
+    infos,
+    tools,
+)
+from constraintrot.harnesses.session import Session
 from constraintrot.tokens import count
 
-if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, CompactionStrategy
-
-    from constraintrot.harnesses._inspect import SessionModel
-    from constraintrot.harnesses.session import Session
-
-# How much of the history stands when a compaction is due, where it may fire more than once.
+# How much of the history there is when a compaction is due, where it may fire more than once.
 _TRIMMED = 0.5
 # A live agent writes as much as it likes; its history may fall short of the script's.
 _LIVE = 0.6
@@ -33,20 +50,12 @@ _PASSES = 3
 _PIN_FRAME = 40
 
 
-@harness(
-    "inspect_react",
-    hooks=FRAMEWORK_HOOKS,
-    modes=("summary", "trim", "edit", "auto", "native"),
-    needs=(Needs("inspect-ai", "0.3.285", "0.4"),),
-)
 def inspect_react(mode: str, live: bool) -> Harness:
     """Play an episode in react() with one of Inspect's strategies."""
 
-    async def play(episode: Episode, plan: PlaySettings) -> Played:
-        from constraintrot.harnesses import _inspect
-
-        session = _inspect.ReactSession(episode, plan, live=live, distribution="inspect-ai")
-        model = _inspect.SessionModel(session)
+    async def play(episode: Episode, settings: PlaySettings) -> Played:
+        session = ReactSession(episode, settings, live=live, distribution="inspect-ai")
+        model = SessionModel(session)
         strategy = await _strategy(mode, session, model) if session.compacts else None
         return await _played(session, model, strategy)
 
@@ -56,28 +65,22 @@ def inspect_react(mode: str, live: bool) -> Harness:
 async def _played(
     session: Session, model: SessionModel, strategy: CompactionStrategy | None
 ) -> Played:
-    import anyio
-    from inspect_ai.agent import Agent, AgentPrompt, react
-    from inspect_ai.model import Model
-
-    from constraintrot.harnesses import _inspect
-
     asked: Model = model
     if session.pins is not None:
         asked, strategy = _pinned(session, model, strategy)
 
     def make(on_continue: object) -> Agent:
         return react(
-            # Inspect's words about tools would stand in every other harness's way.
+            # Inspect's words about tools are in no other harness's prompt.
             prompt=AgentPrompt(instructions=session.system, assistant_prompt=None),
-            tools=_inspect.tools(session),
+            tools=tools(session),
             model=asked,
             submit=False,
             on_continue=on_continue,  # type: ignore[arg-type]
             compaction=strategy,
         )
 
-    turns = _inspect.Turns(make)
+    turns = Turns(make)
     fault: Exception | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(turns.run)
@@ -95,24 +98,15 @@ async def _played(
 def _pinned(
     session: Session, model: SessionModel, strategy: CompactionStrategy | None
 ) -> tuple[SessionModel, CompactionStrategy | None]:
-    from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
-
     assert session.pins is not None
     registry = session.pins.registry
     asked = PinnedModel(registry, model, heading=session.pins.heading, report=session.pins.report)
     if strategy is not None:
         strategy = PinnedCompaction(strategy, registry, pins=asked.pins)
-    return asked, strategy  # type: ignore[return-value]
+    return asked, strategy
 
 
 async def _strategy(mode: str, session: Session, model: SessionModel) -> CompactionStrategy:
-    from inspect_ai.model import (
-        CompactionAuto,
-        CompactionNative,
-        CompactionSummary,
-        ModelAPI,
-    )
-
     if mode == "native" and type(model.api).compact is ModelAPI.compact:
         raise ParameterError(
             f"{model} has no compaction of its own, which harness inspect_react:native needs;"
@@ -151,7 +145,7 @@ class _Sizes:
     def at_last_call(self) -> int:
         """At the history's last call.
 
-        A summary stands for all that was said, the latest request included, so it is
+        A summary replaces all that was said, the latest request included, so it is
         due here: at the trigger's call it would swallow the trigger.
         """
         return self.base + self.history - self.last_reply
@@ -162,17 +156,13 @@ class _Sizes:
         return self.base + self.history + self.trigger
 
     def part(self, share: float) -> int:
-        """When a part of the history stands."""
+        """When there is a part of the history."""
         return self.base + int(share * self.history)
 
 
 async def _sizes(session: Session, model: SessionModel) -> _Sizes:
-    from inspect_ai.model import ChatMessageUser
-
-    from constraintrot.harnesses import _inspect
-
     played = list(_played_messages(session))
-    base = await model.count_tool_tokens(_inspect.infos(session))
+    base = await model.count_tool_tokens(infos(session))
     return _Sizes(
         base=base + await model.count_tokens(list(session.history[:1])),
         history=await model.count_tokens(played),
@@ -183,8 +173,6 @@ async def _sizes(session: Session, model: SessionModel) -> _Sizes:
 
 async def _trim(session: Session, model: SessionModel, sizes: _Sizes) -> CompactionStrategy:
     """The strategy at half of the history, or where a huge message keeps it from getting there."""
-    from inspect_ai.model import ChatMessageUser, CompactionTrim
-
     played: list[ChatMessage] = [
         *_played_messages(session),
         ChatMessageUser(content=session.trigger),
@@ -195,7 +183,7 @@ async def _trim(session: Session, model: SessionModel, sizes: _Sizes) -> Compact
         for _ in range(_PASSES):
             left, _ = await CompactionTrim().compact(model, left, [])
         limit = max(limit, sizes.base + await model.count_tokens(left))
-    return CompactionTrim(threshold=limit + _room(session))
+    return CompactionTrim(threshold=limit + _pin_allowance(session))
 
 
 async def _edit(session: Session, model: SessionModel, sizes: _Sizes) -> CompactionStrategy:
@@ -204,12 +192,10 @@ async def _edit(session: Session, model: SessionModel, sizes: _Sizes) -> Compact
     Raises:
         EpisodeError: what tools returned is too little for any clearing to do.
     """
-    from inspect_ai.model import ChatMessageUser, CompactionEdit
-
     played = [*_played_messages(session), ChatMessageUser(content=session.trigger)]
     for keep in (3, 2, 1, 0):
         left, _ = await CompactionEdit(keep_tool_uses=keep).compact(model, played, [])
-        needed = sizes.base + await model.count_tokens(left) + _room(session)
+        needed = sizes.base + await model.count_tokens(left) + _pin_allowance(session)
         if needed < sizes.at_trigger:
             # A live agent may never come as far as the script; less than this is too little.
             limit = needed if session.live else sizes.at_trigger - 1
@@ -220,7 +206,7 @@ async def _edit(session: Session, model: SessionModel, sizes: _Sizes) -> Compact
     )
 
 
-def _room(session: Session) -> int:
+def _pin_allowance(session: Session) -> int:
     """Tokens for the pins, as many without them, so that the two are compared on the same terms."""
     return count(session.episode.policy) + _PIN_FRAME
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from inspect_ai.model import ChatMessage, ChatMessageAssistant
 
 
-def problem(messages: Sequence[ChatMessage]) -> str | None:
+def roles_problem(messages: Sequence[ChatMessage]) -> str | None:
     """What a strict chat template refuses about a conversation's roles; None if nothing.
 
     The rules are those that templates of instruction-tuned models enforce: at most

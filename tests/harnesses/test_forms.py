@@ -15,8 +15,8 @@ from constraintrot import attacks
 from constraintrot.episode.messages import message_texts, tool_infos
 from constraintrot.episode.staging import stage
 from constraintrot.errors import EpisodeError
-from constraintrot.harnesses import _openai, _script
-from constraintrot.harnesses._roles import problem
+from constraintrot.harnesses import openai_format, scripted_history
+from constraintrot.harnesses.chat_template import roles_problem
 from constraintrot.scenario.files import load
 from tests.harnesses.messages import result, said, system, user
 
@@ -47,7 +47,7 @@ def calls_of(messages: list[ChatMessageAssistant]) -> list[str]:
 @given(TURNS)
 def test_exchanges_lose_no_text_and_keep_the_order_of_calls(turns: list[str]) -> None:
     messages = conversation(turns)
-    script = _script.exchanges(messages)
+    script = scripted_history.exchanges(messages)
     replies = [reply for exchange in script for reply in exchange.replies]
     spoken = [part for reply in replies for part in reply.text.split("\n\n")]
     assistants = [m for m in messages if isinstance(m, ChatMessageAssistant)]
@@ -65,16 +65,18 @@ def test_exchanges_lose_no_text_and_keep_the_order_of_calls(turns: list[str]) ->
 
 
 def test_a_request_that_nobody_answered_gets_a_reply_and_every_other_keeps_its_own() -> None:
-    script = _script.exchanges([user("one"), user("two"), said("", "look_up"), result()])
+    script = scripted_history.exchanges([user("one"), user("two"), said("", "look_up"), result()])
     assert [[reply.text for reply in e.replies] for e in script] == [["Done."], ["", "Done."]]
-    (exchange,) = _script.exchanges([user(), said("Ready."), said("", "look_up"), result()])
+    (exchange,) = scripted_history.exchanges(
+        [user(), said("Ready."), said("", "look_up"), result()]
+    )
     # What was said before the call is the last that was said, so it ends the exchange.
     assert [reply.text for reply in exchange.replies] == ["", "Ready."]
 
 
 def test_a_history_that_no_request_begins_is_refused() -> None:
     with pytest.raises(EpisodeError, match="begins with a request"):
-        _script.exchanges([system(), said(), user()])
+        scripted_history.exchanges([system(), said(), user()])
 
 
 @pytest.mark.parametrize("channel", ["user", "tool", "memory", "system"])
@@ -82,17 +84,17 @@ def test_a_history_that_no_request_begins_is_refused() -> None:
 def test_every_staged_history_is_played_whole(channel: Any, attack: str) -> None:
     episode = stage(load("soft_spend").variant(3), policy=True, channel=channel)
     episode = attacks.apply(attack, episode) if attack != "none" else episode
-    history = _script.history(episode)
+    history = scripted_history.history(episode)
     assert [m.role for m in history].count("system") == 1
-    assert _script.system(episode) == history[0].text
-    script = _script.exchanges(history)
+    assert scripted_history.system(episode) == history[0].text
+    script = scripted_history.exchanges(history)
     whole = "\n".join(
         text for e in script for text in message_texts([e.user, *e.replies, *e.results])
     )
     assert all(text in whole for text in message_texts(history[1:]))
     called = {name for e in script for name in calls_of(list(e.replies))}
     offered = tool_infos(episode.variant.tools)
-    assert {tool.name for tool in _script.tools(script, offered)} == called
+    assert {tool.name for tool in scripted_history.tools(script, offered)} == called
     assert not called & {tool.name for tool in offered}
 
 
@@ -102,9 +104,9 @@ def test_tools_are_made_from_what_calls_look_like() -> None:
     second = ToolCall(id="2", function="look_up", arguments={"n": "three", "more": None})
     known = ToolCall(id="3", function="decline", arguments={})
     replies = [ChatMessageAssistant(content="", tool_calls=[c]) for c in (first, second, known)]
-    script = _script.exchanges([user(), *replies])
+    script = scripted_history.exchanges([user(), *replies])
     offered = [ToolInfo(name="decline", description="Decline.")]
-    (tool,) = _script.tools(script, offered)
+    (tool,) = scripted_history.tools(script, offered)
     assert tool.name == "look_up"
     assert {name: schema.type for name, schema in tool.parameters.properties.items()} == {
         "flag": "boolean",
@@ -132,7 +134,7 @@ def test_tools_are_made_from_what_calls_look_like() -> None:
     ],
 )
 def test_a_strict_template_takes_turns(messages: list[ChatMessage]) -> None:
-    assert problem(messages) is None
+    assert roles_problem(messages) is None
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_a_strict_template_takes_turns(messages: list[ChatMessage]) -> None:
     ],
 )
 def test_what_a_strict_template_refuses_is_said(messages: list[ChatMessage], why: str) -> None:
-    assert problem(messages) == why
+    assert roles_problem(messages) == why
 
 
 ROLES = st.lists(st.sampled_from(["u", "a", "c"]), max_size=8)
@@ -170,11 +172,11 @@ def test_a_well_formed_conversation_is_taken_and_with_a_turn_less_it_is_not(
         "c": [user(), said("", "a", "b"), result(), result(), said()],
     }
     messages = [system(), *(message for turn in turns for message in exchange[turn]), user()]
-    assert problem(messages) is None
+    assert roles_problem(messages) is None
     for at, message in enumerate(messages[1:-1], start=1):
         # Of two results of one message, either will do for a template.
         spare = message.role == "tool" and "tool" in (messages[at - 1].role, messages[at + 1].role)
-        assert (problem([*messages[:at], *messages[at + 1 :]]) is None) == spare
+        assert (roles_problem([*messages[:at], *messages[at + 1 :]]) is None) == spare
 
 
 # Chat-completions messages.
@@ -204,21 +206,21 @@ def bare(message: ChatMessage) -> dict[str, Any]:
 @given(TURNS)
 def test_chat_completions_messages_come_back_as_they_were(turns: list[str]) -> None:
     messages: list[ChatMessage] = []
-    for exchange in _script.exchanges(conversation(turns)):
+    for exchange in scripted_history.exchanges(conversation(turns)):
         calls = [call for reply in exchange.replies for call in reply.tool_calls or []]
         messages += [exchange.user, *exchange.replies]
         messages += [
             ChatMessageTool(content=r.text, tool_call_id=call.id, function=call.function)
             for call, r in zip(calls, exchange.results, strict=True)
         ]
-    back = _openai.messages(map(as_dict, messages))
+    back = openai_format.messages(map(as_dict, messages))
     assert list(map(bare, back)) == list(map(bare, messages))
 
 
 def test_other_ways_to_write_a_message_are_read() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "look_up", "arguments": {"n": 1}}}
     none = {"id": "2", "type": "function", "function": {"name": "look_up", "arguments": ""}}
-    first, second, third = _openai.messages(
+    first, second, third = openai_format.messages(
         [
             {"role": "developer", "content": [{"type": "text", "text": "Be"}]},
             {
@@ -247,7 +249,7 @@ def test_other_ways_to_write_a_message_are_read() -> None:
 )
 def test_what_these_harnesses_cannot_handle_is_refused(message: dict[str, Any], why: str) -> None:
     with pytest.raises(EpisodeError, match=why):
-        _openai.messages([message])
+        openai_format.messages([message])
 
 
 def test_tools_are_read_with_and_without_their_wrapping() -> None:
@@ -260,7 +262,7 @@ def test_tools_are_read_with_and_without_their_wrapping() -> None:
             "required": ["n"],
         },
     }
-    wrapped, plain, bare_one = _openai.tools(
+    wrapped, plain, bare_one = openai_format.tools(
         [{"type": "function", "function": function}, function, {"name": "now"}]
     )
     assert wrapped == plain

@@ -21,7 +21,7 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import EpisodeError
-from constraintrot.harnesses import _openai
+from constraintrot.harnesses import openai_format
 from constraintrot.harnesses.session import Session
 from constraintrot.tokens import count
 
@@ -39,7 +39,7 @@ class SessionLlm(BaseLlm):
     """
 
     model: str = "constraintrot"
-    session: Any
+    session: Session
     part: Literal["agent", "summarizer"]
 
     @property
@@ -51,12 +51,12 @@ class SessionLlm(BaseLlm):
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         """Answer a request, in one piece."""
-        sent = _openai.messages(_as_dicts(llm_request))
+        sent = openai_format.messages(_as_dicts(llm_request))
         if self.part == "summarizer":
             yield _response([types.Part(text=await self.session.summarize(sent))])
             return
         reply: ChatMessageAssistant = await self.session.answer(
-            sent, _openai.tools(_offered(llm_request))
+            sent, openai_format.tools(_offered(llm_request))
         )
         parts = [types.Part(text=reply.text)] if reply.text else []
         parts += [

@@ -15,9 +15,9 @@ mode                       what it does with what is old
                            is the neutral one before the policy's
 ``sliding_window``         keeps the last groups
 ``summarization``          has it summarised in at most five sentences; the
-                           summary speaks as the assistant, so what is sent does
-                           not begin with a request
-``tool_result``            puts the results of tools into the assistant's mouth;
+                           summary has the role of the assistant, so what is sent
+                           does not begin with a request
+``tool_result``            rewrites the results of tools as assistant messages;
                            requests and replies stay
 ``token_budget``           ``tool_result``, then ``sliding_window``, until a
                            budget is kept
@@ -28,52 +28,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent_framework import Agent
+
+from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.agent_framework.client import SessionClient, strategy, tools
+from constraintrot.harnesses.session import Say, Session
 
 
-@harness(
-    "agent_framework",
-    hooks=FRAMEWORK_HOOKS,
-    modes=(
-        "truncation",
-        "truncation_first_user",
-        "sliding_window",
-        "summarization",
-        "tool_result",
-        "token_budget",
-    ),
-    needs=(Needs("agent-framework-core", "1.23", "2"),),
-    extra="agent-framework",
-)
 def agent_framework(mode: str, live: bool) -> Harness:
     """Play an episode with an Agent that compacts by a strategy."""
 
-    async def play(episode: Episode, plan: PlaySettings) -> Played:
-        from constraintrot.harnesses.session import Session
-
-        session = Session(episode, plan, live=live, distribution="agent-framework-core")
+    async def play(episode: Episode, settings: PlaySettings) -> Played:
+        session = Session(episode, settings, live=live, distribution="agent-framework-core")
         return await session.run(_conversation(session, mode))
 
     return play
 
 
-def _conversation(session: Any, mode: str) -> Any:
-    from agent_framework import Agent
-
-    from constraintrot.harnesses import _agent_framework as ours
-
-    strategy: Any = ours.strategy(session, mode) if session.compacts else None
+def _conversation(session: Session, mode: str) -> Say:
+    compaction = strategy(session, mode) if session.compacts else None
     if session.pins is not None:
-        from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
-
-        strategy = PinnedStrategy(session.pins, strategy)
+        compaction = PinnedStrategy(session.pins, compaction)
     agent: Any = Agent(
-        client=ours.SessionClient(session, "agent"),
+        client=SessionClient(session, "agent"),
         instructions=session.system,
-        tools=ours.tools(session),
-        compaction_strategy=strategy,
+        tools=tools(session),
+        compaction_strategy=compaction,
     )
     thread = agent.create_session()
 

@@ -24,8 +24,8 @@ from langsmith.run_helpers import (
     tracing_context,  # pyright: ignore[reportUnknownVariableType]  # it takes what it has no type for
 )
 
-from constraintrot.harnesses import _openai
-from constraintrot.harnesses._script import Exchange
+from constraintrot.harnesses import openai_format
+from constraintrot.harnesses.scripted_history import Exchange
 from constraintrot.harnesses.session import Session
 
 
@@ -37,7 +37,7 @@ class SessionChatModel(BaseChatModel):
         part: whose calls these are, the agent's or the summarizer's.
     """
 
-    session: Any
+    session: Session
     part: Literal["agent", "summarizer"]
 
     @property
@@ -66,12 +66,12 @@ class SessionChatModel(BaseChatModel):
         run_manager: Any = None,
         **kwargs: Any,
     ) -> ChatResult:
-        sent = _openai.messages(_as_dicts(messages))
+        sent = openai_format.messages(_as_dicts(messages))
         if self.part == "summarizer":
             limit = kwargs.get("max_tokens")
             text = await self.session.summarize(sent, GenerateConfig(max_tokens=limit))
             return _result(AIMessage(content=text))
-        reply = await self.session.answer(sent, _openai.tools(kwargs.get("tools") or []))
+        reply = await self.session.answer(sent, openai_format.tools(kwargs.get("tools") or []))
         return _result(_reply(reply))
 
 

@@ -12,74 +12,61 @@ from __future__ import annotations
 
 from typing import Any
 
+from deepagents import (
+    create_deep_agent,  # pyright: ignore[reportUnknownVariableType]  # its generics are open
+)
+from deepagents.backends import StateBackend
+from deepagents.middleware.summarization import SummarizationMiddleware
+from langgraph.checkpoint.memory import InMemorySaver
+
+from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_subagents
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.langchain_family import client
+from constraintrot.harnesses.session import Say, Session
 
 # Messages that stay as they are behind a summary, as it is set for a model of unknown size.
 KEEP = 6
 
 
-@harness(
-    "deepagents",
-    hooks=FRAMEWORK_HOOKS,
-    modes=("summarization",),
-    needs=(Needs("deepagents", "0.7.32", "0.8"), Needs("langchain", "1.4.7", "2")),
-    extra="deepagents",
-)
 def deepagents(mode: str, live: bool) -> Harness:
     """Play an episode with create_deep_agent."""
 
-    async def play(episode: Episode, plan: PlaySettings) -> Played:
-        from constraintrot.harnesses.session import Session
-
-        session = Session(episode, plan, live=live, distribution="deepagents")
+    async def play(episode: Episode, settings: PlaySettings) -> Played:
+        session = Session(episode, settings, live=live, distribution="deepagents")
         return await session.run(_conversation(session))
 
     return play
 
 
-def _conversation(session: Any) -> Any:
-    from deepagents import (
-        create_deep_agent,  # pyright: ignore[reportUnknownVariableType]  # its generics are open
-    )
-    from deepagents.backends import StateBackend
-    from langgraph.checkpoint.memory import InMemorySaver
-
-    from constraintrot.harnesses import _langchain
-
+def _conversation(session: Session) -> Say:
     backend = StateBackend()
     # Of the same name as its own, whose threshold no episode reaches, it takes that one's place.
     middleware = [_manager(session, backend)] if session.compacts else []
     subagents = None
     if session.pins is not None:
-        from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_subagents
-
         pin = PinMiddleware(session.pins)
         subagents = pinned_subagents(pin, inherited=middleware)
         middleware = [*middleware, pin]
     agent: Any = create_deep_agent(
-        _langchain.agent(session),
-        tools=_langchain.tools(session),
+        client.agent(session),
+        tools=client.tools(session),
         system_prompt=session.system,
         middleware=middleware,
         subagents=subagents,
         backend=backend,
         checkpointer=InMemorySaver(),
     )
-    return _langchain.said_to(agent)
+    return client.said_to(agent)
 
 
-def _manager(session: Any, backend: Any) -> Any:
-    from deepagents.middleware.summarization import SummarizationMiddleware
-
-    from constraintrot.harnesses import _langchain
-
+def _manager(session: Session, backend: Any) -> Any:
     # What create_deep_agent makes has no trimming, unlike the constructor's default.
     return SummarizationMiddleware(
-        _langchain.summarizer(session),
+        client.summarizer(session),
         backend=backend,
-        trigger=("messages", _langchain.due(session)),
+        trigger=("messages", client.due(session)),
         keep=("messages", KEEP),
         trim_tokens_to_summarize=None,
     )

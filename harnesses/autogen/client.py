@@ -23,7 +23,7 @@ from inspect_ai.tool import ToolInfo
 from pydantic import BaseModel, ConfigDict
 
 from constraintrot.errors import EpisodeError
-from constraintrot.harnesses import _openai
+from constraintrot.harnesses import openai_format
 from constraintrot.harnesses.session import Session
 from constraintrot.tokens import count
 
@@ -55,7 +55,7 @@ class SessionClient(ChatCompletionClient):
         """The session's next answer; its text beside tool calls is AutoGen's ``thought``."""
         schemas = [tool if isinstance(tool, dict) else tool.schema for tool in tools]
         reply = await self._session.answer(
-            _openai.messages(_as_dicts(messages)), _openai.tools(schemas)
+            openai_format.messages(_as_dicts(messages)), openai_format.tools(schemas)
         )
         calls = [
             FunctionCall(id=call.id, name=call.function, arguments=json.dumps(call.arguments))

@@ -11,30 +11,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages.utils import count_tokens_approximately
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+# Marked as typed, but not where pyright looks for it.
+from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
+    START,
+    MessagesState,
+    StateGraph,
+)
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from constraintrot.defenses.frameworks.langgraph import pin_node
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.langchain_family import client
+from constraintrot.harnesses.langmem.short_term import RunningSummary, SummarizationNode
+from constraintrot.harnesses.session import Say, Session
 
 # LangMem's own budget for a summary; a small context gives it less.
 SUMMARY = 256
 # Exchanges behind the one in which the limit is reached, where there are enough.
 KEEP = 2
 NEVER = 10**9
-SENT = "summarized_messages"
 
 
-@harness(
-    "langmem",
-    hooks=FRAMEWORK_HOOKS,
-    modes=("default", "headroom"),
-    needs=(
-        Needs("langmem", "0.0.30", "0.1"),
-        Needs("langgraph", "1.2.22", "2"),
-        Needs("langchain-core", "1.7.2", "2"),
-    ),
-    extra="langmem",
-)
 def langmem(mode: str, live: bool) -> Harness:
     """Play an episode in a StateGraph with LangMem's SummarizationNode.
 
@@ -43,38 +48,23 @@ def langmem(mode: str, live: bool) -> Harness:
     is taken from the start; with ``headroom`` the summarizer may see twice the limit.
     """
 
-    async def play(episode: Episode, plan: PlaySettings) -> Played:
-        from constraintrot.harnesses.session import Session
-
-        session = Session(episode, plan, live=live, distribution="langmem")
+    async def play(episode: Episode, settings: PlaySettings) -> Played:
+        session = Session(episode, settings, live=live, distribution="langmem")
         return await session.run(_conversation(session, mode))
 
     return play
 
 
-def _conversation(session: Any, mode: str) -> Any:
-    from langchain_core.messages import SystemMessage
-    from langgraph.checkpoint.memory import InMemorySaver
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+class State(MessagesState):
+    """The conversation whole, and what of it is sent."""
 
-    # Marked as typed, but not where pyright looks for it.
-    from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
-        START,
-        MessagesState,
-        StateGraph,
-    )
-    from langgraph.prebuilt import ToolNode, tools_condition
+    context: dict[str, Any]
+    summarized_messages: list[Any]
 
-    from constraintrot.defenses.frameworks.langgraph import pin_node
-    from constraintrot.harnesses import _langchain
-    from constraintrot.harnesses._langmem import RunningSummary
 
-    class State(MessagesState):
-        context: dict[str, Any]
-        summarized_messages: list[Any]
-
-    tools = _langchain.tools(session)
-    model = _langchain.agent(session).bind_tools(tools)
+def _conversation(session: Session, mode: str) -> Say:
+    tools = client.tools(session)
+    model = client.agent(session).bind_tools(tools)
 
     async def call_model(state: State) -> dict[str, Any]:
         return {"messages": [await model.ainvoke(state["summarized_messages"])]}
@@ -94,20 +84,17 @@ def _conversation(session: Any, mode: str) -> Any:
     graph.add_edge("tools", "summarize")
     serde = JsonPlusSerializer(allowed_msgpack_modules=[RunningSummary])
     compiled = graph.compile(checkpointer=InMemorySaver(serde=serde))
-    return _langchain.said_to(compiled, SystemMessage(session.system, id="system"))
+    return client.said_to(compiled, SystemMessage(session.system, id="system"))
 
 
-def _summarization(session: Any, mode: str) -> Any:
-    from constraintrot.harnesses import _langchain
-    from constraintrot.harnesses._langmem import SummarizationNode
-
-    writer = _langchain.summarizer(session)
+def _summarization(session: Session, mode: str) -> Any:
+    writer = client.summarizer(session)
     if not session.compacts:
         return SummarizationNode(model=writer, max_tokens=NEVER)
     limit = _limit(session)
     window = limit if mode == "default" else 2 * limit
     budget = min(SUMMARY, limit // 4)
-    _check_room(session, window - budget)
+    _check_system_fits(session, window - budget)
     # The node only reckons with the budget; LangMem's guide has the model keep to it.
     model = writer.bind(max_tokens=budget)
     before = None if mode == "default" else limit
@@ -119,20 +106,17 @@ def _summarization(session: Any, mode: str) -> Any:
     )
 
 
-def _check_room(session: Any, room: int) -> None:
-    from langchain_core.messages import SystemMessage
-    from langchain_core.messages.utils import count_tokens_approximately
-
+def _check_system_fits(session: Session, limit: int) -> None:
     system = count_tokens_approximately([SystemMessage(session.system)])
-    if system > room:
+    if system > limit:
         raise EpisodeError(
             f"LangMem never summarises where the system message ({system} tokens) and the"
-            f" summary's budget do not fit under max_tokens, which leaves {room}; give a larger"
+            f" summary's budget do not fit under max_tokens, which leaves {limit}; give a larger"
             " context_tokens"
         )
 
 
-def _limit(session: Any) -> int:
+def _limit(session: Session) -> int:
     """A limit that a late exchange reaches, and the rest of the conversation not again.
 
     It is reached with the agent's first message there, mostly a tool call, so that no
@@ -145,12 +129,8 @@ def _limit(session: Any) -> int:
     Returns:
         Tokens by LangMem's default counter.
     """
-    from langchain_core.messages import HumanMessage
-    from langchain_core.messages.utils import count_tokens_approximately as count
-
-    from constraintrot.harnesses import _langchain
-
-    played = [[count([m]) for m in messages] for messages in _langchain.script(session)]
+    count = count_tokens_approximately
+    played = [[count([m]) for m in messages] for messages in client.script(session)]
     trigger = count([HumanMessage(session.trigger)])
     limit = 0
     for at in range(max(0, len(played) - 1 - KEEP), len(played)):

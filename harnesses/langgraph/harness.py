@@ -2,7 +2,7 @@
 
 The pattern of LangGraph's own guide on summarization memory: when the history
 is long, a node has the older part summarised, keeps the summary in the state
-beside the messages, and removes what it stands for. The summary reaches the
+beside the messages, and removes what was summarised. The summary reaches the
 model in the system message.
 """
 
@@ -10,53 +10,47 @@ from __future__ import annotations
 
 from typing import Any
 
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, SystemMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+# Marked as typed, but not where pyright looks for it.
+from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
+    START,
+    MessagesState,
+    StateGraph,
+)
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from constraintrot.defenses.frameworks.langgraph import pinned
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.langchain_family import client
+from constraintrot.harnesses.session import Say, Session
 
 # Messages that stay as they are behind a summary.
 KEEP = 4
 
 
-@harness(
-    "langgraph",
-    hooks=FRAMEWORK_HOOKS,
-    modes=("summary_node",),
-    needs=(Needs("langgraph", "1.2.22", "2"), Needs("langchain-core", "1.7.2", "2")),
-    extra="langgraph",
-)
 def langgraph(mode: str, live: bool) -> Harness:
     """Play an episode in a StateGraph with a summarization-memory node."""
 
-    async def play(episode: Episode, plan: PlaySettings) -> Played:
-        from constraintrot.harnesses.session import Session
-
-        session = Session(episode, plan, live=live, distribution="langgraph")
+    async def play(episode: Episode, settings: PlaySettings) -> Played:
+        session = Session(episode, settings, live=live, distribution="langgraph")
         return await session.run(_conversation(session))
 
     return play
 
 
-def _conversation(session: Any) -> Any:
-    from langchain_core.messages import BaseMessage, SystemMessage
-    from langgraph.checkpoint.memory import InMemorySaver
+class State(MessagesState):
+    """The conversation, and the summary of what was removed from it."""
 
-    # Marked as typed, but not where pyright looks for it.
-    from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
-        START,
-        MessagesState,
-        StateGraph,
-    )
-    from langgraph.prebuilt import ToolNode, tools_condition
+    summary: str
 
-    from constraintrot.defenses.frameworks.langgraph import pinned
-    from constraintrot.harnesses import _langchain
 
-    class State(MessagesState):
-        summary: str
-
-    tools = _langchain.tools(session)
-    model = _langchain.agent(session).bind_tools(tools)
+def _conversation(session: Session) -> Say:
+    tools = client.tools(session)
+    model = client.agent(session).bind_tools(tools)
 
     async def call_model(state: State) -> dict[str, Any]:
         system = session.system
@@ -75,23 +69,19 @@ def _conversation(session: Any) -> Any:
     graph.add_edge("summarize", "call_model")
     graph.add_conditional_edges("call_model", tools_condition)
     graph.add_edge("tools", "summarize")
-    return _langchain.said_to(graph.compile(checkpointer=InMemorySaver()))
+    return client.said_to(graph.compile(checkpointer=InMemorySaver()))
 
 
-def _memory(session: Any) -> Any:
+def _memory(session: Session) -> Any:
     """The node that summarises all but the last messages once there are many."""
-    from langchain_core.messages import HumanMessage, RemoveMessage
-
-    from constraintrot.harnesses import _langchain
-
-    writer = _langchain.summarizer(session)
-    limit = _langchain.due(session) - 1
+    writer = client.summarizer(session)
+    limit = client.due(session) - 1
 
     async def summarize(state: dict[str, Any]) -> dict[str, Any]:
         messages = state["messages"]
         if not session.compacts or len(messages) <= limit:
             return {}
-        # What is kept begins with a request, so no tool's result stands without its call.
+        # What is kept begins with a request, so no tool's result is without its call.
         at = len(messages) - KEEP
         while at > 0 and messages[at].type != "human":
             at -= 1

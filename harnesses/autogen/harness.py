@@ -2,7 +2,7 @@
 
 None of them asks a model for a summary: each is a view on the messages that leaves
 some out at every call, and the whole list stays in the agent's state. The agent's
-``system_message`` stands outside of the context and is always sent.
+``system_message`` is no part of the context and is always sent.
 
 Where a view begins, AutoGen takes off a tool's result whose call it left out, but
 it begins with an assistant's message where the count falls so; ``head_and_tail``
@@ -13,25 +13,29 @@ result. Strict chat templates refuse all three; ``roles_problem`` says so.
 
 from __future__ import annotations
 
-from typing import Any
+from autogen_agentchat.agents import AssistantAgent
+from autogen_core.memory import ListMemory, Memory, MemoryContent
+from autogen_core.model_context import (
+    BufferedChatCompletionContext,
+    ChatCompletionContext,
+    HeadAndTailChatCompletionContext,
+    TokenLimitedChatCompletionContext,
+    UnboundedChatCompletionContext,
+)
 
+from constraintrot.defenses.frameworks.autogen import PinnedContext
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import standing_messages
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import FRAMEWORK_HOOKS, Harness, Needs, Played, harness
+from constraintrot.harnesses import Harness, Played, scripted_history
+from constraintrot.harnesses.autogen.client import SessionClient, tools
+from constraintrot.harnesses.session import MAX_STEPS, Say, Session
+from constraintrot.tokens import count
 
-ARMS = ("buffered", "token_limited", "head_and_tail", "memory")
 # The opening request and the answer to it.
 HEAD = 2
 
 
-@harness(
-    "autogen",
-    hooks=FRAMEWORK_HOOKS,
-    modes=ARMS,
-    needs=(Needs("autogen-agentchat", "0.7.5", "0.8"), Needs("autogen-core", "0.7.5", "0.8")),
-    extra="autogen",
-)
 def autogen(mode: str, live: bool) -> Harness:
     """Play an episode with an AssistantAgent.
 
@@ -44,27 +48,20 @@ def autogen(mode: str, live: bool) -> Harness:
         live: whether the agent's model plays the history too.
     """
 
-    async def play(episode: Episode, plan: PlaySettings) -> Played:
-        from constraintrot.harnesses.session import Session
-
-        session = Session(episode, plan, live=live, distribution="autogen-agentchat")
+    async def play(episode: Episode, settings: PlaySettings) -> Played:
+        session = Session(episode, settings, live=live, distribution="autogen-agentchat")
         return await session.run(_conversation(session, mode))
 
     return play
 
 
-def _conversation(session: Any, mode: str) -> Any:
-    from autogen_agentchat.agents import AssistantAgent
-
-    from constraintrot.harnesses import _autogen
-    from constraintrot.harnesses.session import MAX_STEPS
-
+def _conversation(session: Session, mode: str) -> Say:
     memory = _in_memory(session) if mode == "memory" else None
-    client = _autogen.SessionClient(session)
+    client = SessionClient(session)
     agent = AssistantAgent(
         "assistant",
         client,
-        tools=_autogen.tools(session),
+        tools=tools(session),
         system_message=session.system,
         model_context=_context(session, client, mode),
         memory=memory,
@@ -78,15 +75,7 @@ def _conversation(session: Any, mode: str) -> Any:
     return say
 
 
-def _context(session: Any, client: Any, mode: str) -> Any:
-    from autogen_core.model_context import (
-        BufferedChatCompletionContext,
-        ChatCompletionContext,
-        HeadAndTailChatCompletionContext,
-        TokenLimitedChatCompletionContext,
-        UnboundedChatCompletionContext,
-    )
-
+def _context(session: Session, client: SessionClient, mode: str) -> ChatCompletionContext:
     inner: ChatCompletionContext
     if not session.compacts:
         inner = UnboundedChatCompletionContext()
@@ -98,12 +87,10 @@ def _context(session: Any, client: Any, mode: str) -> Any:
         inner = BufferedChatCompletionContext(buffer_size=_last(session, memory=mode == "memory"))
     if session.pins is None:
         return inner
-    from constraintrot.defenses.frameworks.autogen import PinnedContext
-
     return PinnedContext(inner, session.pins)
 
 
-def _last(session: Any, *, memory: bool = False) -> int:
+def _last(session: Session, *, memory: bool = False) -> int:
     """Messages of the last two exchanges, and the trigger's.
 
     What a live agent will call nobody knows beforehand; it has a message an
@@ -117,30 +104,24 @@ def _last(session: Any, *, memory: bool = False) -> int:
     return sum(sizes[-2:]) + 1 + (3 if memory else 0)
 
 
-def _token_limit(session: Any) -> int:
+def _token_limit(session: Session) -> int:
     """Half of what there is at the trigger; of a live conversation, less than what is asked alone.
 
     Where little fits, the message in the middle that the context takes out is the
     request that a live agent is working on; then the session refuses the sample.
     """
-    from constraintrot.tokens import count
-
     if not session.live:
-        return (int(session.size()) + count(session.trigger)) // 2
+        return (session.size() + count(session.trigger)) // 2
     requests = [exchange.user.text for exchange in session.script]
     return sum(map(count, [*requests, session.trigger])) - 1
 
 
-def _in_memory(session: Any) -> Any:
+def _in_memory(session: Session) -> list[Memory]:
     """A memory of the standing turn, which is then taken out of what is said."""
-    from autogen_core.memory import ListMemory, MemoryContent
-
-    from constraintrot.harnesses import _script
-
     standing = standing_messages(session.episode)
     gone = {message.id for message in standing}
     session.history = [message for message in session.history if message.id not in gone]
-    session.script = _script.exchanges(session.history)
+    session.script = scripted_history.exchanges(session.history)
     held = [m.text for m in standing if m.role in ("user", "tool")]
     contents = [MemoryContent(content=text, mime_type="text/plain") for text in held]
     return [ListMemory(memory_contents=contents)]

@@ -18,7 +18,7 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-from constraintrot.harnesses import _openai
+from constraintrot.harnesses import openai_format
 from constraintrot.harnesses.session import Session
 
 ASK = "Write a summary of the conversation above:"
@@ -46,8 +46,10 @@ class SessionModel(Model):
     ) -> ModelResponse:
         """The session's next answer; handoffs and output schemas are not used."""
         system = [{"role": "system", "content": system_instructions}] if system_instructions else []
-        sent = _openai.messages([*system, *as_dicts(input)])
-        reply = await self._session.answer(sent, _openai.tools([_schema(tool) for tool in tools]))
+        sent = openai_format.messages([*system, *as_dicts(input)])
+        reply = await self._session.answer(
+            sent, openai_format.tools([_schema(tool) for tool in tools])
+        )
         self._answered += 1
         # A compaction session wants to know which response it follows.
         name = f"resp_{self._answered}"
@@ -116,7 +118,10 @@ def is_request(item: Any) -> bool:
 
 async def summary(session: Session, items: Sequence[Any]) -> str:
     """What the session's summarizer writes about some items."""
-    shown: list[ChatMessage] = [*_openai.messages(as_dicts(items)), ChatMessageUser(content=ASK)]
+    shown: list[ChatMessage] = [
+        *openai_format.messages(as_dicts(items)),
+        ChatMessageUser(content=ASK),
+    ]
     return f"Summary of the conversation so far: {await session.summarize(shown)}"
 
 
@@ -124,7 +129,7 @@ class CompactStandIn:
     """A local stand-in of the client whose ``responses.compact`` a compaction session calls.
 
     The vendor documents that the endpoint gives back the user's messages as they
-    are, and one opaque item that stands for all else. Nobody but the vendor can
+    are, and one opaque item in place of all else. Nobody but the vendor can
     write such an item and chat-completions models refuse it, so the rest is here
     written by the session's summarizer, as an assistant's message.
 

@@ -25,7 +25,7 @@ from agent_framework import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.harnesses import _openai
+from constraintrot.harnesses import openai_format
 from constraintrot.harnesses.session import Session
 
 # Two turns with a call each, and the request: nine messages, in seven groups.
@@ -63,12 +63,12 @@ class SessionClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
     ) -> ChatResponse:
         # The framework's own clients put the instructions ahead in just this way.
         whole = prepend_instructions_to_messages(list(messages), options.get("instructions"))
-        sent = _openai.messages([one for message in whole for one in _as_dicts(message)])
+        sent = openai_format.messages([one for message in whole for one in _as_dicts(message)])
         if self.part == "summarizer":
             return _response(Content.from_text(await self.session.summarize(sent)))
         given: Sequence[FunctionTool] = options.get("tools") or []
         offered = [tool.to_json_schema_spec() for tool in given]
-        reply = await self.session.answer(sent, _openai.tools(offered))
+        reply = await self.session.answer(sent, openai_format.tools(offered))
         said = [Content.from_text(reply.text)] if reply.text else []
         calls = [
             Content.from_function_call(call.id, call.function, arguments=call.arguments)

@@ -1,0 +1,94 @@
+"""What an episode cost: seconds, tokens, a defense's own calls, and the prefix cache.
+
+All of it ends in the sample's metadata.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import takewhile
+from time import perf_counter
+from typing import Any
+
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessage
+
+from constraintrot.defenses import MEASURING, Defense
+from constraintrot.episode.messages import message_texts
+from constraintrot.tokens import count
+
+# Roles of models that only a defense asks.
+DEFENSE_ROLES = ("verifier", "extractor")
+
+
+class Clock:
+    """Wall-clock seconds by what they were spent on."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = perf_counter()
+
+    def lap(self, name: str) -> None:
+        """Book the time since the last lap."""
+        now = perf_counter()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
+        self._last = now
+
+
+def costs(messages: Sequence[ChatMessage]) -> dict[str, Any]:
+    """The size of the last input in o200k tokens, and the calls and tokens of a defense."""
+    asked = [
+        event
+        for event in transcript().events
+        if isinstance(event, ModelEvent) and event.role in DEFENSE_ROLES
+    ]
+    spent = sum(event.output.usage.total_tokens for event in asked if event.output.usage)
+    return {
+        "input_tokens": sum(map(count, message_texts(messages))),
+        "defense_calls": dict(Counter(event.role for event in asked)),
+        "defense_tokens": spent,
+    }
+
+
+async def prefix(
+    defense: Defense, before: Sequence[ChatMessage], now: Sequence[ChatMessage]
+) -> dict[str, Any]:
+    """How much of the last input a provider's prefix cache would give back.
+
+    The input is compared with what would have been sent had the agent been called
+    right before the last request. Where a defense leaves what stood there as it
+    was, all of that comes back; where it does not, the cache breaks.
+
+    Args:
+        defense: whose ``assemble`` made the input.
+        before: the context without the last request, not assembled.
+        now: the input.
+    """
+    token = MEASURING.set(True)
+    try:
+        was = message_texts(await defense.assemble(before))
+    finally:
+        MEASURING.reset(token)
+    kept = common_prefix(was, message_texts(now))
+    return {"prefix_tokens": kept, "prefix_broken": kept < sum(map(count, was))}
+
+
+def common_prefix(was: Sequence[str], now: Sequence[str]) -> int:
+    """How many o200k tokens two inputs share from their start on.
+
+    Args:
+        was: the texts of an input's messages.
+        now: the texts of the next input's.
+    """
+    tokens = 0
+    for old, new in zip(was, now, strict=False):
+        if old == new:
+            tokens += count(old)
+            continue
+        same = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+        )
+        return tokens + count(old[:same])
+    return tokens

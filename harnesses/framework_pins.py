@@ -1,0 +1,53 @@
+"""The pins that a framework's own hook carries: which they are, and where they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspect_ai.model import ChatMessage
+
+from constraintrot.defenses import Defense
+from constraintrot.defenses.pinning.pinned_block import Board
+from constraintrot.episode.messages import message_texts
+from constraintrot.errors import EpisodeError
+
+
+def framework_pins(defense: Defense) -> Board | None:
+    """What a framework's own hook pins, where the defense supplies that.
+
+    Raises:
+        EpisodeError: it supplies something that no hook of ours knows.
+    """
+    pins = defense.framework_pins()
+    if pins is not None and not isinstance(pins, Board):
+        raise EpisodeError(
+            f"{type(defense).__name__}.framework_pins gave a {type(pins).__name__}, not a Board"
+        )
+    return pins
+
+
+def check_pinned(pins: Board | None, sent: Sequence[ChatMessage]) -> None:
+    """Assert that the pins are in the agent's input exactly once.
+
+    Raises:
+        EpisodeError: they are not.
+    """
+    block = _block(pins)
+    texts = [m.text for m in sent if m.role in ("system", "user")]
+    if block and sum(text.count(block) for text in texts) != 1:
+        raise EpisodeError("the pinned policies are not in a model input exactly once")
+
+
+def check_unpinned(pins: Board | None, shown: Sequence[ChatMessage]) -> None:
+    """Assert that a summarizer is not shown the pins, which it could otherwise repeat.
+
+    Raises:
+        EpisodeError: it is.
+    """
+    block = _block(pins)
+    if block and any(block in text for text in message_texts(shown)):
+        raise EpisodeError("the summarizer was shown the pinned policies")
+
+
+def _block(pins: Board | None) -> str:
+    return pins.text.rstrip("\n") if pins is not None else ""

@@ -1,0 +1,1 @@
+"""What the harnesses of LangChain, LangGraph, LangMem and deepagents share."""
