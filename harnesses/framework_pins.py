@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from inspect_ai.model import ChatMessage
 
 from constraintrot.defenses import Defense
-from constraintrot.defenses.pinning.pinned_block import Board
+from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import EpisodeError
 
 
-def framework_pins(defense: Defense) -> Board | None:
+def framework_pins(defense: Defense) -> PinnedBlock | None:
     """What a framework's own hook pins, where the defense supplies that.
 
     Raises:
         EpisodeError: it supplies something that no hook of ours knows.
     """
     pins = defense.framework_pins()
-    if pins is not None and not isinstance(pins, Board):
+    if pins is not None and not isinstance(pins, PinnedBlock):
         raise EpisodeError(
-            f"{type(defense).__name__}.framework_pins gave a {type(pins).__name__}, not a Board"
+            f"{type(defense).__name__}.framework_pins gave a {type(pins).__name__}, not a PinnedBlock"
         )
     return pins
 
 
-def check_pinned(pins: Board | None, sent: Sequence[ChatMessage]) -> None:
+def check_pinned(pins: PinnedBlock | None, sent: Sequence[ChatMessage]) -> None:
     """Assert that the pins are in the agent's input exactly once.
 
     Raises:
@@ -38,7 +38,7 @@ def check_pinned(pins: Board | None, sent: Sequence[ChatMessage]) -> None:
         raise EpisodeError("the pinned policies are not in a model input exactly once")
 
 
-def check_unpinned(pins: Board | None, shown: Sequence[ChatMessage]) -> None:
+def check_unpinned(pins: PinnedBlock | None, shown: Sequence[ChatMessage]) -> None:
     """Assert that a summarizer is not shown the pins, which it could otherwise repeat.
 
     Raises:
@@ -49,5 +49,5 @@ def check_unpinned(pins: Board | None, shown: Sequence[ChatMessage]) -> None:
         raise EpisodeError("the summarizer was shown the pinned policies")
 
 
-def _block(pins: Board | None) -> str:
+def _block(pins: PinnedBlock | None) -> str:
     return pins.text.rstrip("\n") if pins is not None else ""

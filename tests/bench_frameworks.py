@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from constraintrot.defenses.pinning.pinned_block import Board
+from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.defenses.rampart import Principal, Registry
 
 PINS = 20
@@ -26,12 +26,12 @@ CALLS = 300
 OPERATOR = Principal("operator")
 
 
-def board() -> Board:
+def pinned_block() -> PinnedBlock:
     """Twenty policies of a sentence each; receipts are made, and go nowhere."""
     registry = Registry(OPERATOR)
     for number in range(PINS):
         registry.pin(f"Send no more than {number + 1} emails to addresses outside.", by=OPERATOR)
-    return Board(registry, report=lambda receipt: None)
+    return PinnedBlock(registry, report=lambda receipt: None)
 
 
 def compared(plain: Callable[[], object], pinned: Callable[[], object]) -> tuple[float, float]:
@@ -60,7 +60,7 @@ def langgraph() -> tuple[float, float]:
 
     from constraintrot.defenses.frameworks.langgraph import pinned
 
-    def agent(pins: Board | None) -> Callable[[], object]:
+    def agent(pins: PinnedBlock | None) -> Callable[[], object]:
         model = FakeListChatModel(responses=["Done."])
 
         def call_model(state: MessagesState) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def langgraph() -> tuple[float, float]:
         made: Any = graph.compile()
         return lambda: made.invoke({"messages": [("user", "Hello")]})
 
-    return compared(agent(None), agent(board()))
+    return compared(agent(None), agent(pinned_block()))
 
 
 def langmem() -> tuple[float, float]:
@@ -88,7 +88,7 @@ def langmem() -> tuple[float, float]:
         context: dict[str, Any]
         summarized_messages: list[Any]
 
-    def agent(pins: Board | None) -> Callable[[], object]:
+    def agent(pins: PinnedBlock | None) -> Callable[[], object]:
         model = FakeListChatModel(responses=["Done."])
 
         def call_model(state: State) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def langmem() -> tuple[float, float]:
         made: Any = graph.compile()
         return lambda: made.invoke({"messages": [("system", "Be brief."), ("user", "Hello")]})
 
-    return compared(agent(None), agent(board()))
+    return compared(agent(None), agent(pinned_block()))
 
 
 def langchain() -> tuple[float, float]:
@@ -122,7 +122,7 @@ def langchain() -> tuple[float, float]:
         made: Any = create_agent(model, system_prompt="Be brief.", middleware=middleware)
         return lambda: made.invoke({"messages": [("user", "Hello")]})
 
-    return compared(agent(), agent(PinMiddleware(board())))
+    return compared(agent(), agent(PinMiddleware(pinned_block())))
 
 
 def deepagents() -> tuple[float, float]:
@@ -145,7 +145,7 @@ def deepagents() -> tuple[float, float]:
         )
         return lambda: made.invoke({"messages": [("user", "Hello")]})
 
-    return compared(agent(None), agent(PinMiddleware(board())))
+    return compared(agent(None), agent(PinMiddleware(pinned_block())))
 
 
 def autogen() -> tuple[float, float]:
@@ -168,7 +168,7 @@ def autogen() -> tuple[float, float]:
 
         inner = BufferedChatCompletionContext(10)
         return compared(
-            agent(BufferedChatCompletionContext(10)), agent(PinnedContext(inner, board()))
+            agent(BufferedChatCompletionContext(10)), agent(PinnedContext(inner, pinned_block()))
         )
 
 
@@ -178,7 +178,7 @@ def openai_agents() -> tuple[float, float]:
 
     from agents import Agent, RunConfig, Runner
 
-    from constraintrot.defenses.frameworks.openai_agents import board_filter
+    from constraintrot.defenses.frameworks.openai_agents import block_filter
     from tests.harnesses.openai_agents_fakes import Recorder
 
     with asyncio.Runner() as runner:
@@ -188,7 +188,7 @@ def openai_agents() -> tuple[float, float]:
             config = RunConfig(tracing_disabled=True, call_model_input_filter=pin)
             return lambda: runner.run(Runner.run(made, "Hello", run_config=config))
 
-        return compared(agent(None), agent(board_filter(board())))
+        return compared(agent(None), agent(block_filter(pinned_block())))
 
 
 def agent_framework() -> tuple[float, float]:
@@ -223,7 +223,7 @@ def agent_framework() -> tuple[float, float]:
 
             return lambda: runner.run(ask())
 
-        return compared(agent(strategy), agent(PinnedStrategy(board(), strategy)))
+        return compared(agent(strategy), agent(PinnedStrategy(pinned_block(), strategy)))
 
 
 def google_adk() -> tuple[float, float]:
@@ -255,7 +255,7 @@ def google_adk() -> tuple[float, float]:
 
             return lambda: runner.run(ask())
 
-        return compared(agent(), agent(PinPlugin(board())))
+        return compared(agent(), agent(PinPlugin(pinned_block())))
 
 
 def litellm() -> tuple[float, float]:
@@ -265,7 +265,7 @@ def litellm() -> tuple[float, float]:
 
     from constraintrot.defenses.frameworks.litellm import PinGuardrail
 
-    pins = board()
+    pins = pinned_block()
 
     def agent(guard: CustomGuardrail, runner: asyncio.Runner) -> Callable[[], object]:
         def ask() -> object:
@@ -290,7 +290,7 @@ def inspect_ai() -> tuple[float, float]:
 
     from constraintrot.defenses.pinning import PinnedModel
 
-    pins = board()
+    pins = pinned_block()
     model = get_model("scripted/refuser")
     pinned = PinnedModel(pins.registry, model, report=pins.report)
     sent: list[ChatMessage] = [

@@ -125,7 +125,7 @@ def test_a_small_install_keeps_keys_and_applies_directives(tmp_path: Path) -> No
 
 def test_a_small_install_pins_within_a_budget() -> None:
     code = """
-from constraintrot.defenses.pinning.pinned_block import Board
+from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 
 operator = Principal("operator")

@@ -35,7 +35,7 @@ from agent_framework import (
 )
 
 from constraintrot.defenses.frameworks._otel import trace_receipt
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 
 _OWN = "constraintrot-pins"
@@ -63,24 +63,26 @@ class PinnedStrategy:
     ``CompactionProvider`` it would work on the stored history itself.
 
     Args:
-        pins: the registry, or a board made from it.
+        pins: the registry, or a PinnedBlock made from it.
         strategy: the strategy to pin through; None to compact nothing. One that
             keeps a token budget counts the pins too, as a system message.
-        heading: the line above the pins; a board has its own.
+        heading: the line above the pins; a PinnedBlock has its own.
         report: is given each receipt, by default the logger
-            ``constraintrot.pins`` and the span that is open; a board has its own.
+            ``constraintrot.pins`` and the span that is open; a PinnedBlock has its own.
     """
 
     def __init__(
         self,
-        pins: Registry | Board,
+        pins: Registry | PinnedBlock,
         strategy: CompactionStrategy | None = None,
         *,
         heading: str = HEADING,
         report: Report = trace_receipt,
     ) -> None:
-        self.board = (
-            pins if isinstance(pins, Board) else Board(pins, heading=heading, report=report)
+        self.pinned_block = (
+            pins
+            if isinstance(pins, PinnedBlock)
+            else PinnedBlock(pins, heading=heading, report=report)
         )
         self.strategy = strategy
 
@@ -123,7 +125,7 @@ class PinnedStrategy:
 
     def _reserve(self, messages: list[Message]) -> Message | None:
         """The pins as a message that a token-counting strategy sees and leaves in."""
-        text = self.board.text
+        text = self.pinned_block.text
         if self.tokenizer is None or not text:
             return None
         reserve = Message("system", [text], message_id=_OWN)
@@ -145,9 +147,9 @@ class PinnedStrategy:
         first = messages[at] if place < len(left) and messages[at].role == "user" else None
         said = first.contents[0] if first is not None and first.contents else None
         text = said.text if said is not None and said.type == "text" else None
-        kept = self.board.ahead(text, at=place)
-        # The board trims what it edits; what holds no block and is to hold none stays as it is.
-        if not self.board.text and self.board.cut(text or "") == (text or ""):
+        kept = self.pinned_block.ahead(text, at=place)
+        # The block trims what it edits; what holds no block and is to hold none stays as it is.
+        if not self.pinned_block.text and self.pinned_block.cut(text or "") == (text or ""):
             return False
         rest = first.contents[text is not None :] if first is not None else []
         sent = _stand_in(first, [Content.from_text(kept), *rest])

@@ -27,11 +27,11 @@ from autogen_core.models import ChatCompletionClient, LLMMessage, SystemMessage,
 from pydantic import BaseModel
 
 from constraintrot.defenses.frameworks._otel import trace_receipt
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report
 from constraintrot.defenses.rampart import Registry
 
 
-def pinned(messages: Sequence[LLMMessage], board: Board) -> list[LLMMessage]:
+def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LLMMessage]:
     """Messages as they are to be sent, with the pins ahead of the first of the user's.
 
     A view that begins otherwise, as an evicting one does, is given a message of
@@ -39,14 +39,14 @@ def pinned(messages: Sequence[LLMMessage], board: Board) -> list[LLMMessage]:
 
     Args:
         messages: a context's view; left as it is.
-        board: the pins.
+        pinned_block: the pins.
     """
     found = list(messages)
     at = next((n for n, one in enumerate(found) if not isinstance(one, SystemMessage)), len(found))
     first = found[at] if at < len(found) else None
     said = first.content if isinstance(first, UserMessage) else None
-    text = board.ahead(said if isinstance(said, str) else None, at=at)
-    if not board.registry.pins():
+    text = pinned_block.ahead(said if isinstance(said, str) else None, at=at)
+    if not pinned_block.registry.pins():
         return found
     if not isinstance(first, UserMessage):
         return [*found[:at], UserMessage(content=text, source="pins"), *found[at:]]
@@ -65,7 +65,7 @@ class PinnedContext(ChatCompletionContext):
 
     Args:
         inner: the context to wrap, of any kind.
-        pins: the registry, or a board over one.
+        pins: the registry, or a PinnedBlock over one.
         heading: the line above the pins, for a registry.
         report: is given each receipt, for a registry; by default the logger
             ``constraintrot.pins`` and AutoGen's span of the agent's run.
@@ -77,7 +77,7 @@ class PinnedContext(ChatCompletionContext):
     def __init__(
         self,
         inner: ChatCompletionContext,
-        pins: Registry | Board,
+        pins: Registry | PinnedBlock,
         *,
         heading: str = HEADING,
         report: Report = trace_receipt,
@@ -85,8 +85,10 @@ class PinnedContext(ChatCompletionContext):
     ) -> None:
         super().__init__()
         self.inner = inner
-        self.board = (
-            pins if isinstance(pins, Board) else Board(pins, heading=heading, report=report)
+        self.pinned_block = (
+            pins
+            if isinstance(pins, PinnedBlock)
+            else PinnedBlock(pins, heading=heading, report=report)
         )
         self._client = model_client
 
@@ -103,8 +105,8 @@ class PinnedContext(ChatCompletionContext):
         messages = await self.inner.get_messages()
         if self._client is not None:
             used = self._client.count_tokens(messages)
-            self.board.fits(used, used + self._client.remaining_tokens(messages))
-        return pinned(messages, self.board)
+            self.pinned_block.fits(used, used + self._client.remaining_tokens(messages))
+        return pinned(messages, self.pinned_block)
 
     async def clear(self) -> None:
         """Clear the wrapped context; what is pinned stays pinned."""

@@ -23,7 +23,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
 from constraintrot.defenses.frameworks._otel import trace_receipt
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report
 from constraintrot.defenses.rampart import Registry
 
 
@@ -36,24 +36,26 @@ class PinPlugin(BasePlugin):
     own calls go past the plugins. So do those of ``run_live``.
 
     Args:
-        pins: the registry, or a board made from it.
+        pins: the registry, or a PinnedBlock made from it.
         name: the plugin's; an app takes each once.
-        heading: the line above the pins; a board has its own.
+        heading: the line above the pins; a PinnedBlock has its own.
         report: is given each receipt, by default the logger
-            ``constraintrot.pins`` and the span that ADK has open; a board has its own.
+            ``constraintrot.pins`` and the span that ADK has open; a PinnedBlock has its own.
     """
 
     def __init__(
         self,
-        pins: Registry | Board,
+        pins: Registry | PinnedBlock,
         *,
         name: str = "constraintrot_pins",
         heading: str = HEADING,
         report: Report = trace_receipt,
     ) -> None:
         super().__init__(name=name)
-        self.board = (
-            pins if isinstance(pins, Board) else Board(pins, heading=heading, report=report)
+        self.pinned_block = (
+            pins
+            if isinstance(pins, PinnedBlock)
+            else PinnedBlock(pins, heading=heading, report=report)
         )
 
     async def before_model_callback(
@@ -69,10 +71,10 @@ class PinPlugin(BasePlugin):
         if given is not None and not isinstance(given, str):
             # Where an agent's own callback made it of parts, they stay apart.
             parts = given.parts or [] if isinstance(given, types.Content) else given
-            block = self.board.into(None)
+            block = self.pinned_block.into(None)
             own = parts if isinstance(parts, list) else [parts]
             request.config.system_instruction = [*own, *([block] if block else [])]
             return
-        kept = self.board.into(given)
+        kept = self.pinned_block.into(given)
         if kept != (given or "").rstrip("\n"):
             request.config.system_instruction = kept or None

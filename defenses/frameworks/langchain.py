@@ -22,7 +22,7 @@ from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from constraintrot.defenses.frameworks.langgraph import pinned
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Report, log_receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, log_receipt
 from constraintrot.defenses.rampart import Registry
 
 
@@ -35,22 +35,24 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
     requests of the agent's and stay as they are.
 
     Args:
-        pins: the registry, or a board made from it.
-        heading: the line above the pins; a board has its own.
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
         report: is given each receipt, by default the logger
-            ``constraintrot.pins``; a board has its own.
+            ``constraintrot.pins``; a PinnedBlock has its own.
     """
 
     def __init__(
         self,
-        pins: Registry | Board,
+        pins: Registry | PinnedBlock,
         *,
         heading: str = HEADING,
         report: Report = log_receipt,
     ) -> None:
         super().__init__()
-        self.board = (
-            pins if isinstance(pins, Board) else Board(pins, heading=heading, report=report)
+        self.pinned_block = (
+            pins
+            if isinstance(pins, PinnedBlock)
+            else PinnedBlock(pins, heading=heading, report=report)
         )
 
     def pinned(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -65,9 +67,9 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         profile = request.model.profile
         room = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
         if isinstance(room, int):
-            self.board.fits(count_tokens_approximately(said), room)
+            self.pinned_block.fits(count_tokens_approximately(said), room)
         # What comes back is what went in, and system messages.
-        sent = cast("list[AnyMessage]", pinned(said, self.board))
+        sent = cast("list[AnyMessage]", pinned(said, self.pinned_block))
         if sent and isinstance(sent[0], SystemMessage):
             return request.override(system_message=sent[0], messages=sent[1:])
         return request.override(messages=sent)

@@ -15,12 +15,12 @@ and ``config.yaml`` says what is pinned::
           policies:
             - Send email only to addresses at example.org.
 
->>> from constraintrot.defenses.pinning.pinned_block import Board
+>>> from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 >>> from constraintrot.defenses.rampart import Principal, Registry
 >>> operator = Principal("operator")
 >>> rules = Registry(operator)
 >>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
->>> sent = pinned([{"role": "user", "content": "Hello"}], Board(rules))
+>>> sent = pinned([{"role": "user", "content": "Hello"}], PinnedBlock(rules))
 >>> [message["role"] for message in sent]
 ['system', 'user']
 """
@@ -40,7 +40,7 @@ from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
     LOGGER,
-    Board,
+    PinnedBlock,
     Receipt,
     Report,
     log_receipt,
@@ -71,18 +71,20 @@ _UNPINNED = (
 _SEEDS = (".md", ".markdown")
 
 
-def pinned(messages: Sequence[Mapping[str, Any]], board: Board) -> list[dict[str, Any]]:
+def pinned(
+    messages: Sequence[Mapping[str, Any]], pinned_block: PinnedBlock
+) -> list[dict[str, Any]]:
     """Chat-completions messages with the pins in the leading system message.
 
     Args:
         messages: what a client sent; left as it is.
-        board: the pins.
+        pinned_block: the pins.
     """
     sent = [dict(message) for message in messages]
     if sent and sent[0].get("role") in ("system", "developer"):
-        sent[0]["content"] = _into(sent[0].get("content"), board, at=0)
+        sent[0]["content"] = _into(sent[0].get("content"), pinned_block, at=0)
         return sent
-    text = board.into(None, at=0)
+    text = pinned_block.into(None, at=0)
     return [{"role": "system", "content": text}, *sent] if text else sent
 
 
@@ -164,8 +166,8 @@ class PinGuardrail(CustomGuardrail):
             _metadata(data)[RECEIPT] = {"skipped": rule}
             return data
         receipts: list[Receipt] = []
-        board = Board(self.registry, heading=self.heading, report=receipts.append)
-        _pin(data, str(getattr(call_type, "value", call_type)), board)
+        pinned_block = PinnedBlock(self.registry, heading=self.heading, report=receipts.append)
+        _pin(data, str(getattr(call_type, "value", call_type)), pinned_block)
         for receipt in receipts:
             self.report(receipt)
             _metadata(data)[RECEIPT] = receipt.model_dump(mode="json")
@@ -198,33 +200,35 @@ class PinGuardrail(CustomGuardrail):
         return "no_tools" if self.skip.get("no_tools") and not data.get("tools") else None
 
 
-def _pin(data: dict[str, Any], call_type: str, board: Board) -> None:
+def _pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None:
     if call_type in _CHAT and isinstance(data.get("messages"), list):
-        data["messages"] = pinned(data["messages"], board)
+        data["messages"] = pinned(data["messages"], pinned_block)
     elif call_type in _RESPONSES:
         # An empty text would ask for other instructions than none do.
-        data["instructions"] = board.into(data.get("instructions")) or data.get("instructions")
+        data["instructions"] = pinned_block.into(data.get("instructions")) or data.get(
+            "instructions"
+        )
     elif call_type == "anthropic_messages":
-        if system := _into(data.get("system"), board):
+        if system := _into(data.get("system"), pinned_block):
             data["system"] = system
     elif call_type in _UNPINNED:
         LOGGER.warning("a call of the type %s has no place for pins; nothing was pinned", call_type)
 
 
-def _into(content: Any, board: Board, *, at: int = -1) -> Any:
+def _into(content: Any, pinned_block: PinnedBlock, *, at: int = -1) -> Any:
     """A system message's content with the pins, whether it is a text or in parts."""
     if content is None or isinstance(content, str):
-        return board.into(content, at=at)
+        return pinned_block.into(content, at=at)
     parts = [dict(part) for part in cast("Sequence[Mapping[str, Any]]", content)]
     before = [part.get("text") for part in parts]
     for part in parts:
         if isinstance(part.get("text"), str):
-            part["text"] = board.cut(part["text"]).rstrip("\n")
+            part["text"] = pinned_block.cut(part["text"]).rstrip("\n")
     parts = [part for part in parts if part.get("text") != ""]
-    if board.text:
-        parts.append({"type": "text", "text": board.text.rstrip("\n")})
+    if pinned_block.text:
+        parts.append({"type": "text", "text": pinned_block.text.rstrip("\n")})
     same = before == [part.get("text") for part in parts]
-    board.receipt("verified" if same else "injected", at=at)
+    pinned_block.receipt("verified" if same else "injected", at=at)
     return parts
 
 

@@ -2,13 +2,13 @@
 
 >>> from agents import RunConfig
 >>> from agents.run import ModelInputData
->>> from constraintrot.defenses.pinning.pinned_block import Board
+>>> from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 >>> from constraintrot.defenses.rampart import Principal, Registry
 >>> operator = Principal("operator")
 >>> rules = Registry(operator)
 >>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
 >>> config = RunConfig(call_model_input_filter=pin_filter(rules))
->>> sent = pinned(ModelInputData(input=[], instructions="Be brief."), Board(rules))
+>>> sent = pinned(ModelInputData(input=[], instructions="Be brief."), PinnedBlock(rules))
 >>> "example.org" in sent.instructions
 True
 """
@@ -22,7 +22,13 @@ from typing import Any
 from agents import custom_span, get_current_trace
 from agents.run import CallModelData, CallModelInputFilter, ModelInputData
 
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt, Report, log_receipt
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    PinnedBlock,
+    Receipt,
+    Report,
+    log_receipt,
+)
 from constraintrot.defenses.rampart import Registry
 
 SPAN = "constraintrot.pins"
@@ -37,26 +43,26 @@ def trace_receipt(receipt: Receipt) -> None:
             pass
 
 
-def pinned(data: ModelInputData, board: Board) -> ModelInputData:
+def pinned(data: ModelInputData, pinned_block: PinnedBlock) -> ModelInputData:
     """A model's input with the pins at the end of its instructions.
 
     Args:
         data: what a model is about to be sent; left as it is.
-        board: the pins.
+        pinned_block: the pins.
     """
-    instructions: str | None = board.into(data.instructions)
+    instructions: str | None = pinned_block.into(data.instructions)
     if data.instructions is None and not instructions:
         instructions = None
     return ModelInputData(input=data.input, instructions=instructions)
 
 
 def board_filter(
-    board: Board, inner: CallModelInputFilter | None = None
+    pinned_block: PinnedBlock, inner: CallModelInputFilter | None = None
 ) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
-    """``pin_filter`` over a board of one's own.
+    """``pin_filter`` over a PinnedBlock of one's own.
 
     Args:
-        board: the pins.
+        pinned_block: the pins.
         inner: another filter, which runs first.
     """
 
@@ -65,7 +71,7 @@ def board_filter(
         if inner is not None:
             found = inner(data)
             model_data = await found if inspect.isawaitable(found) else found
-        return pinned(model_data, board)
+        return pinned(model_data, pinned_block)
 
     return pin
 
@@ -91,4 +97,4 @@ def pin_filter(
         report: is given each receipt; by default the logger ``constraintrot.pins``
             and, where a trace is being made, a custom span of that name.
     """
-    return board_filter(Board(registry, heading=heading, report=report), inner)
+    return board_filter(PinnedBlock(registry, heading=heading, report=report), inner)

@@ -6,8 +6,8 @@ No Inspect needed:
 >>> operator = Principal("operator")
 >>> rules = Registry(operator)
 >>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
->>> board = Board(rules, report=lambda receipt: print(receipt.state))
->>> "example.org" in board.into("You are a helpful assistant.")
+>>> pinned_block = PinnedBlock(rules, report=lambda receipt: print(receipt.state))
+>>> "example.org" in pinned_block.into("You are a helpful assistant.")
 injected
 True
 """
@@ -79,7 +79,7 @@ def log_receipt(receipt: Receipt) -> None:
         LOGGER.info(receipt.model_dump_json())
 
 
-class Board:
+class PinnedBlock:
     """A registry's pinned tier as a text, found in a context and put into it.
 
     Args:

@@ -10,12 +10,12 @@ from inspect_ai.model import ChatMessage, ChatMessageUser
 from constraintrot.compaction.strategy_wrapper import summarised
 from constraintrot.defenses import MEASURING
 from constraintrot.defenses.pinning.entailment_judge import Judge
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt, State, Where
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt, State, Where
 from constraintrot.defenses.pinning.pinned_messages import PINNED, holds, leading, without_pins
 from constraintrot.defenses.rampart import Registry
 
 
-class Pins(Board):
+class Pins(PinnedBlock):
     """A registry's pinned tier in a context of Inspect's.
 
     Args:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import anyio
-from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
 from inspect_ai.agent import Agent, AgentPrompt, react
 from inspect_ai.model import (
     ChatMessage,
@@ -26,6 +25,7 @@ from inspect_ai.model import (
     ModelAPI,
 )
 
+from constraintrot.defenses.pinning import PinnedCompaction, PinnedModel
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -103,7 +103,7 @@ def _pinned(
     asked = PinnedModel(registry, model, heading=session.pins.heading, report=session.pins.report)
     if strategy is not None:
         strategy = PinnedCompaction(strategy, registry, pins=asked.pins)
-    return asked, strategy
+    return asked, strategy  # type: ignore[return-value]
 
 
 async def _strategy(mode: str, session: Session, model: SessionModel) -> CompactionStrategy:

@@ -15,7 +15,7 @@ from langchain.agents.middleware import (
 from langgraph.checkpoint.memory import InMemorySaver
 
 from constraintrot.defenses.frameworks.langchain import PinMiddleware
-from constraintrot.defenses.pinning.pinned_block import Board
+from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.defenses.rampart import Principal, Registry
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted
@@ -118,4 +118,4 @@ def test_what_the_summarizer_is_shown(row: str) -> None:
     assert bool(writer.calls) is asked
     assert kept(writer.ever()) == shown
     assert ("Previous conversation was too long to summarize." in model.said()) is not asked
-    assert model.said().count(Board(Registry(Principal("operator"))).heading) == 1
+    assert model.said().count(PinnedBlock(Registry(Principal("operator"))).heading) == 1

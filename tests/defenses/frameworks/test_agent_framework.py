@@ -30,7 +30,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from constraintrot.defenses.frameworks import agent_framework as module
 from constraintrot.defenses.frameworks._otel import trace_receipt
 from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from tests.harnesses.agent_framework_fakes import Recorder, calling, converse, made, stored
 from tests.harnesses.rules import LOSSY, PINNED
@@ -84,7 +84,7 @@ def test_the_pins_stand_once_in_each_input_and_in_no_history(strategy: str, stre
     client = Recorder()
     agent = made(client, compaction_strategy=PinnedStrategy(rules, STRATEGIES[strategy]()))
     session = asyncio.run(converse(agent, client, stream=stream))
-    block = Board(rules).text
+    block = PinnedBlock(rules).text
     assert len(client.calls) == 19
     assert [text.count(block.rstrip("\n")) for text in client.texts] == [1] * 19
     assert PINNED not in stored(session)

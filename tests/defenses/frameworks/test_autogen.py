@@ -23,7 +23,7 @@ from PIL import Image as Picture
 
 from constraintrot.defenses.frameworks import autogen as module
 from constraintrot.defenses.frameworks.autogen import PinnedContext, pinned
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from tests.docs_code import run_page
 from tests.harnesses.autogen_fakes import WINDOW, Recorder, calling, converse, made
@@ -52,7 +52,7 @@ def user(text: str) -> UserMessage:
 
 
 def block(rules: Registry) -> str:
-    return Board(rules).text.rstrip("\n")
+    return PinnedBlock(rules).text.rstrip("\n")
 
 
 def test_the_docstring_s_example_runs() -> None:
@@ -110,12 +110,12 @@ def test_what_is_unpinned_is_gone_and_an_empty_registry_changes_nothing() -> Non
     rules = registry(PINNED)
     given: list[LLMMessage] = [user("\n  Hello\n"), AssistantMessage(content="Hi", source="a")]
     receipts: list[Receipt] = []
-    board = Board(rules, report=receipts.append)
-    assert pinned(given, board) != given
+    pinned_block = PinnedBlock(rules, report=receipts.append)
+    assert pinned(given, pinned_block) != given
     rules.evict(rules.pins()[0].id, by=OPERATOR, force=True)
-    assert pinned(given, board) == given
-    assert pinned(given[1:], board) == given[1:]
-    assert pinned([], board) == []
+    assert pinned(given, pinned_block) == given
+    assert pinned(given[1:], pinned_block) == given[1:]
+    assert pinned([], pinned_block) == []
     assert [receipt.state for receipt in receipts] == ["injected", "absent", "absent", "absent"]
 
 
@@ -132,7 +132,7 @@ def test_what_is_unpinned_is_gone_and_an_empty_registry_changes_nothing() -> Non
 def test_where_the_pins_stand(given: list[LLMMessage], expected: list[str | None]) -> None:
     before = [message.model_copy(deep=True) for message in given]
     rules = registry(PINNED)
-    sent = pinned(given, Board(rules))
+    sent = pinned(given, PinnedBlock(rules))
     assert [getattr(message, "source", None) for message in sent] == expected
     assert sum(str(message.content).count(block(rules)) for message in sent) == 1
     assert given == before
@@ -141,7 +141,7 @@ def test_where_the_pins_stand(given: list[LLMMessage], expected: list[str | None
 def test_a_message_with_a_picture_keeps_it() -> None:
     picture = Image(Picture.new("RGB", (2, 2)))
     given = UserMessage(content=["What is this?", picture], source="user")
-    (sent,) = pinned([given], Board(registry(PINNED)))
+    (sent,) = pinned([given], PinnedBlock(registry(PINNED)))
     assert isinstance(sent, UserMessage)
     assert sent.content[1:] == ["What is this?", picture]
     assert PINNED in str(sent.content[0])

@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from constraintrot.defenses.frameworks import google_adk as module
 from constraintrot.defenses.frameworks.google_adk import PinPlugin
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from tests.harnesses.google_adk_fakes import Chat, Recorder, calling, compaction
 from tests.harnesses.rules import LOSSY, PINNED, SYSTEM
@@ -52,7 +52,7 @@ def test_the_pins_stand_once_in_each_request_and_in_no_event(arm: str, stream: b
         rules, model, writer = registry(PINNED), Recorder(), Recorder(reply=LOSSY)
         chat = Chat(model, config(arm, writer), [PinPlugin(rules)], stream=stream)
         await chat.converse()
-        block = Board(rules).text.rstrip("\n")
+        block = PinnedBlock(rules).text.rstrip("\n")
         assert len(model.texts) == 19
         assert [text.count(block) for text in model.texts] == [1] * 19
         assert bool(writer.texts) is (arm != "none")
@@ -131,7 +131,7 @@ def test_an_instruction_of_parts_keeps_them(given: types.ContentUnion) -> None:
     found = request.config.system_instruction
     assert isinstance(found, list)
     assert "Be brief." in str(found[0])
-    assert found[-1] == Board(rules).text.rstrip("\n")
+    assert found[-1] == PinnedBlock(rules).text.rstrip("\n")
 
 
 def test_an_earlier_revision_is_replaced() -> None:
@@ -141,7 +141,7 @@ def test_an_earlier_revision_is_replaced() -> None:
     plugin.pin(request)
     rules.amend(block.id, "Never restart a server.", by=OPERATOR)
     plugin.pin(request)
-    assert request.config.system_instruction == Board(rules).text.rstrip("\n")
+    assert request.config.system_instruction == PinnedBlock(rules).text.rstrip("\n")
 
 
 # ADK's own tool for agents gives its runner plugins in a way that ADK deprecates.

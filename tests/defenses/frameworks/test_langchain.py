@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from constraintrot.defenses.frameworks.deepagents import pinned_subagents
 from constraintrot.defenses.frameworks.langchain import PinMiddleware
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from constraintrot.errors import ParameterError
 from tests.docs_code import run_page
@@ -135,13 +135,13 @@ def test_pinning_twice_is_pinning_once(instructions: str, policies: list[str]) -
     registry = Registry(OPERATOR)
     for policy in policies:
         registry.pin(policy, by=OPERATOR)
-    board = Board(registry, report=lambda _: None)
-    pin = PinMiddleware(board)
+    pinned_block = PinnedBlock(registry, report=lambda _: None)
+    pin = PinMiddleware(pinned_block)
     once = system_of(pin, SystemMessage(instructions))
     assert once is not None
     assert system_of(pin, once) == once
     if policies:
-        assert once.text.count(board.text.rstrip("\n")) == 1
+        assert once.text.count(pinned_block.text.rstrip("\n")) == 1
 
 
 def test_receipts_go_to_the_log_or_to_whoever_asks(caplog: pytest.LogCaptureFixture) -> None:

@@ -19,7 +19,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from constraintrot.defenses.frameworks import langgraph as pins
 from constraintrot.defenses.frameworks.langgraph import pin_node, pinned
-from constraintrot.defenses.pinning.pinned_block import HEADING, LOGGER, Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, LOGGER, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from tests.docs_code import run_page
@@ -42,11 +42,11 @@ def rules(*policies: str) -> Registry:
     return registry
 
 
-def board(registry: Registry) -> Board:
-    return Board(registry, report=lambda _: None)
+def board(registry: Registry) -> PinnedBlock:
+    return PinnedBlock(registry, report=lambda _: None)
 
 
-def graph(model: Recorder, registry: Registry | Board, **given: Any) -> Any:
+def graph(model: Recorder, registry: Registry | PinnedBlock, **given: Any) -> Any:
     """A memory's node that sends the last three messages, the pin, the model."""
 
     def memory(state: State) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def test_parts_of_a_system_message_keep_their_marks() -> None:
 def test_receipts_say_what_was_done() -> None:
     found: list[Receipt] = []
     registry = rules()
-    report = Board(registry, report=found.append)
+    report = PinnedBlock(registry, report=found.append)
     contents: list[Any] = ["Be brief.", [{"type": "text", "text": "Be brief."}]]
     for content in contents:
         pinned(pinned([SystemMessage(content)], report), report)
@@ -244,7 +244,7 @@ def test_a_heading_and_a_board_are_taken() -> None:
     assert "Rules of the house:\n" in model.said()
     assert HEADING not in model.said()
     found: list[Receipt] = []
-    graph(model, Board(rules(), report=found.append)).invoke(ASK, THREAD)
+    graph(model, PinnedBlock(rules(), report=found.append)).invoke(ASK, THREAD)
     assert len(found) == 1
 
 

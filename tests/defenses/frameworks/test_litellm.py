@@ -27,7 +27,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from constraintrot.defenses.frameworks import litellm as pins
     from constraintrot.defenses.frameworks.litellm import HEADER, RECEIPT, PinGuardrail, pinned
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.defenses.rampart.errors import SeedError
 from constraintrot.errors import ParameterError
@@ -69,8 +69,8 @@ def rules(*policies: str) -> Registry:
     return registry
 
 
-def board(registry: Registry) -> Board:
-    return Board(registry, report=lambda _: None)
+def board(registry: Registry) -> PinnedBlock:
+    return PinnedBlock(registry, report=lambda _: None)
 
 
 @dataclass

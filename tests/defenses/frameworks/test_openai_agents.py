@@ -23,7 +23,7 @@ from agents.tracing import CustomSpanData, Span, TracingProcessor
 
 from constraintrot.defenses.frameworks import openai_agents as module
 from constraintrot.defenses.frameworks.openai_agents import SPAN, board_filter, pin_filter, pinned
-from constraintrot.defenses.pinning.pinned_block import HEADING, Board, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from tests.docs_code import run_page
 from tests.harnesses.openai_agents_fakes import Recorder, converse, made, quiet
@@ -62,7 +62,7 @@ def test_the_pins_stand_once_in_each_input_and_in_no_session(
     rules, model = registry(PINNED), Recorder()
     config = quiet(call_model_input_filter=pin_filter(rules))
     asyncio.run(converse(made(model), model, store, config, turns=4, streamed=streamed))
-    whole = f"{SYSTEM}\n\n{Board(rules).text.rstrip()}\n"
+    whole = f"{SYSTEM}\n\n{PinnedBlock(rules).text.rstrip()}\n"
     assert len(model.texts) == 7
     # The same bytes at the beginning of each input.
     assert all(text.startswith(whole) for text in model.texts)
@@ -103,9 +103,9 @@ def test_a_registry_amended_within_a_tool_loop_shows_at_the_next_call() -> None:
 def test_an_earlier_revision_in_the_instructions_is_taken_out() -> None:
     rules = registry(PINNED)
     (pin,) = rules.pins()
-    once = pinned(ModelInputData(input=[], instructions=SYSTEM), Board(rules))
+    once = pinned(ModelInputData(input=[], instructions=SYSTEM), PinnedBlock(rules))
     rules.amend(pin.id, "Never restart a server.", by=OPERATOR)
-    twice = pinned(once, Board(rules))
+    twice = pinned(once, PinnedBlock(rules))
     assert twice.instructions is not None
     assert PINNED not in twice.instructions
     assert twice.instructions.count(HEADING) == 1
@@ -117,14 +117,14 @@ def test_what_is_unpinned_is_gone_and_an_empty_registry_changes_nothing(
 ) -> None:
     rules = registry(PINNED)
     receipts: list[Receipt] = []
-    board = Board(rules, report=receipts.append)
+    pinned_block = PinnedBlock(rules, report=receipts.append)
     given = ModelInputData(input=[{"role": "user", "content": "Hello"}], instructions=instructions)
-    sent = pinned(given, board)
+    sent = pinned(given, pinned_block)
     assert sent.instructions is not None
     assert PINNED in sent.instructions
     rules.evict(rules.pins()[0].id, by=OPERATOR, force=True)
-    assert pinned(given, board) == given
-    assert (pinned(sent, board).instructions or "").rstrip("\n") == (instructions or "")
+    assert pinned(given, pinned_block) == given
+    assert (pinned(sent, pinned_block).instructions or "").rstrip("\n") == (instructions or "")
     assert [receipt.state for receipt in receipts] == ["injected", "absent", "absent"]
 
 
@@ -223,7 +223,7 @@ def test_a_report_of_one_s_own_takes_the_place_of_both(spans: Spans) -> None:
 
 def test_a_board_of_one_s_own_says_the_heading() -> None:
     model = Recorder()
-    board = Board(registry(PINNED), heading="House rules:")
-    config = quiet(call_model_input_filter=board_filter(board))
+    pinned_block = PinnedBlock(registry(PINNED), heading="House rules:")
+    config = quiet(call_model_input_filter=board_filter(pinned_block))
     asyncio.run(Runner.run(made(model), "Hello", run_config=config))
     assert model.texts[0].startswith(f"{SYSTEM}\n\nHouse rules:\n")
