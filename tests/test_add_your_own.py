@@ -17,19 +17,31 @@ _FILE = re.compile(r"^`([\w/.]+)`[^\n]*:\n```\w+\n(.*?)^```$", re.DOTALL | re.MU
 PLAY = """
 import json, sys
 from inspect_ai import eval
-(log,) = eval(
-    "badge_rot/soft_badge",
-    model="scripted/obedient",
-    task_args=json.loads(sys.argv[1]),
-    log_dir=sys.argv[2],
-    display="none",
-)
-assert log.status == "success", log.error.message
-print(json.dumps([
-    [s.metadata["condition"], s.scores["violation"].value, s.scores["survival"].value["kept"]]
-    for s in log.samples
-]))
+for given in json.loads(sys.argv[1]):
+    (log,) = eval(
+        "badge_rot/soft_badge",
+        model="scripted/obedient",
+        task_args=given,
+        log_dir=sys.argv[2],
+        display="none",
+    )
+    assert log.status == "success", log.error.message
+    print("played", json.dumps([
+        [s.metadata["condition"], s.scores["violation"].value, s.scores["survival"].value["kept"]]
+        for s in log.samples
+    ]))
 """
+ONE = {"variants": 1, "conditions": "compaction"}
+# What is played, and violation and survival of each sample, by condition.
+PLAYED = [
+    ({"variants": 2}, {"floor": [(1, 0)] * 2, "control": [(0, 1)] * 2, "compaction": [(1, 0)] * 2}),
+    (ONE | {"compactor": "first_lines"}, {"compaction": [(0, 1)]}),
+    (ONE | {"attack": "new_badge_rules"}, {"compaction": [(1, 0)]}),
+    (ONE | {"defense": "remind"}, {"compaction": [(0, 1)]}),
+    (ONE | {"harness": "last_messages"}, {"compaction": [(1, 0)]}),
+    (ONE | {"harness": "last_messages", "defense": "remind"}, {"compaction": [(0, 1)]}),
+    (ONE | {"harness": "last_messages:ends"}, {"compaction": [(0, 1)]}),
+]
 
 
 @pytest.fixture(scope="module")
@@ -63,44 +75,16 @@ def inside(site: Path, folder: Path, *command: str) -> subprocess.CompletedProce
     )
 
 
-def played(site: Path, folder: Path, **task_args: object) -> dict[str, list[tuple[float, float]]]:
-    """Violation and survival of each sample, by condition."""
-    ran = inside(
-        site, folder, sys.executable, "-c", PLAY, json.dumps(task_args), str(folder / "logs")
-    )
+def test_the_family_and_each_component_do_what_the_page_says(site: Path, tmp_path: Path) -> None:
+    asked = json.dumps([given for given, _ in PLAYED])
+    ran = inside(site, tmp_path, sys.executable, "-c", PLAY, asked, str(tmp_path / "logs"))
     assert ran.returncode == 0, ran.stderr
-    found: dict[str, list[tuple[float, float]]] = {}
-    for condition, violation, kept in json.loads(ran.stdout.splitlines()[-1]):
-        found.setdefault(condition, []).append((violation, kept))
-    return found
-
-
-def test_the_family_is_played_like_ours(site: Path, tmp_path: Path) -> None:
-    found = played(site, tmp_path, variants=2)
-    assert found == {
-        "floor": [(1, 0)] * 2,
-        "control": [(0, 1)] * 2,
-        "compaction": [(1, 0)] * 2,
-    }
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"compactor": "first_lines"}, (0, 1)),
-        ({"attack": "new_badge_rules"}, (1, 0)),
-        ({"defense": "remind"}, (0, 1)),
-        ({"harness": "last_messages"}, (1, 0)),
-        ({"harness": "last_messages", "defense": "remind"}, (0, 1)),
-        ({"harness": "last_messages:all"}, (0, 1)),
-    ],
-    ids=str,
-)
-def test_each_component_does_what_it_says(
-    site: Path, tmp_path: Path, given: dict[str, str], expected: tuple[float, float]
-) -> None:
-    found = played(site, tmp_path, variants=1, conditions="compaction", **given)
-    assert found == {"compaction": [expected]}
+    logs = [line for line in ran.stdout.splitlines() if line.startswith("played ")]
+    for (given, expected), line in zip(PLAYED, logs, strict=True):
+        found: dict[str, list[tuple[float, float]]] = {}
+        for condition, violation, kept in json.loads(line.removeprefix("played ")):
+            found.setdefault(condition, []).append((violation, kept))
+        assert found == expected, given
 
 
 def test_the_command_line_shows_and_grades_it(site: Path, tmp_path: Path) -> None:

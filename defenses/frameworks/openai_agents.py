@@ -56,7 +56,7 @@ def pinned(data: ModelInputData, pinned_block: PinnedBlock) -> ModelInputData:
     return ModelInputData(input=data.input, instructions=instructions)
 
 
-def board_filter(
+def block_filter(
     pinned_block: PinnedBlock, inner: CallModelInputFilter | None = None
 ) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
     """``pin_filter`` over a PinnedBlock of one's own.
@@ -97,4 +97,4 @@ def pin_filter(
         report: is given each receipt; by default the logger ``constraintrot.pins``
             and, where a trace is being made, a custom span of that name.
     """
-    return board_filter(PinnedBlock(registry, heading=heading, report=report), inner)
+    return block_filter(PinnedBlock(registry, heading=heading, report=report), inner)

@@ -19,7 +19,7 @@ from agents import Agent, RunConfig, Runner, SQLiteSession
 from agents.extensions import ToolOutputTrimmer
 from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
 
-from constraintrot.defenses.frameworks.openai_agents import board_filter
+from constraintrot.defenses.frameworks.openai_agents import block_filter
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
@@ -103,7 +103,7 @@ def _config(session: Session, mode: str) -> RunConfig:
         )
     config.call_model_input_filter = trim
     if session.pins is not None:
-        config.call_model_input_filter = board_filter(session.pins, trim)
+        config.call_model_input_filter = block_filter(session.pins, trim)
     return config
 
 

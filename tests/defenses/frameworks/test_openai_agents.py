@@ -22,7 +22,7 @@ from agents.run import CallModelData, ModelInputData
 from agents.tracing import CustomSpanData, Span, TracingProcessor
 
 from constraintrot.defenses.frameworks import openai_agents as module
-from constraintrot.defenses.frameworks.openai_agents import SPAN, board_filter, pin_filter, pinned
+from constraintrot.defenses.frameworks.openai_agents import SPAN, block_filter, pin_filter, pinned
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from tests.docs_code import run_page
@@ -224,6 +224,6 @@ def test_a_report_of_one_s_own_takes_the_place_of_both(spans: Spans) -> None:
 def test_a_board_of_one_s_own_says_the_heading() -> None:
     model = Recorder()
     pinned_block = PinnedBlock(registry(PINNED), heading="House rules:")
-    config = quiet(call_model_input_filter=board_filter(pinned_block))
+    config = quiet(call_model_input_filter=block_filter(pinned_block))
     asyncio.run(Runner.run(made(model), "Hello", run_config=config))
     assert model.texts[0].startswith(f"{SYSTEM}\n\nHouse rules:\n")
