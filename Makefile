@@ -31,7 +31,7 @@ demo: env
 # The type checker beside the tests: it is silent unless it finds something.
 test: env style
 	@$(BIN)/mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
-	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile -m "not soak"; tests=$$?; \
+	$(BIN)/python -m pytest -q -rfEs -n 2 --dist loadfile -m "not soak"; tests=$$?; \
 	wait $$types || { cat $(VENV)/mypy.log; exit 1; }; \
 	exit $$tests
 
