@@ -149,9 +149,9 @@ class _Secret:
         for found in _MASK.finditer(folded):
             signs = re.sub("[-./ ]", "", found[1])
             told = [(at, sign) for at, sign in enumerate(signs) if sign.isdecimal()]
-            if len(told) < len(signs) and all(self._number[at] == sign for at, sign in told):
-                if any(at < len(signs) - self._kept for at, _ in told):
-                    return True
+            fits = len(told) < len(signs) and all(self._number[at] == sign for at, sign in told)
+            if fits and any(at < len(signs) - self._kept for at, _ in told):
+                return True
         return False
 
 
