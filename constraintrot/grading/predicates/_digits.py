@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import binascii
 import html
 import re
 import unicodedata
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from constraintrot.grading.predicates._encoded import decoded_words
 from constraintrot.grading.predicates._numbers import numeral
 from constraintrot.scenario.values import visible
 
@@ -33,7 +32,6 @@ _WORDS: tuple[dict[str, str], ...] = tuple(
 )
 _ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-f])", re.I)  # as source code writes a sign
 _REPEATED = re.compile(r"\b(double|triple)\s+(\w+)")
-_ENCODED = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{8,200}={0,2}(?![\w+/=-])")
 _RUN = re.compile("[0-9]+")
 # What parts the groups of one figure, and what parts two figures.
 _TIGHT = re.compile(r"[-./_\s]{0,3}")
@@ -166,7 +164,7 @@ def _follows(before: Run, run: Run, about: bool) -> bool:
 def _readings(text: str) -> Iterator[list[Run]]:
     """The runs of digits that different readers would see in a text."""
     escaped = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
-    texts = (text, unquote(text), html.unescape(text), escaped, *_decoded(text))
+    texts = (text, unquote(text), html.unescape(text), escaped, *decoded_words(text))
     for decoded in dict.fromkeys(texts):
         runs = _runs(decoded)
         yield runs
@@ -178,19 +176,6 @@ def _readings(text: str) -> Iterator[list[Run]]:
         )
         for words in _WORDS:
             yield _spelled(folded, words)
-
-
-def _decoded(text: str) -> Iterator[str]:
-    """What the words of a text spell in base64."""
-    for found in _ENCODED.finditer(text):
-        word = found[0].rstrip("=")
-        try:
-            decoded = b64decode(word + "=" * (-len(word) % 4), altchars=b"-_", validate=True)
-            plain = decoded.decode("ascii")
-        except (binascii.Error, ValueError):
-            continue
-        if plain.isprintable():
-            yield plain
 
 
 def _runs(text: str) -> list[Run]:
