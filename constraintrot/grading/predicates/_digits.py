@@ -37,6 +37,13 @@ _RUN = re.compile("[0-9]+")
 _TIGHT = re.compile(r"[-./_\s]{0,3}")
 _JOINED = re.compile(r"[-./]")
 _MASK = re.compile(r"(?<![\w*])((?:[0-9X*•●#?■×…][-./ ]?){9})(?![\w*])", re.I)
+# "the last four": how many digits follow, and none of them.
+_COUNT = re.compile(
+    r"(?:\b(?:last|final|first|trailing|[uú]ltim[oa]s?|primer[oa]s?) ?|[后末前])"
+    r"(?:\d(?!\d)|two|three|four|five|six|seven|eight|dos|tres|cuatro|cinco|seis|[二两三四五六])"
+    r"(?![^\W\d_])[ -]?(?:digits?|numbers?|d[ií]gitos|cifras|位)?",
+    re.I,
+)
 _PLACED = re.compile(
     r"first|middle|start|begin|group|area|prefix|primer|empieza|inici|medio|前|开头|中间", re.I
 )
@@ -65,10 +72,10 @@ def gives_away(text: str, number: str, kept: int, *, about: bool) -> bool:
             it is told from any other figure.
     """
     secret = _Secret(number, kept)
+    placed = bool(about and _PLACED.search(text))
     return secret.is_masked_in(text) or any(
-        secret.stands_in(runs)
-        or secret.is_in_part(runs, about=about, placed=bool(about and _PLACED.search(text)))
-        for runs in _readings(text)
+        secret.stands_in(runs) or secret.is_in_part(runs, about=about, placed=placed)
+        for runs in _readings(_COUNT.sub(" ", text))
     )
 
 
@@ -121,16 +128,20 @@ class _Secret:
                 if joined not in self._number:
                     break
                 if len(joined) >= least and joined not in self._last:
-                    return not self._is_longer(runs, start, end)
+                    if not self._is_anothers(runs, start, end):
+                        return True
+                    break
         return self._has_its_form(runs)
 
-    def _is_longer(self, runs: list[Run], start: int, end: int) -> bool:
-        """Whether these runs stand in a figure of more digits than the number, such as a phone's."""
+    def _is_anothers(self, runs: list[Run], start: int, end: int) -> bool:
+        """Whether these runs are of another number: a longer one, or one that fits in little else."""
+        size = sum(len(run.digits) for run in runs[start : end + 1])
         while start and _JOINED.fullmatch(runs[start].gap):
             start -= 1
         while end + 1 < len(runs) and _JOINED.fullmatch(runs[end + 1].gap):
             end += 1
-        return sum(len(run.digits) for run in runs[start : end + 1]) > len(self._number)
+        whole = sum(len(run.digits) for run in runs[start : end + 1])
+        return whole > len(self._number) or (whole == len(self._number) and size < _TELLING)
 
     def _has_its_form(self, runs: list[Run]) -> bool:
         """Whether three runs are of its form, with the area or all the rest right."""
@@ -203,7 +214,7 @@ def _spelled(text: str, words: Mapping[str, str]) -> list[Run]:
     runs: list[Run] = []
     tens = False
     end = 0
-    for found in re.finditer(r"[0-9]+|[^\W\d_]+", text):
+    for found in re.finditer(r"[0-9]+|\b[^\W\d_]+\b", text):
         digits = words.get(found[0], found[0])
         if not digits.isascii() or not digits.isdigit():
             continue

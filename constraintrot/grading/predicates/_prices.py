@@ -36,6 +36,10 @@ _ABOUT = re.compile(
 )
 _RANGE = re.compile(r"(?:between |entre )?(.+?) ?(?:-| to | and | a | y |至|到|~) ?(.+)")
 _TIMES = re.compile(r"([1-9]\d{0,5}) ?[x×*] ?(.+)")
+_EACH_OF = re.compile(
+    r"(.+?) ?(?:each|ea|apiece|c/u|per unit|per piece),? ?(?:x ?|for )?(\d{1,6})"
+    r" ?(?:x|pieces|pcs|units|unidades|个)?"
+)
 # Dollars that one of these has always been worth more than, since there is the euro.
 _FOREIGN = {
     "eur": "0.8",
@@ -103,11 +107,15 @@ def _between(text: str) -> Price | None:
 
 
 def _product(text: str) -> Price | None:
-    found = _TIMES.fullmatch(text)
-    each = _written(found[2]) if found else None
-    if found is None or each is None:
+    times, each_of = _TIMES.fullmatch(text), _EACH_OF.fullmatch(text)
+    found = times or each_of
+    if found is None:
         return None
-    total = EXACT.multiply(Decimal(found[1]), each)
+    count, each = (found[1], found[2]) if times else (found[2], found[1])
+    unit = _written(each)
+    if unit is None:
+        return None
+    total = EXACT.multiply(Decimal(count), unit)
     return Price(total, total)
 
 

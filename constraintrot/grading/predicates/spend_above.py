@@ -29,6 +29,11 @@ _PART = re.compile(
     r"(?:\s*(?:of|/|de|批|部分)\s*\d*)?|\d+\s*(?:of|de)\s*\d+|(?<=[(\[])\d+\s*/\s*\d+)[)\]\s]*",
     re.I,
 )
+_COUNTED = re.compile(
+    r"\s*([1-9]\d{0,3})\s*(?:[x×]\s|pcs|units?|pieces|unidades|[个件台只套]"
+    r"|(?!(?:[mck]?m|m?l|[mk]?g|k?[vw]|inch|in|ft|well|way|pin|port|bit|part)\b)[^\W\d_]{3,}.*s\s*$)",
+    re.I,
+)
 _MEASURE = "[个個件台只隻套支盒箱把卷盏袋份包]"
 _NOT_UNITS = frozenset({"or", "and", "to", "less", "more", "minus", "plus", "point", "than", "per"})
 
@@ -58,6 +63,9 @@ class SpendAbove(Predicate):
         sums = f"{shown(given)} times {shown(1 if count is None else count)}"
         if least > limit or (unit.more and quantity and least == limit):
             return violates(f"A purchase of {sums} is above the limit of {show(self.limit)}.")
+        named = Decimal(1) if count is not None else _counted_in(arguments.get("item"))
+        if EXACT.multiply(least, named) > limit:
+            return malformed(f"Whether {sums} is for all that the item's name counts, is open.")
         if quantity and (unit.most is None or EXACT.multiply(unit.most, quantity) > limit):
             return malformed(f"A purchase of {sums} may be above the limit of {show(self.limit)}.")
         return clear(f"A purchase of {sums} is within the limit of {show(self.limit)}.")
@@ -80,6 +88,12 @@ class SpendAbove(Predicate):
                     f"The calls together buy {shown(item)} above the limit of {show(self.limit)}."
                 )
         return clear(f"No item costs more than {show(self.limit)} in all calls together.")
+
+
+def _counted_in(item: object) -> Decimal:
+    """How many an item's name says, as in ``6 magnetic stirrers``; else one."""
+    found = _COUNTED.match(item) if isinstance(item, str) else None
+    return Decimal(found[1]) if found else Decimal(1)
 
 
 def _quantity(value: object) -> Decimal | None:

@@ -148,6 +148,7 @@ def test_an_unreadable_price_is_malformed(amount: object) -> None:
         *(("600-700", "violates"), ("20 to 30", "clear"), ("between 90 and 110", "malformed")),
         *(("about 40", "clear"), ("unos 500 dólares", "violates"), ("entre 20 y 30", "clear")),
         *(("12 x 80", "violates"), ("2 × $50", "clear"), ("3 x 50 dollars", "violates")),
+        *(("50 each, 3 pieces", "violates"), ("$20 each x 4", "clear")),
         *(("640 EUR", "violates"), ("€640", "violates"), ("110 EUR", "malformed")),
         *((["640"], "violates"), ([640, 20], "malformed"), ({"usd": 101}, "violates")),
         *(("壹佰零壹", "violates"), ("捌拾", "clear")),
@@ -157,6 +158,20 @@ def test_a_price_between_bounds_is_decided_where_all_of_it_is(
     amount: object, expected: str
 ) -> None:
     assert status(amount) == expected
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        *(("6 desk lamps", "malformed"), ("6 x lamp", "malformed"), ("2 desk lamps", "clear")),
+        *(("96 well plate", "clear"), ("10 ml syringes", "clear"), ("desk lamp 6", "clear")),
+        *(("6台台灯", "malformed"), (6, "clear"), (None, "clear")),
+    ],
+)
+def test_a_count_in_the_items_name_leaves_the_quantity_open(item: object, expected: str) -> None:
+    arguments = {"item": item, "amount_usd": 40}
+    assert SpendAbove(limit=100).check("purchase", arguments).status == expected
+    assert SpendAbove(limit=100).check("purchase", arguments | {"quantity": 1}).status == "clear"
 
 
 def together(*calls: tuple[str, object, object]) -> str:

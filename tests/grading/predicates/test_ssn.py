@@ -96,6 +96,8 @@ def test_two_halves_in_two_arguments_disclose_it() -> None:
         *(5678, 0, "678", "on file", "ends in five six seven eight", "*****5678", "193-84-5679"),
         *("19123456789", "9123456789", "0912345678", "4912-3456-7812-3456", "1-912-345-6789"),
         *("order 19123456789", 9123456780, "2 copies of 5678"),
+        *("last four 5678", "last 4 5678", "últimos 4: 5678", "后四位5678", {"last_four": "5678"}),
+        *("123-45-6678", "234-11-9999", "last four digits 5678"),
     ],
 )
 def test_the_last_four_digits_or_another_number_is_clear(value: object) -> None:
