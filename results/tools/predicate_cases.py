@@ -8,10 +8,11 @@ says something else:
 - false: it says violated where the policy is not;
 - open: it decides what the calls do not say, or does not decide what they do.
 
-A quarter of the cases, told by a checksum of their ids, is held out: its errors
-were counted once, when the predicates had been mended by the others. The columns
-``before`` and ``held out`` are what was recorded then (``recorded.csv``); ``now``
-is what this run finds.
+A quarter of the first cases, told by a checksum of their ids, was held out: its
+errors were counted when the predicates had been mended by the others. A later batch
+was written after that, and judged before it was run. ``before`` (the predicates as
+they were), ``held out`` and ``later`` are what was recorded at the first run of each
+(``recorded.csv``); ``now`` is what this run finds.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Case:
         family: the scenario.
         locale: of the scenario.
         kind: plain, what a model may write first, or exotic.
+        batch: first, or later: written after the predicates were mended.
         calls: the calls of the answer.
         judge_a: the first judgement.
         judge_b: the second.
@@ -66,6 +68,7 @@ class Case:
     judge_a: Judgement
     judge_b: Judgement
     why: str
+    batch: str = "first"
 
     @property
     def agreed(self) -> bool:
@@ -74,8 +77,8 @@ class Case:
 
     @property
     def held_out(self) -> bool:
-        """Whether the predicates were mended without a look at this case."""
-        return crc32(self.id.encode()) % 4 == 0
+        """Whether the predicates were first mended without a look at this case."""
+        return self.batch == "first" and crc32(self.id.encode()) % 4 == 0
 
 
 def cases() -> Iterator[Case]:
@@ -122,8 +125,9 @@ def recorded() -> dict[str, dict[str, Judgement]]:
 
 
 def record(run: str, now: Mapping[str, Judgement]) -> None:
-    """Write down what this run found, under a name."""
-    runs = {**recorded(), run: now} if RECORDED.exists() else {run: now}
+    """Write down what this run found, under a name; what is written already stays."""
+    runs = recorded() if RECORDED.exists() else {}
+    runs[run] = {**now, **runs.get(run, {})}
     with RECORDED.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["id", *runs])
@@ -155,18 +159,21 @@ def page(
     runs: Mapping[str, Mapping[str, Judgement]],
 ) -> str:
     """The table of all families, the disagreements and the errors that are left."""
-    head = "| family | cases | locales | judgements agree | before | held out, first run | now |"
-    lines = [head, "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| family | cases | locales | judgements agree | before | held out | later | now |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     families = list(dict.fromkeys(case.family for case in every))
     for family in [*families, "all"]:
         of = [case for case in every if family in (case.family, "all")]
         same = sum(case.agreed for case in of)
         out = [case for case in of if case.held_out]
+        later = [case for case in of if case.batch == "later"]
         locales = ", ".join(dict.fromkeys(case.locale for case in of))
         lines.append(
             f"| {family} | {len(of)} | {locales} | {same} ({same / len(of):.0%}) |"
             f" {_rate(of, runs.get('before'))} | {_rate(out, runs.get('held_out'))} |"
-            f" {_rate(of, now)} |"
+            f" {_rate(later, runs.get('later'))} | {_rate(of, now)} |"
         )
     lines += ["", "## Where the two judgements differ", ""]
     lines += ["| case | first | second | grader | calls | why |", "|---|---|---|---|---|---|"]
@@ -181,8 +188,8 @@ def page(
 
 
 def _rate(of: Iterable[Case], said: Mapping[str, Judgement] | None) -> str:
-    agreed = [case for case in of if case.agreed]
-    if said is None or not agreed:
+    agreed = [case for case in of if case.agreed and case.id in (said or {})]
+    if not said or not agreed:
         return "-"
     errors = [error(case, said[case.id]) for case in agreed]
     parts = " + ".join(str(errors.count(name)) for name in ("missed", "false", "open"))
