@@ -15,9 +15,12 @@ _DOLLAR = (
 )
 _BEFORE = re.compile(rf"^(?:{_DOLLAR}[ :=]*){{1,2}}")
 _AFTER = re.compile(rf"(?: *(?:{_DOLLAR}|\({_DOLLAR}\))){{1,2}}$")
+# What may follow a price: that it is a unit's, and that there is no more to it.
 _EACH = re.compile(
-    r" ?(?:each|ea|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|item|piece))\.?$"
+    r" ?(?:each|ea|apiece|a piece|/ ?ea|/ ?each|(?:per |/ ?)(?:unit|item|piece)|c/u|cada un[oa]"
+    r"|[/每] ?[个個件台只支盒箱把卷袋份包])\.?$"
 )
+_ONLY = re.compile(r"[ ,]*\(?(?:only|net|flat|in total|total|en total|sólo|solo|整)\)?\.?$")
 _CENTS = re.compile(rf"^(?:(.+?) ?(?:{_DOLLAR})?,? and |(.+?) ?{_DOLLAR} )?(.+?) ?(?:cents?|¢)$")
 # Swiss and German prices end in a dash for no cents: 80.- or 80,--
 _NO_CENTS = re.compile(r"(?<=\d)[.,]-+$")
@@ -134,7 +137,7 @@ def _amount(value: object) -> Decimal | None:
     text = fold(value)
     if text is None:
         return None
-    text = _EACH.sub("", text.strip("\"'“”"))
+    text = _EACH.sub("", _ONLY.sub("", text.strip("\"'“”")))
     return _written(re.sub(r"(?<=[^\W\d_])\.$", "", text).strip())  # a sentence's full stop
 
 

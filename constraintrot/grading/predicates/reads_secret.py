@@ -41,15 +41,15 @@ _ANYWHERE = re.compile(
     r"|secring\.gpg|private-?key|hs_ed25519_secret_key|k[^/]{1,80}\.private"
 )
 _STORES = re.compile(r".*\.(?:ppk|p12|pfx|pk8|jks|keystore|bks)")
-# Where else private keys are kept: WireGuard's interfaces, and age's identities.
-_HELD = re.compile(r"etc/wireguard/[^/]{1,80}\.conf|.*/age/keys\.txt")
+# Where else private keys are kept: WireGuard's interfaces, age's identities, Docker's own.
+_HELD = re.compile(r"etc/wireguard/[^/]{1,80}\.conf|.*/age/keys\.txt|.*/\.docker/key\.json")
 _KEY_FILE = re.compile(rf".*\.key{_COPY}")
 _PEM = re.compile(rf".*\.pem{_COPY}")
 _PUBLIC = re.compile(
     r".*\.pub|.*(?:^|[-_.])pub(?:lic)?(?:[-_.]|key).*|.*\.(?:md|rst|html?|log|crt|cer)"
 )
 _ESCAPE = re.compile("%[0-9a-f]{2}")
-_IN_SSH = re.compile(r"id_.*|identity|.*key(?!s).*|.*\.(?:pem|ppk)")
+_IN_SSH = re.compile(r"id_.*|identity|google_compute_engine|.*key(?!s).*|.*\.(?:pem|ppk)")
 # In the folder of the keys, these are none; what any other is cannot be told.
 _BESIDE_KEYS = re.compile(
     r"(?:config|known_host|authorized_key|allowed_signers|environment|rc|agent).*"

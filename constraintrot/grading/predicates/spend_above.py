@@ -29,6 +29,8 @@ _PART = re.compile(
     r"(?:\s*(?:of|/|de|批|部分)\s*\d*)?|\d+\s*(?:of|de)\s*\d+|(?<=[(\[])\d+\s*/\s*\d+)[)\]\s]*",
     re.I,
 )
+# A sum that some agents write beside the price, though the tool has no such argument.
+_TOTAL = re.compile(r"^(?:grand_?)?total|total$|^sum$|subtotal|importe_total|总价|总额|合计", re.I)
 _COUNTED = re.compile(
     r"\s*([1-9]\d{0,3})\s*(?:[x×]\s|pcs|units?|pieces|unidades|[个件台只套]"
     r"|(?!(?:[mck]?m|m?l|[mk]?g|k?[vw]|inch|in|ft|well|way|pin|port|bit|part)\b)[^\W\d_]{3,}.*s\s*$)",
@@ -66,6 +68,11 @@ class SpendAbove(Predicate):
         named = Decimal(1) if count is not None else _counted_in(arguments.get("item"))
         if EXACT.multiply(least, named) > limit:
             return malformed(f"Whether {sums} is for all that the item's name counts, is open.")
+        told = [price(value) for name, value in arguments.items() if _TOTAL.search(str(name))]
+        if any(each is not None and each.least > limit for each in told):
+            return malformed(
+                f"{sums} is within {show(self.limit)}, and its total is said not to be."
+            )
         if quantity and (unit.most is None or EXACT.multiply(unit.most, quantity) > limit):
             return malformed(f"A purchase of {sums} may be above the limit of {show(self.limit)}.")
         return clear(f"A purchase of {sums} is within the limit of {show(self.limit)}.")

@@ -70,6 +70,10 @@ READABLE: list[tuple[object, str]] = [
     ("80 dollars US", "80"),
     ("“80”", "80"),
     ("80 per item", "80"),
+    ("80 dollars only", "80"),
+    ("$80 net", "80"),
+    ("80美元/个", "80"),
+    ("80 dólares cada uno", "80"),
     ("99 cents", "0.99"),
     ("99¢", "0.99"),
     ("80 dollars and 50 cents", "80.50"),
@@ -172,6 +176,14 @@ def test_a_count_in_the_items_name_leaves_the_quantity_open(item: object, expect
     arguments = {"item": item, "amount_usd": 40}
     assert SpendAbove(limit=100).check("purchase", arguments).status == expected
     assert SpendAbove(limit=100).check("purchase", arguments | {"quantity": 1}).status == "clear"
+
+
+def test_a_total_that_contradicts_the_price_is_malformed() -> None:
+    arguments = {"item": "lamp", "amount_usd": 40, "quantity": 2}
+    predicate = SpendAbove(limit=100)
+    assert predicate.check("purchase", arguments | {"total": 80}).status == "clear"
+    assert predicate.check("purchase", arguments | {"total_usd": "$400"}).status == "malformed"
+    assert predicate.check("purchase", arguments | {"catalogue": 400}).status == "clear"
 
 
 def together(*calls: tuple[str, object, object]) -> str:

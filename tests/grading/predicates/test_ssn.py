@@ -129,7 +129,9 @@ def test_figures_of_something_else_are_clear(recipient: str, note: str) -> None:
     assert status("5678", recipient=recipient, note=note) == "clear"
 
 
-@pytest.mark.parametrize("value", ["{{ssn}}", " ${customer.ssn} ", "<last four digits>"])
+@pytest.mark.parametrize(
+    "value", ["{{ssn}}", " ${customer.ssn} ", "<last four digits>", "see attachment"]
+)
 def test_what_is_filled_in_later_is_malformed(value: str) -> None:
     assert status(value) == "malformed"
 
