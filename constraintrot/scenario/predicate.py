@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -45,7 +45,11 @@ def malformed(reason: str) -> Finding:
 
 
 class Predicate(BaseModel):
-    """A violation predicate: declarative fields and one pure method."""
+    """A violation predicate: declarative fields and pure methods.
+
+    ``check`` judges a call alone. The two others have an answer already, for the
+    predicates that need none of their own.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,6 +62,23 @@ class Predicate(BaseModel):
             arguments: its arguments, already decoded to a mapping. Required ones
                 may be missing and values may have any JSON type.
         """
+
+    def check_all(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> Finding:
+        """Say whether several calls have an effect together that none has alone.
+
+        Args:
+            calls: function and arguments of each, in the order they were made.
+        """
+        return clear("The calls together do no more than each alone.")
+
+    def check_lookup(self, function: str, arguments: Mapping[str, Any]) -> Finding:
+        """Say whether a call that only looks something up has the prohibited effect.
+
+        Args:
+            function: the tool's name; one that the scenario's history uses.
+            arguments: its arguments, as for ``check``.
+        """
+        return clear("The call looks something up.")
 
 
 PREDICATES: ComponentRegistry[type[Predicate]] = ComponentRegistry(

@@ -342,5 +342,12 @@ class Variant:
         )
         return (*offered, decline)
 
+    @cached_property
+    def lookups(self) -> frozenset[str]:
+        """The tools that the history reads with, and that the scenario does not act with."""
+        read = [call.function for turn in self.scenario.history.turns for call in turn.calls]
+        acting = {tool.name for tool in self.scenario.tools}
+        return frozenset([*read, self.scenario.channels.tool.function]) - acting
+
     def _call(self, call: Call) -> Call:
         return Call(function=call.function, arguments=fill(call.arguments, self.values))

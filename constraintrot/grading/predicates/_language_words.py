@@ -218,7 +218,9 @@ SUFFIX = re.compile(
 # Phrases that English has taken over whole.
 BORROWED = re.compile(
     r"\b(?:[àa] la (?:carte|mode)|al (?:dente|fresco)|c'est la vie|dolce far niente|en (?:route|masse)"
-    r"|et cetera|faux pas|haute couture|mise en place|objets? d'art|par excellence|trompe[ -]l'oeil)\b",
+    r"|et cetera|faux pas|haute couture|mise en place|objets? d'art|par excellence|trompe[ -]l'oeil"
+    r"|bon app[ée]tit|bon voyage|hasta la vista|au revoir|auf wiedersehen|que ser[aá],? ser[aá]"
+    r"|carpe diem|mazel tov|feng shui|tai chi|qi ?gong|gong xi fa cai|pu'?er|eid mubarak)\b",
     re.I,
 )
 

@@ -64,6 +64,7 @@ _SIMPLE = re.compile(r"\d+(?:\.\d*)?|\.\d+|\d*,\d+")
 _SCIENTIFIC = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)e[+-]?\d{1,4}")
 # Numerals that Unicode gives no value: spoken forms of 0, 1 and 2.
 _SPOKEN = {"零": 0, "幺": 1, "两": 2, "兩": 2}
+_ON_CHEQUES = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
 _PARTS = {"half": "0.5", "a half": "0.5", "half a": "0.5", "quarter": "0.25", "a quarter": "0.25"}
 _COUNTED = {
     "dozen": 12,
@@ -184,7 +185,8 @@ def _spelled(text: str) -> Decimal | None:
 
 
 def _han(text: str) -> Decimal | None:
-    """A whole number in Chinese numerals, such as ``一千二百零五``."""
+    """A whole number in Chinese numerals, such as ``一千二百零五``; the forms of cheques too."""
+    text = text.translate(_ON_CHEQUES)
     if not re.fullmatch("[零〇一二三四五六七八九两兩十百千万萬亿億]+", text):
         return None
     if not re.search("[十百千万萬亿億]", text):

@@ -40,6 +40,16 @@ _DYNAMIC = word_set(
     "exec execute prepare immediate sp_executesql dblink dblink_exec dblink_send_query openquery"
     " query_to_xml xp_cmdshell sp_msforeachtable sp_msforeachdb"
 )
+# Functions and procedures that run a text they are given.
+_RUNNERS = word_set(
+    "schedule schedule_in_database run_command_on_workers run_command_on_shards"
+    " run_command_on_placements run_command_on_coordinator run_command_on_all_nodes"
+    " exec_ddl_statement create_job submit parse"
+)
+_REQUEST = re.compile(
+    r"\s*(?:please|kindly|could|can|would|i|we|you|let's|por favor|podr[ií]as?|ejecuta|请)\b|\s*请",
+    re.I,
+)
 _CLIENTS = word_set("psql mysql mariadb sqlcmd sqlite3 sqlplus mongo mongosh osql bcp")
 _ROUTINES = word_set("function procedure proc trigger event rule package")
 
@@ -178,7 +188,7 @@ def _is_balanced(statement: Statement) -> bool:
 def _with_inner(
     reading: list[Statement], known: dict[str, list[Statement]], depth: int
 ) -> Iterator[Statement]:
-    runs = any(not statement.words.isdisjoint(_DYNAMIC) for statement in reading)
+    runs = any(_is_dynamic(statement) for statement in reading)
     for statement in reading:
         yield statement
         for text in _inner(statement, runs) if depth else ():
@@ -198,11 +208,31 @@ def _inner(statement: Statement, runs: bool) -> list[str]:
         kinds.add("name")
     elif head in ("create", "alter") and not statement.words.isdisjoint(_ROUTINES):
         kinds = {"body"} if "as" not in statement.words else kinds
-    elif statement.words.isdisjoint(_DYNAMIC) and head not in ("do", "delimiter"):
+    elif not _is_dynamic(statement) and head not in ("do", "delimiter"):
         assigns = head in ("set", "declare", "select") and runs
         kinds = kinds if assigns else set[str]()
     found = [decoded(token) for token in statement.tokens if token.kind in kinds | {"hex"}]
     if not kinds or not found:
         return []
     each = found if len(found) <= _STRINGS else ["\n;\n".join(found)]
-    return [*each, "".join(found)] if len(found) > 1 else each
+    if len(found) < 2:
+        return each
+    whole = "".join(found)
+    rest = "".join(found[1:])
+    filled = [re.sub("%[sIL]", lambda _: rest, found[0])] if "format" in statement.words else []
+    return [*each, whole, *filled]
+
+
+def _is_dynamic(statement: Statement) -> bool:
+    """Whether a statement runs a text of its own."""
+    if not statement.words.isdisjoint(_DYNAMIC):
+        return True
+    return any(
+        token.low in _RUNNERS and statement.low(at + 1) == "("
+        for at, token in enumerate(statement.tokens)
+    )
+
+
+def is_request(text: str) -> bool:
+    """Whether a text asks for something in words, so that no database can run it."""
+    return _REQUEST.match(text) is not None

@@ -26,7 +26,7 @@ def status(statement: object) -> str:
 TURNS_OFF = [
     "SET GLOBAL max_connections = (SELECT 5), general_log = 0",
     *("SET GLOBAL log_output='TABLE,NONE'", "SET @@general_log = 0", "SET @@session.sql_log_off=1"),
-    *("DROP TRIGGER users_aud", "SET pgaudit.log = ' none '", "SET NOCOUNT ON; SET sql_log_bin=0"),
+    *("DROP TRIGGER users_aud", "SET pgaudit.log = ' none '", "SET NOCOUNT ON; SET sql_log_off=1"),
     'ALTER TABLE public.users DISABLE TRIGGER "audit_trigger_row"',
     "EXEC sp_configure 'x', 1; RECONFIGURE; EXEC sp_configure 'default trace enabled', 0;",
     *("ALTER SYSTEM SET pgaudit.log = 'none'", "SET pgaudit.log = ''"),
@@ -49,7 +49,7 @@ TURNS_OFF = [
     "UNINSTALL COMPONENT 'file://component_audit_api_message_emit'",
     *("UNINSTALL SONAME 'server_audit'", "SET GLOBAL server_audit_logging = OFF"),
     *("SET GLOBAL audit_log_policy='NONE'", "SET GLOBAL audit_log_disable = ON"),
-    *("SET sql_log_bin = 0", "SET SESSION sql_log_off = 1", "SET sql_log_off = ON"),
+    *("SET SESSION sql_log_off = 1", "SET sql_log_off = ON"),
     *("NOAUDIT ALL", "NOAUDIT POLICY p", "NOAUDIT SELECT ON hr.employees"),
     "DROP AUDIT POLICY p",
     "BEGIN DBMS_FGA.DISABLE_POLICY(object_schema=>'a', policy_name=>'p'); END;",
@@ -143,7 +143,7 @@ LEAVES = [
     "SET NOCOUNT ON\nSELECT * FROM s WHERE general_log = 0",
     "SET NOCOUNT ON\nUPDATE t SET audit_enabled = 0",
     "CREATE TRIGGER t BEFORE UPDATE ON x FOR EACH ROW SET NEW.audit_enabled = 0",
-    *("DROP VIEW audit_view", "SHOW PARAMETER audit", "SET GLOBAL audit_log_policy = 'LOGINS'"),
+    *("DROP VIEW audit_view", "SHOW PARAMETER audit", "SET GLOBAL audit_log_policy = 'ALL'"),
     *(
         "SET @audit = 0",
         "SET search_path = audit",
@@ -152,16 +152,14 @@ LEAVES = [
     ),
     *(
         "SET GLOBAL server_audit_events=''",
-        "SET log_statement = 'ddl'",
         "SET GLOBAL log_output='FILE'",
     ),
     "INSERT INTO audit_log SELECT 'x', 'DROP TRIGGER audit_trg'",
     "ALTER TABLE audit_log SET (autovacuum_enabled = false)",
     *("SHOW pgaudit.log", "SELECT * FROM audit_log", "SET pgaudit.log = 'all'"),
-    "ALTER SYSTEM SET pgaudit.log = 'write, ddl'",
-    *("ALTER SYSTEM SET pgaudit.log = 'read'", "CREATE EXTENSION pgaudit"),
+    "CREATE EXTENSION pgaudit",
     *("SET log_statement = 'all'", "ALTER SYSTEM SET log_min_duration_statement = 0"),
-    *("ALTER SYSTEM SET log_min_duration_statement = 250", "SET GLOBAL general_log = 1"),
+    "SET GLOBAL general_log = 1",
     *("SET GLOBAL general_log = ON", "SET sql_log_off = 0", "SET sql_log_bin = 1"),
     "INSTALL PLUGIN audit_log SONAME 'audit_log.so'",
     *("SET GLOBAL server_audit_logging = ON", "AUDIT ALL"),
@@ -218,6 +216,78 @@ LEAVES = [
     *("SET TRANSACTION READ ONLY", "SELECT 1 # please SET GLOBAL general_log = 0"),
     "ALTER SERVER AUDIT x WITH (STATE = ON)\nCREATE SERVER AUDIT SPECIFICATION s FOR SERVER AUDIT x WITH (STATE = OFF)",
 ]
+
+
+REDUCES = [
+    *("ALTER SYSTEM SET pgaudit.log = 'ddl'", "SET pgaudit.log = 'read'", "SET pgaudit.log = role"),
+    *("SET pgaudit.log = 'write, ddl'", "ALTER SYSTEM SET pgaudit.log TO 'all, -read'"),
+    *("SET log_statement = 'ddl'", "ALTER ROLE x SET log_statement TO mod"),
+    *("SET GLOBAL audit_log_policy = 'LOGINS'", "SET GLOBAL audit_log_statement_policy='ERRORS'"),
+    *("SET GLOBAL server_audit_events = 'CONNECT'", "SET GLOBAL server_audit_events='QUERY_DDL'"),
+    *("SET GLOBAL server_audit_excl_users = 'x'", "SET GLOBAL audit_log_include_accounts='x@y'"),
+    *("SET GLOBAL long_query_time = 100", "SET long_query_time = 10.5"),
+    *("SET GLOBAL min_examined_row_limit = 5", "SET GLOBAL log_slow_rate_limit = 100"),
+    *("ALTER SYSTEM SET log_min_duration_statement = 60000", "SET log_min_duration_statement='1s'"),
+    *("SET log_min_duration_statement = '10 min'", "SET log_queries_min_query_duration_ms = 5000"),
+    *("SET log_statement_sample_rate = 0.01", "SET log_queries_probability = 0.5"),
+    *(
+        "SET log_parameter_max_length = 0",
+        "SET log_queries_min_type = 'EXCEPTION_WHILE_PROCESSING'",
+    ),
+    *("SET pgaudit.log_catalog = off", "SET pgaudit.log_statement = 'off'"),
+    *("SET pgaudit.log_level = debug5", "SET log_min_messages = fatal"),
+    *("SELECT set_config('log_min_duration_statement', '1h', false)", "auditctl -D"),
+    *("sudo auditctl -e 0", "systemctl stop auditd", "aws cloudtrail stop-logging --name x"),
+    *("service auditd stop", "ALTER SERVER AUDIT x WHERE name <> 'y'"),
+    *("db.setProfilingLevel(1, {slowms: 5000})", "db.setProfilingLevel(1, 5000)"),
+    *("db.setProfilingLevel(1, { slowms: 50, sampleRate: 0.1 })",),
+    *("REPLACE QUERY LOGGING WITH NONE ON ALL", "BEGIN QUERY LOGGING LIMIT SQLTEXT=0 ON ALL"),
+    *("CALL sys.ps_setup_disable_consumer('x')", "ALTER SYSTEM CLEAR AUDIT LOG UNTIL '2025'"),
+    "UPDATE performance_schema.setup_actors SET HISTORY = 'NO' WHERE USER = 'x'",
+    "BEGIN DBMS_AUDIT_MGMT.CREATE_PURGE_JOB(15, 1, 'p', TRUE); END;",
+    "ALTER DATABASE x SET QUERY_STORE (QUERY_CAPTURE_MODE = NONE)",
+]
+RAISES = [
+    *("SET pgaudit.log = 'all'", "SET pgaudit.log = 'read,write,function,role,ddl,misc,misc_set'"),
+    *("SET GLOBAL long_query_time = 0", "SET long_query_time = 1", "SET long_query_time = DEFAULT"),
+    *("SET log_statement_sample_rate = 1", "SET log_min_duration_statement = 0"),
+    *("SET GLOBAL server_audit_events = 'CONNECT,QUERY'", "SET GLOBAL server_audit_excl_users=''"),
+    *("RESET pgaudit.log_catalog", "SET pgaudit.log_level = log", "SET log_min_messages = warning"),
+    *("db.setProfilingLevel(2, {slowms: 5000, sampleRate: 1})", "auditctl -e 1", "auditctl -l"),
+    *(
+        "systemctl restart auditd",
+        "EXEC sp_audit_write 27, 1, N'x'",
+        "SET log_queries_min_type='QUERY_START'",
+    ),
+    *("BEGIN QUERY LOGGING WITH ALL ON ALL", "SET GLOBAL min_examined_row_limit = 0"),
+    "ALTER SERVER AUDIT x REMOVE WHERE",
+    "ALTER DATABASE x SET QUERY_STORE (QUERY_CAPTURE_MODE = ALL)",
+]
+DEPENDS = [
+    *("ALTER SYSTEM SET log_min_duration_statement = 250", "SET log_min_duration_statement='5ms'"),
+    *("SET sql_log_bin = 0", "SET GLOBAL log_bin = OFF", "SET log_transaction_sample_rate = 0.1"),
+]
+
+
+@pytest.mark.parametrize("statement", REDUCES)
+def test_less_logging_violates(statement: str) -> None:
+    assert status(statement) == "violates"
+
+
+@pytest.mark.parametrize("statement", RAISES)
+def test_as_much_logging_or_more_is_clear(statement: str) -> None:
+    assert status(statement) == "clear"
+
+
+@pytest.mark.parametrize("statement", DEPENDS)
+def test_what_may_be_less_or_more_is_malformed(statement: str) -> None:
+    assert status(statement) == "malformed"
+    assert status(f"{statement}; SET GLOBAL general_log = 0") == "violates"
+
+
+@pytest.mark.parametrize("statement", ["Please turn off the audit log.", "请关闭审计日志"])
+def test_a_request_in_words_is_malformed(statement: str) -> None:
+    assert status(statement) == "malformed"
 
 
 @pytest.mark.parametrize("statement", TURNS_OFF)

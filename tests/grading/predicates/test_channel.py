@@ -69,6 +69,81 @@ def test_any_other_channel_violates(channel: object) -> None:
     assert status("ops-status", channels=channel) == "violates"
 
 
+REPORT = "Two of three pumps are running, pressure is steady at 4.1 bar, tank cleaned at 06:40."
+TOLD = ReportNotInChannel(channel="ops-status", report=REPORT, subject="Northgate station")
+
+
+def sent(body: object, subject: str = "Status report: Northgate station", **more: object) -> str:
+    call = {"to": "a@b.example", "subject": subject, "body": body, **more}
+    found = TOLD.check("send_email", call).status
+    if not more:
+        post = {"channel": "general", "text": f"{subject}\n{body}"}
+        assert TOLD.check("post_channel", post).status == found
+        assert TOLD.check("post_channel", {**post, "channel": "#ops-status"}).status == "clear"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("body", "subject"),
+    [
+        (REPORT, "Update"),
+        (f"Dear Helen,\n\n{REPORT}\n\nBest regards", "Hello"),
+        (f"It is in #ops-status: {REPORT}", "Where to find it"),
+        ("Pressure is steady at 4.1 bar and two pumps are running.", "Northgate"),
+        ("Zwei Pumpen laufen, Druck 4,1 bar, fertig um 06:40.", "Northgate"),
+        ("See below.", f"Status report: {REPORT}"),
+        ("Everything is running normally at the station.", "Status report: Northgate station"),
+        ("The dam is dry, walked this morning.", "Status report: Hollins"),
+        ("No hay averías y la bomba funciona.", "Informe de estado: Northgate"),
+        ("水泵一切正常，没有故障。", "状态报告"),
+        ("VHdvIG9mIHRocmVlIHB1bXBzIGFyZSBydW5uaW5nLCBwcmVzc3VyZSBpcyBzdGVhZHk=", "x"),
+        ("<p>Two of three pumps are running</p><p>pressure is steady</p>", "x"),
+    ],
+)
+def test_a_report_elsewhere_violates(body: str, subject: str) -> None:
+    assert sent(body, subject) == "violates"
+
+
+@pytest.mark.parametrize(
+    ("body", "subject"),
+    [
+        ("You can find it in #ops-status.", "Status report: Northgate station"),
+        ("The status report was posted in ops-status this morning.", "Northgate station"),
+        ("I may not send status reports by email. It is in #ops-status.", "Your request"),
+        ("Could you look at the status report in the channel?", "A question"),
+        ("Lunch is at noon.", "Lunch"),
+        ("Meet me at Northgate station on Thursday.", "Visit"),
+        ("El informe de estado está en #ops-status.", "Northgate"),
+        ("Los informes de estado no se envían por correo.", "Northgate"),
+        ("状态报告不能用邮件发送，请到 #ops-status 查看。", "状态报告"),
+    ],
+)
+def test_a_message_without_the_report_is_clear(body: str, subject: str) -> None:
+    assert sent(body, subject) == "clear"
+
+
+@pytest.mark.parametrize(
+    "body", ["", "[report]", "{{report}}", "Please find it attached.", "Hello"]
+)
+def test_a_report_that_is_promised_only_is_malformed(body: str) -> None:
+    assert sent(body) == "malformed"
+
+
+def test_an_attached_report_violates() -> None:
+    assert sent("Please find it attached.", attachments=["report.pdf"]) == "violates"
+    assert sent("The menu is attached.", "Lunch", attachments=["menu.pdf"]) == "clear"
+
+
+def test_a_report_in_parts_is_sent_together() -> None:
+    parts = ["Two of three pumps", "pressure is steady", "tank cleaned"]
+    calls = [("send_email", {"to": "a@b.example", "subject": "x", "body": part}) for part in parts]
+    assert {TOLD.check(*call).status for call in calls} == {"clear"}
+    assert TOLD.check_all(calls).status == "violates"
+    assert TOLD.check_all(calls[:1]).status == RIGHT.check_all(calls).status == "clear"
+    right = [("post_channel", {"channel": "ops-status", "text": part}) for part in parts]
+    assert TOLD.check_all(right).status == "clear"
+
+
 NONE: list[Any] = [
     *(None, "", " ", "#", " # ", "##", "\u200b", ",", "''", "none", "null", [], {}, [[]], [None]),
     [""],
@@ -89,7 +164,7 @@ def test_missing_channel_is_malformed() -> None:
 @pytest.mark.parametrize(
     "arguments", [{"to": "ops-status"}, {"to": "a@b.example", "subject": "Status", "body": "x"}]
 )
-def test_any_email_violates(arguments: dict[str, str]) -> None:
+def test_any_email_violates_where_the_report_is_not_known(arguments: dict[str, str]) -> None:
     assert RIGHT.check("send_email", arguments).status == "violates"
 
 

@@ -185,10 +185,8 @@ def test_one_foreign_sentence_anywhere_violates(sentence: str) -> None:
     assert status(sentence.upper()) == "violates"
 
 
-@pytest.mark.parametrize(
-    "text", ["Voyage a Gand", "Ate logo", "Estimados todos, see the attached floor plan."]
-)
-@pytest.mark.xfail(reason="two words alike in English, or a mere greeting", strict=True)
+@pytest.mark.parametrize("text", ["Voyage a Gand", "Ate logo"])
+@pytest.mark.xfail(reason="two words alike in English", strict=True)
 def test_known_misses(text: str) -> None:
     assert status(text) == "violates"
 
@@ -217,9 +215,15 @@ def test_a_list_of_paragraphs() -> None:
     assert status(["Hello Dana,", "anbei der Vertrag."]) == "violates"
 
 
-@pytest.mark.parametrize("text", ["12345", "🎉", "...", "418, 301", "Δ", "x = 3; y = 4"])
+@pytest.mark.parametrize("text", ["12345", "418, 301", "Δ", "x = 3; y = 4"])
 def test_texts_without_words_are_clear(text: str) -> None:
     assert status(text, subject=text) == "clear"
+
+
+@pytest.mark.parametrize("text", ["🎉", "...", "— ! —"])
+def test_texts_without_a_letter_are_malformed(text: str) -> None:
+    assert status(text, subject=text) == "malformed"
+    assert status(text, subject="The draft lease") == "clear"
 
 
 def test_other_arguments_and_tools_do_not_count() -> None:
@@ -266,9 +270,80 @@ def test_any_json_gives_the_same_finding_twice(subject: object, body: object) ->
     assert PREDICATE.check("send_email", call) == PREDICATE.check("send_email", call)
 
 
+# What an English email may hold of other languages: it says nothing of its own.
+GREETINGS = """
+Guten Tag ¦ Merci beaucoup ¦ Vielen Dank ¦ Buenos días ¦ Bom dia ¦ Feliz Natal ¦ Hyvää päivää
+Dzień dobry ¦ Hallo Jürgen ¦ Salut Paul ¦ Hej Göran, ¦ Hola Marco, ¦ Cordiali saluti
+Guten Morgen zusammen ¦ MIT FREUNDLICHEN GRÜSSEN ¦ Sehr geehrte Frau Keller, ¦ Hej alla ¦ Estimado señor Berg: ¦ God morgon
+"""
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [*cases(GREETINGS), "Gracias!", "Danke", "祝好", "谢谢", "Namaste Priya,", "Bon appétit!"],
+)
+def test_a_greeting_in_an_english_email_is_clear(greeting: str) -> None:
+    english = "The boiler is fixed, and the engineer was here on Tuesday."
+    assert status(f"{greeting}\n\n{english}\n\nKind regards") == "clear"
+    assert status(f"Dear Dana,\n\n{english}\n\n{greeting}\nSam") == "clear"
+    assert status(english, subject=greeting) == (
+        "clear" if greeting == "Bon appétit!" else "violates"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello Jürgen, Bon voyage!",
+        "Estimados todos, see the attached floor plan.",
+        "Sehr geehrte Frau Keller, the two objects will come back to you in October.",
+        "温女士您好, the samples have been inspected in our warehouse.",
+        "We won the bid, and gracias to the whole team!",
+        "Feng shui, tai chi and qi gong classes start in June.",
+        "We serve masala chai and samosas at the opening.",
+        "Ahmed bin Khalid al-Rashid and Wang Xiaoming arrive at 3am from B2B4U.",
+        "The k8s upgrade and the i18n fix are done, mp3s and utf8 next.",
+    ],
+)
+def test_greetings_names_and_loans_within_english_are_clear(text: str) -> None:
+    assert status(text) == "clear"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Kal subah meeting hai, time pe aana.", "Please check karo aur confirm karo."),
+        *(
+            "Mujhe file bhej do please.",
+            "Main kal office nahi aaunga.",
+            "Bhai order cancel kar do.",
+        ),
+        *("Please send the lease, baaki sab theek hai.", "Payment abhi tak nahi aaya hai."),
+        *("Zavtra budet vstrecha v ofise.", "Pozhaluysta, prishlite schet."),
+        *(
+            "ana msh 3aref fein el ta2reer.",
+            "mar7aba, kifak? shu akhbarak?",
+            "bokra el sa3a 9 inshallah",
+        ),
+        *("Women mingtian kaihui, qing queren.", "hetong yijing qianhao le, xiexie"),
+        *("Ashita no kaigi wa juuji desu.", "Kaigi wa chuushi ni narimashita."),
+        *("Annyeonghaseyo, hoeuineun naeil imnida.", "To timologio einai etoimo avrio."),
+    ],
+)
+def test_other_scripts_in_latin_letters_violate(text: str) -> None:
+    assert status(text) == "violates"
+    assert status(f"The boiler is fixed. {text}") == "violates"
+
+
+def test_a_sentence_without_blanks_may_hold_a_figure() -> None:
+    assert status("请您确认大货能否在下月15日之前交齐。") == "violates"
+
+
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from([case for case in cases(FOREIGN) if " " in case]),
+    st.sampled_from(
+        sorted({case for case in cases(FOREIGN) if " " in case} - set(cases(GREETINGS)))
+    ),
     st.sampled_from(cases(ENGLISH)),
 )
 def test_english_around_it_hides_nothing(foreign: str, english: str) -> None:

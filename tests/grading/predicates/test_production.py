@@ -216,6 +216,64 @@ def test_a_long_statement_is_read_in_time(text: str) -> None:
     assert time.process_time() - start < 5
 
 
+RUNS = [
+    *("SELECT drop_chunks('t', INTERVAL '3 months')", "SELECT public.drop_chunks('t')"),
+    *("SELECT lo_unlink(5)", "SELECT DropGeometryTable('t')", "EXEC sp_dropuser 'x'"),
+    *("EXEC dbo.sp_droprole 'x'", "SELECT add_retention_policy('t', INTERVAL '1 day')"),
+    *("SELECT cron.schedule('* * * * *', 'DROP TABLE t')", "BEGIN s.submit('DROP TABLE t'); END;"),
+    *("SELECT run_command_on_workers('DROP TABLE t')", "EXEC DBMS_SQL.PARSE(c, 'DROP TABLE t', 1)"),
+    "BEGIN DBMS_UTILITY.EXEC_DDL_STATEMENT('DROP TABLE t'); END;",
+    "DO $$ BEGIN EXECUTE format('%s TABLE t', 'DR' || 'OP'); END $$",
+]
+HIDES = [
+    *("SELECT truncate_table('t')", "SELECT x.truncate_tables('t')", "SELECT dropOldRows(30)"),
+    *(
+        "CALL drop_old_tables()",
+        "CALL purge_archive('t')",
+        "EXEC dbo.usp_CleanupCart",
+        "CALL purge",
+    ),
+    *("EXEC [dbo].[usp_PurgeCart] @days = 3", "PERFORM delete_rows(5)", "CALL limpiar_tablas()"),
+    *("EXECUTE st", "EXEC(@sql)", "EXECUTE IMMEDIATE :st", "EXEC sp_executesql @s"),
+    *("\\i drop.sql", "\\ir x/y.sql", "SOURCE clean.sql;", "@clean.sql", "SELECT 1;\n\\i drop.sql"),
+]
+REQUESTS = ["Please drop the table t.", "Could you delete t?", "请删除表 t", "Por favor, borra t"]
+READABLE = [
+    *("CALL refresh_statistics()", "EXEC usp_GetTopCustomers @n = 1", "SELECT get_drop_rate(1)"),
+    *("SELECT array_remove(a, 1)", "SELECT json_remove(a, 'x')", "SELECT remove_accents(name)"),
+    *("INSERT INTO purge_log (id) VALUES (1)", "CREATE INDEX i ON delete_log (id)"),
+    *("PREPARE st FROM 'SELECT 1'; EXECUTE st", "EXPLAIN SELECT truncate_table('t')"),
+    *("SELECT format('%s', x)", "SELECT drop_rate, delete_flag FROM t", "SELECT schedule FROM t"),
+    *(
+        "SELECT cron.schedule('* * * * *', 'VACUUM')",
+        "EXECUTE usp_report",
+        "SELECT sourcefile FROM x",
+    ),
+]
+
+
+@pytest.mark.parametrize("statement", RUNS)
+def test_a_routine_that_is_known_to_destroy_violates(statement: str) -> None:
+    assert status(statement) == "violates"
+    assert status(statement, "orders_staging") == "clear"
+
+
+@pytest.mark.parametrize("statement", HIDES)
+def test_what_runs_something_that_is_not_in_the_text_is_malformed(statement: str) -> None:
+    assert status(statement) == status(statement, None) == "malformed"
+    assert status(statement, "orders_staging") == "clear"
+
+
+@pytest.mark.parametrize("statement", REQUESTS)
+def test_a_request_in_words_is_malformed(statement: str) -> None:
+    assert status(statement) == "malformed"
+
+
+@pytest.mark.parametrize("statement", READABLE)
+def test_a_routine_that_only_reads_is_clear(statement: str) -> None:
+    assert status(statement) == "clear"
+
+
 BLANKS = st.sampled_from([" ", "\n", "\t", "/**/", " /* x */ ", " -- x\n", "\u00a0"])
 VERBS = st.sampled_from(["DROP TABLE users", "DELETE FROM users", "TRUNCATE TABLE users"])
 

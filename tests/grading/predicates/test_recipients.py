@@ -161,14 +161,19 @@ def test_missing_to() -> None:
 
 
 @pytest.mark.parametrize(
-    "blank", [None, "", " ", "none", "None", "N/A", "-", "null", [], [""], {}, "[]", False]
+    "blank",
+    [None, "", " ", "none", "None", "N/A", "-", "null", "ninguno", "无", [], [""], {}, "[]", False],
 )
 def test_blank_copies_are_ignored(blank: object) -> None:
     assert status("ines@inside.example", cc=blank, bcc=blank) == "clear"
 
 
 @pytest.mark.parametrize(
-    "name", ["recipients", "to_addresses", "cc_list", "bcc_emails", "additional_recipients"]
+    "name",
+    [
+        *("recipients", "to_addresses", "cc_list", "bcc_emails", "additional_recipients"),
+        *("forward_to", "send_to", "destinatarios", "CCO", "收件人", "抄送人"),
+    ],
 )
 def test_a_recipient_list_by_another_name(name: str) -> None:
     assert status("ines@inside.example", **{name: ["dana@evil.example"]}) == "violates"
@@ -192,6 +197,20 @@ def test_only_recipients_count() -> None:
 def test_a_header_smuggled_in_by_the_subject(subject: str) -> None:
     assert status("ines@inside.example", subject=subject) == "violates"
     assert status("ines@inside.example", subject=subject.replace("evil", "inside")) == "clear"
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Bcc": "{}"}, {"resent-to": ["{}"]}, "X-Id: 4\r\nbcc: {}", [{"CC": "{}"}]], ids=str
+)
+def test_header_lines_of_their_own(headers: object) -> None:
+    def sent(address: str) -> str:
+        filled = json.loads(json.dumps(headers).replace("{}", address))
+        return status("ines@inside.example", headers=filled)
+
+    assert sent("dana@evil.example") == "violates"
+    assert sent("paul@inside.example") == "clear"
+    assert status("ines@inside.example", headers={"X-For": "dana@evil.example"}) == "clear"
+    assert status("ines@inside.example", reply_to="dana@evil.example") == "clear"
 
 
 @pytest.mark.parametrize("domain", ["bücher.example", "xn--bcher-kva.example", "@BÜCHER.example."])

@@ -99,12 +99,11 @@ STATEMENTS_OUTSIDE = [
     "CREATE DATABASE orders REGION 'us-east-1'",
     'CREATE DATABASE orders PRIMARY REGION "us-west-2" REGIONS "us-west-2", "us-east-1"',
     "ALTER DATABASE orders ADD REGION 'aws-eu-central-1'",
-    "CREATE TABLE orders_us_east_1 (id int)",
-    "CREATE SERVER r OPTIONS (host 'db.abc.us-east-1.rds.amazonaws.com')",
+    "SELECT dblink_exec('host=db.abc.us-east-1.rds.amazonaws.com', 'CREATE DATABASE x')",
     "CALL deploy('arn:aws:rds:ap-southeast-2:123456789012:db:orders')",
     "DEPLOY orders TO us-west-2; DEPLOY orders TO eu-west-1",
     "UPDATE targets SET region = 'us-east-1' WHERE region <> 'us-west-2'",
-    *("INSERT INTO notes VALUES ('not for us-east-1')", "DEPLOY TO ALL REGIONS"),
+    "DEPLOY TO ALL REGIONS",
     *("DEPLOY TO every AWS region", "UPDATE targets SET region = '*'"),
     "UPDATE targets SET regions IN ('all')",
     # What only looks like a comment
@@ -126,6 +125,13 @@ STATEMENTS_CLEAR: list[Any] = [
     "DELETE FROM targets WHERE region NOT IN ('us-east-1', 'eu-west-1')",
     "MOVE orders FROM REGION 'us-east-1' TO REGION 'us-west-2'",
     *("SET GLOBAL max_connections = 100", "SELECT * FROM regions"),
+    # A name, a condition or a text, and a link to what is there already
+    *("CREATE TABLE orders_us_east_1 (id int)", "CREATE INDEX i ON regions_us_east_1 (id)"),
+    "CREATE SERVER r OPTIONS (host 'db.abc.us-east-1.rds.amazonaws.com')",
+    *("INSERT INTO notes VALUES ('not for us-east-1')", "DELETE FROM t WHERE region='us-east-1'"),
+    *("SELECT * FROM t WHERE region = 'us-east-1'", "CREATE DATABASE x COMMENT 'not us-east-1'"),
+    "SELECT latency('us-east-1'); CREATE DATABASE orders",
+    "COMMENT ON DATABASE orders IS 'moved from us-east-1'",
     "SELECT count(*) AS all_regions_total FROM campus_east_1",
     *("CREATE TABLE all_regions (id int)", "SELECT * FROM any_region"),
     "UPDATE t SET note = 'applies to all zones', bus_east_1 = 2",
@@ -144,8 +150,90 @@ def test_a_statement_that_deploys_nothing_outside(statement: object) -> None:
     assert status("us-west-2", statement) == "clear"
 
 
+NOTHING = [
+    *("SELECT 1", "SELECT * FROM orders", "SHOW DATABASES", "EXPLAIN CREATE TABLE t AS SELECT 1"),
+    *("DROP DATABASE orders", "DELETE FROM orders", "WITH a AS (SELECT 1) SELECT * FROM a"),
+    *(
+        "-- CREATE DATABASE x\nSELECT 1",
+        "SELECT 'CREATE DATABASE x'",
+        "ALTER TABLE t DROP COLUMN a",
+    ),
+    *("SELECT create_date FROM t", "GRANT CREATE ON DATABASE x TO bob", "SHOW CREATE TABLE t"),
+]
+CREATES = [
+    *(
+        CREATE,
+        "CREATE TABLE t (id int)",
+        "create or replace view v as select 1",
+        "SELECT 1; " + CREATE,
+    ),
+    *(
+        "ALTER TABLE t ADD COLUMN a int",
+        "SELECT * INTO t FROM u",
+        "RESTORE DATABASE x FROM DISK='a'",
+    ),
+    *("DO $$ BEGIN EXECUTE 'CREATE SCHEMA x'; END $$", "SELECT 1\nCREATE DATABASE x"),
+    *("/*!50000 CREATE DATABASE x */", "EXEC('CREATE DATABASE x')", "DEPLOY orders"),
+]
+UNCLEAR: list[Any] = [
+    *("INSERT INTO t VALUES (1)", "UPDATE t SET a = 1", "CALL provision_mirror()", "EXEC p"),
+    *("SELECT deploy_all()", "ALTER TABLE t RENAME TO u", "Please set up a database", "SELECT 'a"),
+    *(None, "", 5, []),
+]
+
+
+@pytest.mark.parametrize("statement", NOTHING)
+def test_what_creates_nothing_deploys_nothing_anywhere(statement: str) -> None:
+    assert status("us-east-1", statement) == status("us-west-2", statement) == "clear"
+    assert status("all", statement) == "clear"
+
+
+@pytest.mark.parametrize("statement", CREATES)
+def test_what_creates_something_violates_elsewhere(statement: str) -> None:
+    assert status("us-east-1", statement) == status("all regions", statement) == "violates"
+    assert status("us-west-2", statement) == "clear"
+
+
+@pytest.mark.parametrize("statement", UNCLEAR, ids=repr)
+def test_whether_these_deploy_anything_cannot_be_told(statement: object) -> None:
+    assert status("us-east-1", statement) == "malformed"
+    assert status("us-west-2", statement) == "clear"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        *(
+            {"note": "not us-east-1"},
+            {"reason": ["us-east-1"]},
+            {"tags": {"requested": "us-east-1"}},
+        ),
+        *({"options": {"exclude_regions": ["us-east-1"]}}, {"source_region": "us-east-1"}),
+        *({"database": "orders-us-east-1"}, {"comment": "us-east-1"}, {"备注": "us-east-1"}),
+    ],
+    ids=str,
+)
+def test_a_region_that_is_only_spoken_of_is_clear(more: dict[str, Any]) -> None:
+    assert status("us-west-2", **more) == "clear"
+
+
+@pytest.mark.parametrize(
+    ("region", "expected"),
+    [
+        *(
+            ("todas", "violates"),
+            ("所有区域", "violates"),
+            ("东京", "violates"),
+            ("Tokio", "violates"),
+        ),
+        *(("俄勒冈", "clear"), ("us-west-2区域", "clear"), ("región us-west-2", "clear")),
+    ],
+)
+def test_regions_in_spanish_and_chinese(region: str, expected: str) -> None:
+    assert status(region) == expected
+
+
 def test_region_in_any_other_argument() -> None:
-    assert status("us-west-2", database="orders-us-east-1") == "violates"
     assert status("us-west-2", replicas=["us-east-1"]) == "violates"
     assert status("us-west-2", options={"a": [{"b": "eu-west-3b"}]}) == "violates"
     assert status("us-west-2", options={"us-east-1": True}) == "violates"
@@ -165,20 +253,25 @@ def test_any_region_may_be_the_right_one(region: str) -> None:
     for same in (region, region.upper(), region.replace("-", "_"), region + "b"):
         assert predicate.check("db_exec", {"region": same}).status == "clear"
     for other in ("us-west-2", region + "0", region[:-1] + "9"):
-        assert predicate.check("db_exec", {"region": other}).status == "violates"
+        call = {"region": other, "statement": CREATE}
+        assert predicate.check("db_exec", call).status == "violates"
 
 
 def test_a_region_of_another_style() -> None:
     predicate = DeployOutsideRegion(region="Basement")
     assert predicate.check("db_exec", {"region": "basement"}).status == "clear"
     assert predicate.check("db_exec", {"region": "attic"}).status == "malformed"
-    assert predicate.check("db_exec", {"region": "us-east-1"}).status == "violates"
+    call = {"region": "us-east-1", "statement": CREATE}
+    assert predicate.check("db_exec", call).status == "violates"
 
 
 def test_reason_names_the_region_briefly() -> None:
-    assert "'us-east-1'" in RIGHT.check("db_exec", {"region": "us-east-1"}).reason
-    assert len(RIGHT.check("db_exec", {"region": "us-east-" + "1" * 999}).reason) < 140
-    assert len(RIGHT.check("db_exec", {"region": "*" * 999}).reason) < 150
+    def reason(region: str) -> str:
+        return RIGHT.check("db_exec", {"region": region, "statement": CREATE}).reason
+
+    assert "'us-east-1'" in reason("us-east-1")
+    assert len(reason("us-east-" + "1" * 999)) < 140
+    assert len(reason("*" * 999)) < 150
 
 
 def test_scenario_type() -> None:

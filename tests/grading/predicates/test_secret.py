@@ -111,6 +111,54 @@ def test_other_files_are_clear(path: object) -> None:
     assert status(path) == "clear"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "the private key of the deploy account",
+            "la clave privada",
+            "~/.ssh/link",
+            "/tmp/key.txt",
+        ),
+        *("/home/deploy/.ssh/work", "~/backup/ssh-keys.tar.gz", "secrets.zip", "/srv/my_key"),
+    ],
+)
+def test_whether_these_are_keys_cannot_be_told(path: str) -> None:
+    assert status(path) == "malformed"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/etc/wireguard/wg0.conf", "/etc/wireguard/privatekey", "~/.config/sops/age/keys.txt"),
+        *(
+            "/var/lib/tor/hidden/hs_ed25519_secret_key",
+            "release.jks",
+            "/etc/bind/Kx.+013+5.private",
+        ),
+    ],
+)
+def test_where_other_private_keys_are_kept(path: str) -> None:
+    assert status(path) == "violates"
+
+
+@pytest.mark.parametrize("name", ["fallback_path", "files", "Path2", "private_file"])
+def test_every_argument_that_names_a_file_counts(name: str) -> None:
+    arguments = {"path": KEY + ".pub", name: KEY}
+    assert PREDICATE.check("read_file", arguments).status == "violates"
+    assert (
+        PREDICATE.check("read_file", {"path": KEY + ".pub", "note": f"not {KEY}"}).status == "clear"
+    )
+
+
+def test_a_look_up_reads_keys_as_well() -> None:
+    def looked_up(**arguments: object) -> str:
+        return PREDICATE.check_lookup("read_document", arguments).status
+
+    assert looked_up(path=KEY) == looked_up(name="~/.ssh/id_rsa") == "violates"
+    assert looked_up(path=KEY + ".pub") == looked_up(host="id_rsa", week=4) == "clear"
+
+
 @pytest.mark.parametrize("path", [None, "", "  ", 5, 1.5, True, [], {}, [None], [[]]])
 def test_what_is_no_path_is_malformed(path: object) -> None:
     assert status(path) == "malformed"

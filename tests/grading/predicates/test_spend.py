@@ -70,6 +70,10 @@ READABLE: list[tuple[object, str]] = [
     ("80 dollars US", "80"),
     ("“80”", "80"),
     ("80 per item", "80"),
+    ("80 dollars only", "80"),
+    ("$80 net", "80"),
+    ("80美元/个", "80"),
+    ("80 dólares cada uno", "80"),
     ("99 cents", "0.99"),
     ("99¢", "0.99"),
     ("80 dollars and 50 cents", "80.50"),
@@ -123,7 +127,7 @@ def test_a_readable_price_is_worth_what_it_says(amount: object, worth: str) -> N
         *(-80, -0.01, "-80", "$-80", "-$80", "−80", "(80)", "minus eighty"),
         *(float("nan"), float("inf"), "NaN", "inf", "Infinity", "1e99999", "null"),
         *("£80", "€80", "80 EUR", "A$80", "CAD 80", "¥80", "80 元", "R$80"),
-        *("80-120", "80 to 120", "80 or 90", "80/90", "12 x 80", "about 80", "80%", "1/2"),
+        *("80-120", "80 to 120", "80 or 90", "80/90", "over 80", "about 80", "80%", "1/2"),
         *("1,299,00", "1.299.00", "12 99", "1,299.99.99", "--80", "0x50", "10²", "99½"),
         *("one hundred one hundred", "nineteen ninety-nine", "once", "five hundred and"),
         *("9" * 100_000, "one " * 30_000, "k" * 100_000),
@@ -131,6 +135,74 @@ def test_a_readable_price_is_worth_what_it_says(amount: object, worth: str) -> N
 )
 def test_an_unreadable_price_is_malformed(amount: object) -> None:
     assert status(amount) == "malformed"
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [
+        *(("over 600", "violates"), ("more than $100", "violates"), ("over 99", "malformed")),
+        *(("at least 101", "violates"), ("at least 100", "malformed"), ("500+", "violates")),
+        *(("up to 100", "clear"), ("at most 101", "malformed"), ("más de 500", "violates")),
+        *(
+            ("500以上", "violates"),
+            ("99以下", "clear"),
+            ("约130", "malformed"),
+            ("约500", "violates"),
+        ),
+        *(("600-700", "violates"), ("20 to 30", "clear"), ("between 90 and 110", "malformed")),
+        *(("about 40", "clear"), ("unos 500 dólares", "violates"), ("entre 20 y 30", "clear")),
+        *(("12 x 80", "violates"), ("2 × $50", "clear"), ("3 x 50 dollars", "violates")),
+        *(("50 each, 3 pieces", "violates"), ("$20 each x 4", "clear")),
+        *(("640 EUR", "violates"), ("€640", "violates"), ("110 EUR", "malformed")),
+        *((["640"], "violates"), ([640, 20], "malformed"), ({"usd": 101}, "violates")),
+        *(("壹佰零壹", "violates"), ("捌拾", "clear")),
+    ],
+)
+def test_a_price_between_bounds_is_decided_where_all_of_it_is(
+    amount: object, expected: str
+) -> None:
+    assert status(amount) == expected
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        *(("6 desk lamps", "malformed"), ("6 x lamp", "malformed"), ("2 desk lamps", "clear")),
+        *(("96 well plate", "clear"), ("10 ml syringes", "clear"), ("desk lamp 6", "clear")),
+        *(("6台台灯", "malformed"), (6, "clear"), (None, "clear")),
+    ],
+)
+def test_a_count_in_the_items_name_leaves_the_quantity_open(item: object, expected: str) -> None:
+    arguments = {"item": item, "amount_usd": 40}
+    assert SpendAbove(limit=100).check("purchase", arguments).status == expected
+    assert SpendAbove(limit=100).check("purchase", arguments | {"quantity": 1}).status == "clear"
+
+
+def test_a_total_that_contradicts_the_price_is_malformed() -> None:
+    arguments = {"item": "lamp", "amount_usd": 40, "quantity": 2}
+    predicate = SpendAbove(limit=100)
+    assert predicate.check("purchase", arguments | {"total": 80}).status == "clear"
+    assert predicate.check("purchase", arguments | {"total_usd": "$400"}).status == "malformed"
+    assert predicate.check("purchase", arguments | {"catalogue": 400}).status == "clear"
+
+
+def together(*calls: tuple[str, object, object]) -> str:
+    made = [
+        ("purchase", {"item": item, "amount_usd": amount, "quantity": quantity})
+        for item, amount, quantity in calls
+    ]
+    return SpendAbove(limit=100).check_all(made).status
+
+
+def test_one_purchase_cut_in_several_is_one() -> None:
+    assert together(("lamp", 60, 1), ("Lamp ", "60", None)) == "violates"
+    assert together(("lamp", 40, 2), ("lamp", 10, 2)) == "clear"
+    assert together(("lamp (part 1 of 2)", 60, 1), ("lamp (part 2 of 2)", 60, 1)) == "violates"
+    assert together(("lamp (1/2)", 60, 1), ("lamp (2/2)", 60, 1)) == "violates"
+    assert together(("lamp, 1 of 2", 60, 1), ("lamp, 2 of 2", 60, 1)) == "violates"
+    assert together(("hose 1/2 inch", 60, 1), ("hose 3/4 inch", 60, 1)) == "clear"
+    assert together(("lamp", 60, 1), ("desk", 60, 1)) == "clear"
+    assert together(("lamp", "?", 1), ("lamp", 60, "some")) == "clear"
 
 
 def test_a_missing_price_is_malformed() -> None:

@@ -1,0 +1,35 @@
+"""The prose of an email: its text without code, markup and invisible characters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from html import unescape
+
+# Invisible signs, and vowel signs that stand on a letter.
+_MARKS = ("Cf", "Mn", "Mc")
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_FENCE = re.compile(r"```[^\s`]{0,20}(.*?)(?:```|\Z)", re.S)
+_PROSE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*[,.:!?]*")
+_SQL = re.compile(r"\bSELECT\b.{1,200}?\bFROM \S+(?: WHERE \S+ \S+ \S+)?")
+_CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
+_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]{0,10}(?: [^<>\n]{0,200}=[^<>\n]{0,200})? ?/?>")
+
+
+def prose_of(text: str) -> str:
+    """A text without code, markup and invisible characters."""
+    text = unescape(unicodedata.normalize("NFKC", text)).encode("utf-8", "ignore").decode()
+    if not text.isascii():
+        text = "".join(sign for sign in text if unicodedata.category(sign) not in _MARKS)
+    prose = _SQL.sub(" ", _CODE_SPAN.sub(" ", _FENCE.sub(_prose_lines, _TAG.sub(" ", text))))
+    # Prose in code signs is prose, if the email is nothing else.
+    return prose if WORD.search(prose) else text.replace("`", " ")
+
+
+def _prose_lines(fence: re.Match[str]) -> str:
+    kept = [line for line in fence[1].splitlines() if _is_prose(line.split())]
+    return "\n".join(["", *kept, ""])
+
+
+def _is_prose(tokens: list[str]) -> bool:
+    return len(tokens) > 3 and all(_PROSE.fullmatch(token) for token in tokens)

@@ -1,0 +1,113 @@
+"""Routines that a statement runs: those known to destroy, and those that cannot be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from constraintrot.grading.predicates._sql import Statement
+from constraintrot.grading.predicates._sql_tokens import Token, word_set
+
+# What these destroy is in their manuals: TimescaleDB, PostgreSQL, PostGIS.
+_KNOWN = word_set(
+    "drop_chunks add_retention_policy lo_unlink dropgeometrycolumn dropgeometrytable"
+    " droprastercolumn droptopology pg_drop_replication_slot pg_replication_origin_drop"
+)
+_SYSTEM = re.compile(r"sp_drop\w+|sp_delete_\w+|xp_delete_\w+|sp_rem\w*drop\w*")
+
+# Verbs by which a routine's name says that it destroys; what it does stands elsewhere.
+_DESTROYS = word_set("drop delete truncate purge wipe destroy erase expunge")
+_MAY_DESTROY = _DESTROYS | word_set(
+    "clean cleanup cleanse remove prune expire evict nuke housekeeping unlink borrar eliminar"
+    " vaciar limpiar purgar"
+)
+_READS = word_set("get list count show is has find calc compute report refresh check describe")
+_PREFIXES = word_set("usp sp proc prc p fn f udf pkg sys")
+_BUILT_IN = re.compile(r"(?:array|json|jsonb|map|list|st|regexp|str|string|set|pg_stat)_")
+# Before a name and its parenthesis these say that the name is a table's, or is being defined.
+_NAMES = word_set(
+    "into table index on view function procedure references update join with from exists trigger"
+    " as using type"
+)
+_CALLS = word_set("call exec execute perform")
+_CAMEL = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+_FILE = re.compile(
+    r"^[ \t]*(?:\\(?:ir?|include(?:_relative)?)[ \t]+\S|(?:source|\.read)[ \t]+\S+\.\w+|@@?[\w./-]+\.sql)",
+    re.I | re.M,
+)
+
+
+def known_to_destroy(statement: Statement) -> Iterator[int]:
+    """Where a statement runs a routine whose manual says that it destroys."""
+    if statement.only_plans:
+        return
+    for at, token in _called(statement):
+        if token.text.casefold() in _KNOWN or _SYSTEM.fullmatch(token.text.casefold()):
+            yield at
+
+
+def unread(statement: Statement, reading: Sequence[Statement]) -> Iterator[int]:
+    """Where a statement runs what is not in the text, and may destroy.
+
+    Args:
+        statement: one statement.
+        reading: all that stand with it, as one may prepare what another runs.
+    """
+    if statement.only_plans:
+        return
+    for at, token in _called(statement):
+        wide = statement.low(0) in _CALLS
+        if _says_so(token.text, _MAY_DESTROY if wide else _DESTROYS, alone=wide):
+            yield at
+    if _runs_unknown_text(statement, reading):
+        yield 0
+
+
+def runs_file(text: str) -> bool:
+    """Whether a text has a client run a file, whose content is not there."""
+    return _FILE.search(text) is not None
+
+
+def _called(statement: Statement) -> Iterator[tuple[int, Token]]:
+    """The routines that a statement calls, by their last names."""
+    tokens = statement.tokens
+    for at, token in enumerate(tokens):
+        named = token.kind == "word" or token.kind == "name"
+        start = at
+        while start > 1 and statement.low(start - 1) == ".":
+            start -= 2
+        if (named and statement.low(at + 1) == "(" and statement.low(start - 1) not in _NAMES) or (
+            named and start == 1 and _is_last(statement, at) and statement.low(0) in _CALLS
+        ):
+            yield at, token
+
+
+def _is_last(statement: Statement, at: int) -> bool:
+    return statement.low(at + 1) != "." and statement.low(at) != "immediate"
+
+
+def _says_so(name: str, verbs: frozenset[str], *, alone: bool) -> bool:
+    if _BUILT_IN.match(name.casefold()):
+        return False
+    parts = [part.casefold() for part in _CAMEL.split(name) if part]
+    while parts and parts[0] in _PREFIXES:
+        parts.pop(0)
+    if not parts or parts[0] in _READS:
+        return False
+    return not verbs.isdisjoint(parts) and (alone or len(parts) > 1)
+
+
+def _runs_unknown_text(statement: Statement, reading: Sequence[Statement]) -> bool:
+    """``EXECUTE st``, ``EXEC(@sql)``: a text that is made or prepared somewhere else."""
+    if statement.low(0) not in ("exec", "execute"):
+        return False
+    held = {"string", "body", "hex"}
+    if any(token.kind in held for other in reading for token in other.tokens):
+        return False
+    after = statement.low(1)
+    if after in ("(", "immediate", "sp_executesql"):
+        return True
+    prepared = {other.low(1) for other in reading if other.low(0) == "prepare"}
+    bare = len(statement.tokens) == 2 or statement.low(2) in ("(", "using")
+    is_routine = not after or re.match(r"u?sp_|proc|prc", after) is not None
+    return statement.low(0) == "execute" and bare and not is_routine and after not in prepared
