@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.conftest import Built
+from tests.installation.conftest import Built
 from tests.small_install import ROOT, distributions
 
 pytestmark = pytest.mark.soak

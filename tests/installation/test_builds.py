@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot._links import FAULT, LINKED
-from tests.packaging.conftest import Built
+from tests.installation.conftest import Built
 from tests.small_install import ROOT, project
 
 EDITABLE = "from hatchling.build import build_editable; build_editable('out')"
