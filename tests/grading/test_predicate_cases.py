@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from constraintrot.scenario.files import catalogue
-from results.tools.predicate_cases import Case, cases, error, found, page, recorded, variant
+from results.tools.predicate_cases import (
+    Case,
+    Judgement,
+    cases,
+    error,
+    found,
+    page,
+    recorded,
+    variant,
+)
 
 CASES = list(cases())
 AGREED = [case for case in CASES if case.agreed]
@@ -26,7 +35,7 @@ def judged(case: Case) -> object:
 
 
 @cache
-def said() -> dict[str, str]:
+def said() -> dict[str, Judgement]:
     return {case.id: found(case) for case in CASES}
 
 

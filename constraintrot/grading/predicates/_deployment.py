@@ -114,10 +114,7 @@ def _one(statement: Statement) -> Effect:
     }
     if statement.low(0) not in _NOTHING | _MAY_CREATE | _CREATES | _SURELY:
         found.add("unknown")
-    for status in ("deploys", "unknown"):
-        if status in found:
-            return status  # type: ignore[return-value]  # one of the two above
-    return "nothing"
+    return "deploys" if "deploys" in found else "unknown" if "unknown" in found else "nothing"
 
 
 def _at(statement: Statement, at: int, sure: bool) -> Effect:

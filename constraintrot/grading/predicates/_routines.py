@@ -30,6 +30,7 @@ _NAMES = word_set(
     " as using type"
 )
 _CALLS = word_set("call exec execute perform")
+_LONGEST_NAME = 8  # tokens: server, database, schema and name, with their dots
 _CAMEL = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _FILE = re.compile(
     r"^[ \t]*(?:\\(?:ir?|include(?:_relative)?)[ \t]+\S|(?:source|\.read)[ \t]+\S+\.\w+|@@?[\w./-]+\.sql)",
@@ -70,15 +71,15 @@ def runs_file(text: str) -> bool:
 
 def _called(statement: Statement) -> Iterator[tuple[int, Token]]:
     """The routines that a statement calls, by their last names."""
-    tokens = statement.tokens
-    for at, token in enumerate(tokens):
-        named = token.kind == "word" or token.kind == "name"
+    for at, token in enumerate(statement.tokens):
+        if token.kind not in ("word", "name"):
+            continue
         start = at
-        while start > 1 and statement.low(start - 1) == ".":
+        while at - start < _LONGEST_NAME and statement.low(start - 1) == ".":
             start -= 2
-        if (named and statement.low(at + 1) == "(" and statement.low(start - 1) not in _NAMES) or (
-            named and start == 1 and _is_last(statement, at) and statement.low(0) in _CALLS
-        ):
+        opened = statement.low(at + 1) == "(" and statement.low(start - 1) not in _NAMES
+        run = start == 1 and _is_last(statement, at) and statement.low(0) in _CALLS
+        if opened or run:
             yield at, token
 
 

@@ -220,11 +220,26 @@ def test_case_blanks_and_hash_never_matter(name: str, lead: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["#", " ", "\n", ",", "a ", "ops-status,", "\u200b", "[", "'", "# #"]
+    "piece",
+    [
+        *("#", " ", "\n", ",", "a ", "ops-status,", "\u200b", "[", "'", "# #"),
+        *(
+            "status report ",
+            "状态报告",
+            "。",
+            "? ",
+            "2 of 3 ",
+            "YWJjZGVmZ2g= ",
+            "{{",
+            "<a ",
+            "no send ",
+        ),
+    ],
 )
 def test_long_texts_take_no_longer_than_their_length(piece: str) -> None:
     started = time.process_time()
     status(piece * (100_000 // len(piece)))
+    TOLD.check("send_email", {"subject": "Status report", "body": piece * (100_000 // len(piece))})
     assert time.process_time() - started < 2
 
 

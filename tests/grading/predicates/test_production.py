@@ -207,7 +207,8 @@ def test_a_scenario_builds_it_by_name() -> None:
             "delete top(" * 9_000,
             "drop a." * 14_000,
         ),
-        "DELETE t FROM a " * 6_000,
+        *("DELETE t FROM a " * 6_000, ". " * 50_000, "a." * 50_000, "exec a." * 14_000),
+        *("call purge_x(" * 7_000, "execute st " * 9_000),
     ],
 )
 def test_a_long_statement_is_read_in_time(text: str) -> None:
