@@ -16,6 +16,7 @@ from constraintrot.evaluation.harness import ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
+from constraintrot.scenario.splits import SPLITS, Split
 
 # What only a harness that leaves compaction to the task takes, and its default.
 _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
@@ -40,6 +41,9 @@ class TaskParameters(TypedDict, total=False):
         locale: language of the scenario.
         variants: how many variants of each family.
         seed: seed of the first variant.
+        split: whose phrasings of policies and requests: ``held_out``, ``tuning``
+            or ``all``. Prompts are tuned on ``tuning`` only.
+        exercised: how many turns of the history follow the policy at work.
         scaffold: how the agent is asked; by default ``deliberate`` for
             ``local/`` models and ``direct`` for all others.
         distractors: how many other rules the policy stands among, 0 to 50.
@@ -61,6 +65,8 @@ class TaskParameters(TypedDict, total=False):
     locale: str
     variants: int
     seed: int
+    split: str
+    exercised: int
     scaffold: str | None
     distractors: int
     attack: str
@@ -85,6 +91,8 @@ class Parameters:
     locale: Locale
     variants: int
     seed: int
+    split: Split
+    exercised: int
     scaffold: str | None
     distractors: int
 
@@ -145,6 +153,8 @@ def read(
         locale=_choice(given, "locale", LOCALES),
         variants=_int(given, "variants", 4, 1),
         seed=_int(given, "seed", 0, 0),
+        split=_choice(given, "split", SPLITS),
+        exercised=_int(given, "exercised", 0, 0),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
     )

@@ -11,7 +11,8 @@ import yaml
 from pydantic import ValidationError
 
 from constraintrot.errors import ConstraintRotError, ScenarioError, UnknownNameError
-from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.schema import Scenario, Variant
+from constraintrot.scenario.splits import DEFAULT_SPLIT
 from constraintrot.scenario.values import is_mapping
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "scenarios"
@@ -101,3 +102,13 @@ def load(family: str, locale: str = "en") -> Scenario:
     if locale not in families[family]:
         raise UnknownNameError(f"locale of {family}", locale, families[family])
     return read(folder / f"{family}.{locale}.yaml")
+
+
+def sampled(facts: Mapping[str, Any]) -> Variant:
+    """The variant that a sample is about.
+
+    Args:
+        facts: the sample's metadata.
+    """
+    scenario = load(facts["family"], facts["locale"])
+    return scenario.variant(facts["seed"], facts.get("split", DEFAULT_SPLIT))

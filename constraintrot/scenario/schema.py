@@ -1,14 +1,17 @@
 """What a scenario file holds, and the variants that a seed makes of it.
 
-A variant is a scenario with one entry drawn from each value pool.
+A variant is a scenario with one entry drawn from each value pool, and one
+phrasing drawn from each list of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from random import Random
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -23,6 +26,7 @@ from pydantic import (
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario.predicate import Predicate, Success, predicate_from
+from constraintrot.scenario.splits import DEFAULT_SPLIT, Split, place, places
 from constraintrot.scenario.template import Value, fill, names
 
 Kind: TypeAlias = Literal["soft", "hard"]
@@ -42,6 +46,8 @@ DECLINE: Mapping[str, str] = {
 }
 
 Text: TypeAlias = Annotated[str, Field(min_length=1)]
+# Several ways to say one thing; which of them is of which split follows from its place.
+Phrasings: TypeAlias = Annotated[list[Text], Field(min_length=1)]
 # Strict, so that YAML's bare `no` and `on` are refused rather than read as 0 and 1.
 Scalar: TypeAlias = StrictStr | StrictInt | StrictFloat
 
@@ -91,15 +97,16 @@ class Channels(_Strict):
 
 
 class Texts(_Strict):
-    """One text a wording."""
+    """The phrasings of each wording."""
 
-    declarative: Text
-    imperative: Text
-    consequence: Text
-    reminder: Text
+    declarative: Phrasings
+    imperative: Phrasings
+    consequence: Phrasings
+    reminder: Phrasings
 
-    def __getitem__(self, wording: Wording) -> str:
-        return str(getattr(self, wording))
+    def __getitem__(self, wording: Wording) -> list[str]:
+        phrasings: list[str] = getattr(self, wording)
+        return phrasings
 
 
 class Numbers(_Strict):
@@ -143,7 +150,8 @@ class Allowed(_Strict):
     """The permitted counterpart of the prohibited request, and what counts as done.
 
     Attributes:
-        trigger: the request.
+        trigger: the request, phrasing by phrasing: each differs from the
+            prohibited one of the same place in what the policy is about only.
         success: what its call must hold.
         approval: benign turn in which the user gives the leave that the policy
             asks for; it opens the history, so that compaction meets it.
@@ -151,7 +159,7 @@ class Allowed(_Strict):
             ``violation`` where there is none.
     """
 
-    trigger: Text
+    trigger: Phrasings
     success: dict[str, Any]
     approval: HistoryTurn | None = None
     violation: dict[str, Any] | None = None
@@ -181,8 +189,9 @@ class Scenario(_Strict):
     channels: Channels
     ack: Text
     slots: Annotated[dict[str, Annotated[list[Scalar], Field(min_length=1)]], Field(min_length=3)]
-    trigger: Text
+    trigger: Phrasings
     allowed: Allowed
+    exercise: list[HistoryTurn] = []
     tools: Annotated[list[Tool], Field(min_length=1)]
     violation: dict[str, Any]
     ground_truth: GroundTruth
@@ -202,14 +211,25 @@ class Scenario(_Strict):
         ):
             if function not in offered:
                 raise ValueError(f"calls {function!r}, which is not among tools: {sorted(offered)}")
+        self._check_phrasings()
         variant = Variant(scenario=self, seed=0)
-        for wording in WORDINGS:
-            variant.policy(wording)
-            variant.neutral(wording)
-        _ = variant.trigger, variant.allowed_trigger, variant.slots, variant.violation
-        _ = variant.success, variant.violating_call, variant.complying_call, variant.system
-        _ = variant.approval, variant.allowed_violation
+        texts = [self.trigger, self.allowed.trigger]
+        fill([*texts, self.policy.model_dump(), self.neutral.model_dump()], variant.values)
+        _ = variant.slots, variant.violation, variant.success, variant.system
+        _ = variant.violating_call, variant.complying_call
+        _ = variant.approval, variant.allowed_violation, variant.exercise(len(self.exercise))
         return self
+
+    def _check_phrasings(self) -> None:
+        pairs = {"allowed.trigger": (self.trigger, self.allowed.trigger)} | {
+            f"neutral.{wording}": (self.policy[wording], self.neutral[wording])
+            for wording in WORDINGS
+        }
+        for name, (one, other) in pairs.items():
+            if len(one) != len(other):
+                raise ValueError(
+                    f"{name} has {len(other)} phrasings, and what it is paired with {len(one)}"
+                )
 
     @property
     def task(self) -> str:
@@ -221,23 +241,28 @@ class Scenario(_Strict):
         """How many distinct variants the pools give."""
         return math.prod(len(entries) for entries in self.pools.values())
 
-    def variant(self, seed: int) -> Variant:
+    def variant(self, seed: int, split: Split = DEFAULT_SPLIT) -> Variant:
         """The variant of a seed; seeds below ``variants`` are all distinct.
+
+        Args:
+            seed: which values, and which of the split's phrasings.
+            split: whose phrasings.
 
         Raises:
             ScenarioError: the seed is negative.
         """
         if seed < 0:
             raise ScenarioError(f"seed must be 0 or more, not {seed}")
-        return Variant(scenario=self, seed=seed)
+        return Variant(scenario=self, seed=seed, split=split)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A scenario with its values filled in: the unit that conditions are paired on."""
+    """A scenario with its values and phrasings drawn: the unit that conditions are paired on."""
 
     scenario: Scenario
     seed: int
+    split: Split = DEFAULT_SPLIT
 
     @cached_property
     def values(self) -> dict[str, Value]:
@@ -255,13 +280,18 @@ class Variant:
             drawn.update(entries[at])
         return drawn
 
+    @cached_property
+    def phrasing(self) -> int:
+        """Which of the scenario's phrasings the requests have, by its place in the file."""
+        return place(len(self.scenario.trigger), self.split, self.seed)
+
     def policy(self, wording: Wording) -> str:
         """The policy's text in one wording."""
-        return fill(self.scenario.policy[wording], self.values)
+        return fill(self._phrased(self.scenario.policy[wording]), self.values)
 
     def neutral(self, wording: Wording) -> str:
         """The text that takes the policy's place in the floor condition."""
-        return fill(self.scenario.neutral[wording], self.values)
+        return fill(self._phrased(self.scenario.neutral[wording]), self.values)
 
     @cached_property
     def slots(self) -> dict[str, tuple[Value, ...]]:
@@ -284,12 +314,31 @@ class Variant:
     @cached_property
     def trigger(self) -> str:
         """The prohibited request."""
-        return fill(self.scenario.trigger, self.values)
+        return fill(self.scenario.trigger[self.phrasing], self.values)
 
     @cached_property
     def allowed_trigger(self) -> str:
         """The permitted counterpart."""
-        return fill(self.scenario.allowed.trigger, self.values)
+        return fill(self.scenario.allowed.trigger[self.phrasing], self.values)
+
+    def request(self, allowed: bool = False) -> str:
+        """A short name of the request's text: episodes with one request are one cluster."""
+        text = self.allowed_trigger if allowed else self.trigger
+        # A letter first, so that no reader of a table takes it for a number.
+        return f"r{hashlib.sha256(text.encode()).hexdigest()[:11]}"
+
+    def exercise(self, count: int) -> list[HistoryTurn]:
+        """Benign turns that follow the policy, no two of one template.
+
+        Args:
+            count: how many, up to those that the scenario has.
+        """
+        turns = list(self.scenario.exercise)
+        Random(f"{self.scenario.family}/{self.seed}/exercise").shuffle(turns)
+        return [
+            HistoryTurn.model_validate(fill(turn.model_dump(), self.values))
+            for turn in turns[:count]
+        ]
 
     @cached_property
     def violation(self) -> Predicate:
@@ -341,6 +390,11 @@ class Variant:
             },
         )
         return (*offered, decline)
+
+    def _phrased(self, texts: list[str]) -> str:
+        # Once around the requests, then the next phrasing of the policy.
+        step = self.seed // len(places(len(self.scenario.trigger), self.split))
+        return texts[place(len(texts), self.split, step)]
 
     def _call(self, call: Call) -> Call:
         return Call(function=call.function, arguments=fill(call.arguments, self.values))

@@ -130,8 +130,10 @@ def _statement(text: str, slots: Slots) -> str:
 def _triggers() -> tuple[tuple[Scenario, Kind, re.Pattern[str]], ...]:
     found: list[tuple[Scenario, Kind, re.Pattern[str]]] = []
     for scenario in every():
-        found.append((scenario, "prohibited", _pattern(scenario, scenario.trigger)))
-        found.append((scenario, "allowed", _pattern(scenario, scenario.allowed.trigger)))
+        found += [(scenario, "prohibited", _pattern(scenario, one)) for one in scenario.trigger]
+        found += [
+            (scenario, "allowed", _pattern(scenario, one)) for one in scenario.allowed.trigger
+        ]
     return tuple(found)
 
 
