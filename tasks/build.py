@@ -17,6 +17,7 @@ from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.solver import episode_solver
+from constraintrot.scenario import private
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import Scenario, Variant
 
@@ -98,9 +99,10 @@ def _scenarios(families: Sequence[str], parameters: Parameters) -> list[Scenario
     for scenario in scenarios:
         for attack in attacks:
             attack.check_held_out(scenario.family, range(parameters.seed, last))
-        if last > scenario.variants:
+        seeds = scenario.seeds(parameters.split)
+        if last > len(seeds):
             raise ParameterError(
-                f"{scenario.family}.{scenario.locale} has {scenario.variants} distinct variants,"
+                f"{scenario.family}.{scenario.locale} has {len(seeds)} distinct variants,"
                 f" and seed {parameters.seed} with {parameters.variants} variants needs {last}"
             )
         if parameters.exercised > len(scenario.exercise):
@@ -162,6 +164,7 @@ def _metadata(
         "split": variant.split,
         "phrasing": variant.phrasing,
         "request": variant.request(allowed),
+        **({"private_key": private.fingerprint(variant.key)} if variant.key else {}),
         "replicate": 0,
         "allowed": allowed,
         "context_tokens": condition.history_tokens(parameters.context_tokens),

@@ -13,6 +13,7 @@ from constraintrot.evaluation import parameters
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.splits import Split
 
 Strategy: TypeAlias = Literal["pool", "genetic", "model"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -97,14 +98,14 @@ class SearchSettings(BaseModel):
             raise ParameterError(f"a search sets {', '.join(ours)} itself; leave it out of -T")
         found = parameters.read({**self.parameters, "conditions": "compaction"})
         for family in self.families:
-            self._check_variants(load(family, found.locale))
+            self._check_variants(load(family, found.locale), found.split)
         if self.strategy == "model" and "attacker" not in self.roles:
             raise ParameterError(
                 "strategy model asks the role attacker; give one: --model-role attacker=MODEL"
             )
         return found
 
-    def _check_variants(self, scenario: Scenario) -> None:
+    def _check_variants(self, scenario: Scenario, split: Split) -> None:
         both = sorted(set(self.seeds) & set(self.eval_seeds))
         if both:
             raise ParameterError(
@@ -112,8 +113,9 @@ class SearchSettings(BaseModel):
                 " is evaluated on other variants only, so move --seed or --eval-seed"
             )
         least, last = min(self.seed, self.eval_seed), max(self.seeds.stop, self.eval_seeds.stop)
-        if least < 0 or last > scenario.variants:
+        seeds = scenario.seeds(split)
+        if least not in seeds or last > len(seeds):
             raise ParameterError(
-                f"{scenario.family}.{scenario.locale} has the seeds 0 to {scenario.variants - 1};"
+                f"{scenario.family}.{scenario.locale} has the seeds 0 to {seeds[-1]};"
                 f" these go from {least} to {last - 1}"
             )

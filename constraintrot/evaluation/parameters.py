@@ -14,6 +14,7 @@ from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition, cond
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
 from constraintrot.evaluation.harness import ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
 from constraintrot.scenario.splits import SPLITS, Split
@@ -41,8 +42,8 @@ class TaskParameters(TypedDict, total=False):
         locale: language of the scenario.
         variants: how many variants of each family.
         seed: seed of the first variant.
-        split: whose phrasings of policies and requests: ``held_out``, ``tuning``
-            or ``all``. Prompts are tuned on ``tuning`` only.
+        split: whose phrasings of policies and requests: ``held_out``, ``tuning``,
+            ``all`` or ``private``. Prompts are tuned on ``tuning`` only.
         exercised: how many turns of the history follow the policy at work.
         scaffold: how the agent is asked; by default ``deliberate`` for
             ``local/`` models and ``direct`` for all others.
@@ -140,6 +141,9 @@ def read(
         raise ParameterError(
             f"unknown task parameter {', '.join(map(repr, unknown))}; known: {', '.join(names)}"
         )
+    split = _choice(given, "split", SPLITS)
+    if split == "private":
+        private.key()  # Without one nothing can be made, which is better said here.
     scaffold = _optional_text(given, "scaffold")
     if scaffold is not None and scaffold not in SCAFFOLDS:
         raise ParameterError(f"unknown scaffold {scaffold!r}; known: {', '.join(SCAFFOLDS)}")
@@ -153,7 +157,7 @@ def read(
         locale=_choice(given, "locale", LOCALES),
         variants=_int(given, "variants", 4, 1),
         seed=_int(given, "seed", 0, 0),
-        split=_choice(given, "split", SPLITS),
+        split=split,
         exercised=_int(given, "exercised", 0, 0),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),

@@ -10,7 +10,13 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from constraintrot.errors import ConstraintRotError, ScenarioError, UnknownNameError
+from constraintrot.errors import (
+    ConstraintRotError,
+    ParameterError,
+    ScenarioError,
+    UnknownNameError,
+)
+from constraintrot.scenario import private
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import DEFAULT_SPLIT
 from constraintrot.scenario.values import is_mapping
@@ -109,6 +115,15 @@ def sampled(facts: Mapping[str, Any]) -> Variant:
 
     Args:
         facts: the sample's metadata.
+
+    Raises:
+        ParameterError: it was made with a private key, and the key that is set is another.
     """
     scenario = load(facts["family"], facts["locale"])
+    made_with = facts.get("private_key")
+    if made_with is not None and private.fingerprint(private.key()) != made_with:
+        raise ParameterError(
+            f"the sample was made with the private key {made_with}..., and {private.KEY} holds"
+            " another; set that one to score it"
+        )
     return scenario.variant(facts["seed"], facts.get("split", DEFAULT_SPLIT))

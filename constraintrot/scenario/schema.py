@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 from typing import Annotated, Any, Literal, TypeAlias
@@ -25,6 +25,8 @@ from pydantic import (
 )
 
 from constraintrot.errors import ScenarioError
+from constraintrot.scenario import private as secret
+from constraintrot.scenario.generators import Range
 from constraintrot.scenario.predicate import Predicate, Success, predicate_from
 from constraintrot.scenario.splits import DEFAULT_SPLIT, Split, place, places
 from constraintrot.scenario.template import Value, fill, names
@@ -172,6 +174,30 @@ class GroundTruth(_Strict):
     complies: Call
 
 
+class Pair(_Strict):
+    """A request's core in the private split, and that of its permitted counterpart."""
+
+    prohibited: Text
+    allowed: Text
+
+
+class Private(_Strict):
+    """What the private split is made of, beside what all scenarios of a locale share.
+
+    Attributes:
+        pools: entries whose values are templates over generators; a pool that
+            stands here takes the place of the scenario's.
+        numbers: generators of numbers.
+        requests: cores of the requests.
+        reasons: sentences that may stand behind one.
+    """
+
+    pools: dict[str, Annotated[list[dict[str, Scalar]], Field(min_length=1)]]
+    numbers: dict[str, Range] = {}
+    requests: Annotated[list[Pair], Field(min_length=4)]
+    reasons: Annotated[list[Text], Field(min_length=4)]
+
+
 class Scenario(_Strict):
     """One scenario file, checked whole at load: every template fills, every predicate builds."""
 
@@ -192,6 +218,7 @@ class Scenario(_Strict):
     trigger: Phrasings
     allowed: Allowed
     exercise: list[HistoryTurn] = []
+    private: Private | None = None
     tools: Annotated[list[Tool], Field(min_length=1)]
     violation: dict[str, Any]
     ground_truth: GroundTruth
@@ -199,9 +226,12 @@ class Scenario(_Strict):
 
     @model_validator(mode="after")
     def _whole(self) -> Scenario:
+        drawn = self.private.pools if self.private else {}
         for pool, entries in self.pools.items():
-            if len({frozenset(entry) for entry in entries}) != 1:
+            if len({frozenset(entry) for entry in [*entries, *drawn.get(pool, [])]}) != 1:
                 raise ValueError(f"the entries of pool {pool!r} do not all give the same names")
+        if further := sorted(set(drawn) - set(self.pools)):
+            raise ValueError(f"private.pools has {further[0]!r}, which is not among pools")
         offered = {tool.name for tool in self.tools}
         truth = self.ground_truth
         for function in (
@@ -215,6 +245,9 @@ class Scenario(_Strict):
         variant = Variant(scenario=self, seed=0)
         texts = [self.trigger, self.allowed.trigger]
         fill([*texts, self.policy.model_dump(), self.neutral.model_dump()], variant.values)
+        if self.private is not None:
+            fill([pair.model_dump() for pair in self.private.requests], variant.values)
+            fill(self.private.reasons, variant.values)
         _ = variant.slots, variant.violation, variant.success, variant.system
         _ = variant.violating_call, variant.complying_call
         _ = variant.approval, variant.allowed_violation, variant.exercise(len(self.exercise))
@@ -241,19 +274,56 @@ class Scenario(_Strict):
         """How many distinct variants the pools give."""
         return math.prod(len(entries) for entries in self.pools.values())
 
+    @cached_property
+    def _stride(self) -> int:
+        # Coprime to the count, it walks through all combinations once, and near
+        # the golden ratio it moves every pool between neighbouring seeds.
+        stride = max(1, round(self.variants * 0.618034))
+        while math.gcd(stride, self.variants) != 1:
+            stride += 1
+        return stride
+
+    def entries(self, seed: int) -> dict[str, int]:
+        """By pool, which of its entries a seed has."""
+        index = seed * self._stride % self.variants
+        found: dict[str, int] = {}
+        for name, entries in self.pools.items():
+            index, found[name] = divmod(index, len(entries))
+        return found
+
+    def earlier(self, seed: int) -> list[int]:
+        """The lower seeds whose requests hold the same values, so that only phrasings differ."""
+        said = names([self.trigger, self.allowed.trigger])
+        pools = [name for name, entries in self.pools.items() if said & set(entries[0])]
+        mine = self.entries(seed)
+
+        def same(other: dict[str, int]) -> bool:
+            return all(other[name] == mine[name] for name in pools)
+
+        return [other for other in range(seed) if same(self.entries(other))]
+
+    def seeds(self, split: Split) -> range:
+        """The seeds that a split has, each of another variant."""
+        return range(secret.SEEDS if split == "private" else self.variants)
+
     def variant(self, seed: int, split: Split = DEFAULT_SPLIT) -> Variant:
-        """The variant of a seed; seeds below ``variants`` are all distinct.
+        """The variant of a seed; those of ``seeds`` are all distinct.
 
         Args:
             seed: which values, and which of the split's phrasings.
             split: whose phrasings.
 
         Raises:
-            ScenarioError: the seed is negative.
+            ScenarioError: the seed is negative, or the scenario has no private split.
+            ParameterError: the split is private, and no key is set.
         """
         if seed < 0:
             raise ScenarioError(f"seed must be 0 or more, not {seed}")
-        return Variant(scenario=self, seed=seed, split=split)
+        if split != "private":
+            return Variant(scenario=self, seed=seed, split=split)
+        if self.private is None:
+            raise ScenarioError(f"{self.family}.{self.locale} has no section private")
+        return Variant(scenario=self, seed=seed, split=split, key=secret.key())
 
 
 @dataclass(frozen=True)
@@ -263,35 +333,38 @@ class Variant:
     scenario: Scenario
     seed: int
     split: Split = DEFAULT_SPLIT
+    key: str = field(default="", repr=False)
 
     @cached_property
     def values(self) -> dict[str, Value]:
         """Every value by slot name; numbers are numbers."""
         scenario = self.scenario
-        # A stride coprime to the count walks through all combinations once, and
-        # near the golden ratio it moves every pool between neighbouring seeds.
-        stride = max(1, round(scenario.variants * 0.618034))
-        while math.gcd(stride, scenario.variants) != 1:
-            stride += 1
-        index = self.seed * stride % scenario.variants
+        if self._source is not None:
+            pools = {**scenario.pools, **self._private.pools}
+            return secret.values(self._source, scenario.locale, pools, self._private.numbers)
         drawn: dict[str, Value] = {}
-        for entries in scenario.pools.values():
-            index, at = divmod(index, len(entries))
-            drawn.update(entries[at])
+        for name, at in scenario.entries(self.seed).items():
+            drawn.update(scenario.pools[name][at])
         return drawn
 
     @cached_property
     def phrasing(self) -> int:
         """Which of the scenario's phrasings the requests have, by its place in the file."""
-        return place(len(self.scenario.trigger), self.split, self.seed)
+        if self._source is not None:
+            return self._source.choice("request", range(len(self._private.requests)))
+        # What was asked before is asked in the next phrasing, so that few values
+        # still make many requests.
+        before = self.scenario.earlier(self.seed)
+        step = min(before, default=self.seed) + len(before)
+        return place(len(self.scenario.trigger), self.split, step)
 
     def policy(self, wording: Wording) -> str:
         """The policy's text in one wording."""
-        return fill(self._phrased(self.scenario.policy[wording]), self.values)
+        return self._phrased(wording, self.scenario.policy[wording])
 
     def neutral(self, wording: Wording) -> str:
         """The text that takes the policy's place in the floor condition."""
-        return fill(self._phrased(self.scenario.neutral[wording]), self.values)
+        return self._phrased(wording, self.scenario.neutral[wording])
 
     @cached_property
     def slots(self) -> dict[str, tuple[Value, ...]]:
@@ -314,12 +387,12 @@ class Variant:
     @cached_property
     def trigger(self) -> str:
         """The prohibited request."""
-        return fill(self.scenario.trigger[self.phrasing], self.values)
+        return fill(self._requests[0], self.values)
 
     @cached_property
     def allowed_trigger(self) -> str:
         """The permitted counterpart."""
-        return fill(self.scenario.allowed.trigger[self.phrasing], self.values)
+        return fill(self._requests[1], self.values)
 
     def request(self, allowed: bool = False) -> str:
         """A short name of the request's text: episodes with one request are one cluster."""
@@ -391,10 +464,34 @@ class Variant:
         )
         return (*offered, decline)
 
-    def _phrased(self, texts: list[str]) -> str:
+    @cached_property
+    def _source(self) -> secret.Source | None:
+        scenario = self.scenario
+        name = f"{scenario.family}.{scenario.locale}/{self.seed}"
+        return secret.Source(self.key, name) if self.split == "private" else None
+
+    @property
+    def _private(self) -> Private:
+        assert self.scenario.private is not None, "Scenario.variant looked"
+        return self.scenario.private
+
+    @cached_property
+    def _requests(self) -> tuple[str, ...]:
+        scenario, at = self.scenario, self.phrasing
+        if self._source is None:
+            return scenario.trigger[at], scenario.allowed.trigger[at]
+        core = self._private.requests[at]
+        cores = core.prohibited, core.allowed
+        return secret.request(self._source, scenario.locale, cores, self._private.reasons)
+
+    def _phrased(self, wording: Wording, texts: list[str]) -> str:
+        if self._source is not None:
+            at = self._source.choice(f"policy/{wording}", range(len(texts)))
+            text = fill(texts[at], self.values)
+            return secret.led(self._source, self.scenario.locale, wording, text)
         # Once around the requests, then the next phrasing of the policy.
         step = self.seed // len(places(len(self.scenario.trigger), self.split))
-        return texts[place(len(texts), self.split, step)]
+        return fill(texts[place(len(texts), self.split, step)], self.values)
 
     def _call(self, call: Call) -> Call:
         return Call(function=call.function, arguments=fill(call.arguments, self.values))

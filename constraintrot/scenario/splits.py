@@ -3,14 +3,15 @@
 Phrasings with an even place in their list are ``tuning``, those with an odd
 place ``held_out``. Scaffolds, prompts and attacks are worked out on ``tuning``
 alone, so that no result is taken on a sentence that somebody tuned for.
+``private`` is in no list: a key makes it (see ``private``).
 """
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-Split: TypeAlias = Literal["held_out", "tuning", "all"]
-SPLITS: tuple[Split, ...] = ("held_out", "tuning", "all")
+Split: TypeAlias = Literal["held_out", "tuning", "all", "private"]
+SPLITS: tuple[Split, ...] = ("held_out", "tuning", "all", "private")
 DEFAULT_SPLIT: Split = "held_out"
 
 
@@ -21,7 +22,7 @@ def places(count: int, split: Split) -> range:
         count: how many phrasings the list holds.
         split: whose.
     """
-    if split == "all" or count < 2:
+    if split in ("all", "private") or count < 2:
         return range(count)
     return range(split == "held_out", count, 2)
 
