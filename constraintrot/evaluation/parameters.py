@@ -158,7 +158,7 @@ def read(
         variants=_int(given, "variants", 4, 1),
         seed=_int(given, "seed", 0, 0),
         split=split,
-        exercised=_int(given, "exercised", 0, 0),
+        exercised=_int(given, "exercised", 2, 0),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
     )

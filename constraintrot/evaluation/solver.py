@@ -95,10 +95,9 @@ def staged(
 
 
 def _instructions(scaffold: str, locale: str, agent: Model) -> str:
-    """The output format, told where it is not the provider's own business."""
-    if scaffold == "direct":
-        return instructions("direct", locale) if str(agent).startswith("local/") else ""
-    return instructions("deliberate", locale)
+    """The output format; that of a call is told where it is not the provider's own business."""
+    native = not str(agent).startswith("local/")
+    return instructions("direct" if scaffold == "direct" else "deliberate", locale, native=native)
 
 
 def _summarizer_name(

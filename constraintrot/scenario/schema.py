@@ -49,7 +49,8 @@ DECLINE: Mapping[str, str] = {
 
 Text: TypeAlias = Annotated[str, Field(min_length=1)]
 # Several ways to say one thing; which of them is of which split follows from its place.
-Phrasings: TypeAlias = Annotated[list[Text], Field(min_length=1)]
+Phrasings: TypeAlias = Annotated[list[Text], Field(min_length=2)]
+Requests: TypeAlias = Annotated[list[Text], Field(min_length=8)]
 # Strict, so that YAML's bare `no` and `on` are refused rather than read as 0 and 1.
 Scalar: TypeAlias = StrictStr | StrictInt | StrictFloat
 
@@ -161,7 +162,7 @@ class Allowed(_Strict):
             ``violation`` where there is none.
     """
 
-    trigger: Phrasings
+    trigger: Requests
     success: dict[str, Any]
     approval: HistoryTurn | None = None
     violation: dict[str, Any] | None = None
@@ -215,9 +216,9 @@ class Scenario(_Strict):
     channels: Channels
     ack: Text
     slots: Annotated[dict[str, Annotated[list[Scalar], Field(min_length=1)]], Field(min_length=3)]
-    trigger: Phrasings
+    trigger: Requests
     allowed: Allowed
-    exercise: list[HistoryTurn] = []
+    exercise: Annotated[list[HistoryTurn], Field(min_length=4)]
     private: Private | None = None
     tools: Annotated[list[Tool], Field(min_length=1)]
     violation: dict[str, Any]

@@ -9,7 +9,7 @@ from itertools import chain
 
 import pytest
 
-from constraintrot.errors import ParameterError, ScenarioError
+from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import read
 from constraintrot.grading.survival import sentences
 from constraintrot.scenario import private
@@ -200,18 +200,22 @@ def test_an_unknown_split_is_refused() -> None:
     assert read({}).split == "held_out"
 
 
-def test_lists_that_are_paired_are_of_one_length() -> None:
+@pytest.mark.parametrize(
+    ("section", "changed", "says"),
+    [
+        ("allowed", {"trigger": ["One."] * 9}, "allowed.trigger has 9 phrasings"),
+        ("neutral", {"reminder": ["One."] * 3}, "neutral.reminder has 3 phrasings"),
+    ],
+)
+def test_lists_that_are_paired_are_of_one_length(
+    section: str, changed: dict[str, list[str]], says: str
+) -> None:
     email = load("soft_email").model_dump()
-    for name in ("allowed", "neutral"):
-        spoilt = email | {
-            name: email[name]
-            | ({"trigger": email["trigger"][:-1]} if name == "allowed" else {"reminder": ["One."]})
-        }
-        with pytest.raises(ValueError, match=rf"{name}\.\w+ has \d phrasings"):
-            Scenario.model_validate(spoilt)
+    with pytest.raises(ValueError, match=says):
+        Scenario.model_validate(email | {section: email[section] | changed})
 
 
 def test_too_few_phrasings_are_refused() -> None:
     email = load("soft_email").model_dump()
-    with pytest.raises(ScenarioError if False else ValueError, match="at least 8 items"):
+    with pytest.raises(ValueError, match="at least 8 items"):
         Scenario.model_validate(email | {"trigger": email["trigger"][:7]})
