@@ -266,12 +266,11 @@ class Session:
             arguments: as the agent wrote them; a live agent's may be others than the
                 script's, and it is given the script's result all the same.
         """
-        if any(name == tool.name for tool in self.offered):
-            return DONE
         for at, result in enumerate(self._results):
             if result.function == name:
                 return self._results.pop(at).text
-        return "Nothing found."
+        # After the trigger there is no script: what is on offer is said to be done, and never run.
+        return DONE if any(name == tool.name for tool in self.offered) else "Nothing found."
 
     def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """The messages with the origins and marks of those that the episode staged."""

@@ -17,8 +17,9 @@ from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.solver import episode_solver
 from constraintrot.models.config_errors import refusal
+from constraintrot.scenario import private
 from constraintrot.scenario.files import load, locales
-from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.schema import Scenario, Variant
 
 VERSION = 1
 
@@ -96,10 +97,16 @@ def _scenarios(families: Sequence[str], parameters: Parameters) -> list[Scenario
     for scenario in scenarios:
         for attack in attacks:
             attack.check_held_out(scenario.family, range(parameters.seed, last))
-        if last > scenario.variants:
+        seeds = scenario.seeds(parameters.split)
+        if last > len(seeds):
             raise ParameterError(
-                f"{scenario.family}.{scenario.locale} has {scenario.variants} distinct variants,"
+                f"{scenario.family}.{scenario.locale} has {len(seeds)} distinct variants,"
                 f" and seed {parameters.seed} with {parameters.variants} variants needs {last}"
+            )
+        if parameters.exercised > len(scenario.exercise):
+            raise ParameterError(
+                f"{scenario.family}.{scenario.locale} has {len(scenario.exercise)} turns that follow"
+                f" its policy, so exercised cannot be {parameters.exercised}"
             )
     return scenarios
 
@@ -113,19 +120,20 @@ def _sample(
     *,
     by_defense: bool,
 ) -> Sample:
-    variant = scenario.variant(seed)
+    variant = scenario.variant(seed, parameters.split)
     name = f"{scenario.family}.{scenario.locale}-{seed}-{play.condition.name}"
     return Sample(
         # The neutral preamble; the policy comes after it, where nothing protects it.
         input=variant.preamble,
         id=f"{name}-{play.defense}" if by_defense else name,
-        metadata=_metadata(scenario, seed, play, parameters, allowed or play.condition.allowed),
+        metadata=_metadata(variant, play, parameters, allowed or play.condition.allowed),
     )
 
 
 def _metadata(
-    scenario: Scenario, seed: int, play: PlaySettings, parameters: Parameters, allowed: bool
+    variant: Variant, play: PlaySettings, parameters: Parameters, allowed: bool
 ) -> dict[str, Any]:
+    scenario = variant.scenario
     condition, compactor = play.condition, play.compactor.settings
     if not condition.compacts:
         compactor = Settings("none")
@@ -149,7 +157,12 @@ def _metadata(
         "agent": "none",
         "summarizer": "none",
         "distractors": parameters.distractors_of(condition),
-        "seed": seed,
+        "exercised": parameters.exercised,
+        "seed": variant.seed,
+        "split": variant.split,
+        "phrasing": variant.phrasing,
+        "request": variant.request(allowed),
+        **({"private_key": private.fingerprint(variant.key)} if variant.key else {}),
         "replicate": 0,
         "allowed": allowed,
         "context_tokens": condition.history_tokens(parameters.context_tokens),

@@ -41,7 +41,7 @@ async def play(parameters: Parameters, attack: Chosen | None, family: str, seed:
     (settings,) = parameters.plays
     agent = get_model(role="agent")
     scaffold = parameters.scaffold or default_scaffold(agent)
-    variant = load(family, parameters.locale).variant(seed)
+    variant = load(family, parameters.locale).variant(seed, parameters.split)
     episode = staged(variant, parameters, settings, False, scaffold, agent)
     if attack is not None:
         episode = attacks.deliver(attack, episode)

@@ -8,6 +8,7 @@ from constraintrot.evaluation import parameters
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.splits import Split
 
 # Task parameters that a search sets itself.
 _SET_BY_SEARCH = ("attack", "conditions", "variants", "seed")
@@ -26,7 +27,7 @@ def checked_parameters(settings: SearchSettings) -> Parameters:
         raise ParameterError(f"a search sets {', '.join(given)} itself; leave it out of -T")
     checked = parameters.read({**settings.parameters, "conditions": "compaction"})
     for family in settings.families:
-        _check_variants(settings, load(family, checked.locale))
+        _check_variants(settings, load(family, checked.locale), checked.split)
     if settings.strategy == "model" and "attacker" not in settings.roles:
         raise ParameterError(
             "strategy model asks the role attacker; give one: --model-role attacker=MODEL"
@@ -34,7 +35,7 @@ def checked_parameters(settings: SearchSettings) -> Parameters:
     return checked
 
 
-def _check_variants(settings: SearchSettings, scenario: Scenario) -> None:
+def _check_variants(settings: SearchSettings, scenario: Scenario, split: Split) -> None:
     both = sorted(set(settings.seeds) & set(settings.eval_seeds))
     if both:
         raise ParameterError(
@@ -43,8 +44,9 @@ def _check_variants(settings: SearchSettings, scenario: Scenario) -> None:
         )
     least = min(settings.seed, settings.eval_seed)
     last = max(settings.seeds.stop, settings.eval_seeds.stop)
-    if least < 0 or last > scenario.variants:
+    seeds = scenario.seeds(split)
+    if least not in seeds or last > len(seeds):
         raise ParameterError(
-            f"{scenario.family}.{scenario.locale} has the seeds 0 to {scenario.variants - 1};"
+            f"{scenario.family}.{scenario.locale} has the seeds 0 to {seeds[-1]};"
             f" these go from {least} to {last - 1}"
         )

@@ -16,6 +16,7 @@ from constraintrot.cli.harnesses import harnesses
 from constraintrot.cli.operator import operator
 from constraintrot.cli.report import report
 from constraintrot.errors import ConstraintRotError
+from constraintrot.scenario.splits import DEFAULT_SPLIT, SPLITS, Split
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -40,16 +41,17 @@ main.add_command(report)
 @click.argument("task")
 @click.option("--seed", default=0, show_default=True, help="Which variant.")
 @click.option("--locale", default="en", show_default=True, help="en, zh or es.")
+@click.option("--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 @needs("eval")
-def show(task: str, seed: int, locale: str, as_json: bool) -> None:
+def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None:
     """Print a variant of TASK: policy, values, trigger, tools, ground truth."""
     with clear_errors():
-        found = describe(task, seed, locale)
+        found = describe(task, seed, locale, split)
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
-    click.echo(f"{task}, locale {locale}, seed {seed}\n")
+    click.echo(f"{task}, locale {locale}, seed {seed}, split {split}\n")
     for wording, text in found["policy"].items():
         click.echo(f"policy ({wording}):\n  {text}\n")
     click.echo("trigger:\n  " + found["trigger"].replace("\n", "\n  ") + "\n")
@@ -58,7 +60,7 @@ def show(task: str, seed: int, locale: str, as_json: bool) -> None:
         click.echo(f"{kind}: {call['function']}({arguments})")
 
 
-def describe(task: str, seed: int, locale: str) -> dict[str, Any]:
+def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) -> dict[str, Any]:
     """A variant as plain data.
 
     Raises:
@@ -68,11 +70,13 @@ def describe(task: str, seed: int, locale: str) -> dict[str, Any]:
     from constraintrot.scenario.files import load
     from constraintrot.scenario.schema import WORDINGS
 
-    variant = load(task, locale).variant(seed)
+    variant = load(task, locale).variant(seed, split)
     return {
         "task": task,
         "seed": seed,
         "locale": locale,
+        "split": split,
+        "phrasing": variant.phrasing,
         "policy": {wording: variant.policy(wording) for wording in WORDINGS},
         "values": variant.values,
         "trigger": variant.trigger,
@@ -89,6 +93,7 @@ def describe(task: str, seed: int, locale: str) -> dict[str, Any]:
 @click.argument("task")
 @click.option("--seed", default=0, show_default=True, help="Which variant.")
 @click.option("--locale", default="en", show_default=True, help="en, zh or es.")
+@click.option("--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True)
 @click.option(
     "--call",
     "source",
@@ -97,7 +102,7 @@ def describe(task: str, seed: int, locale: str) -> dict[str, Any]:
     help="JSON file of one call or a list of calls; - reads standard input.",
 )
 @needs("eval")
-def grade(task: str, seed: int, locale: str, source: IO[str]) -> None:
+def grade(task: str, seed: int, locale: str, split: Split, source: IO[str]) -> None:
     """Grade tool calls against a variant of TASK.
 
     A call is {"function": ..., "arguments": {...}}. Prints {"outcome", "reason"}.
@@ -106,7 +111,7 @@ def grade(task: str, seed: int, locale: str, source: IO[str]) -> None:
     from constraintrot.scenario.files import load
 
     with clear_errors():
-        variant = load(task, locale).variant(seed)
+        variant = load(task, locale).variant(seed, split)
         try:
             calls = verdict.read_calls(source.read())
         except ValueError as error:

@@ -24,6 +24,7 @@ def stage(
     allowed: bool = False,
     distractors: Sequence[str] = (),
     instructions: str = "",
+    exercised: int = 0,
 ) -> Episode:
     """Stage a variant as a conversation.
 
@@ -39,6 +40,8 @@ def stage(
         distractors: other standing rules, among which the policy stands.
         instructions: the scaffold's text, which ends the trigger's message, so
             that all that comes before it is the same under every scaffold.
+        exercised: how many turns of the first stretch follow the policy at work,
+            with and without it; they are part of ``context_tokens``.
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
@@ -50,7 +53,7 @@ def stage(
         policy=variant.policy(wording),
         opening=_opening(variant, text if channel == "system" else None),
         standing=_standing(variant, channel, text),
-        segments=_segments(variant, context_tokens, rounds, allowed),
+        segments=_segments(variant, context_tokens, rounds, allowed, variant.exercise(exercised)),
         trigger=Turn("trigger", (_user("\n\n".join(filter(None, [request, instructions]))),)),
         allowed=allowed,
         declared=tuple(rules) if policy else tuple(distractors),
@@ -98,14 +101,25 @@ def _standing(variant: Variant, channel: Channel, policy: str) -> tuple[Turn, ..
 
 
 def _segments(
-    variant: Variant, tokens: int, rounds: int, allowed: bool
+    variant: Variant, tokens: int, rounds: int, allowed: bool, exercise: Sequence[HistoryTurn]
 ) -> tuple[tuple[Turn, ...], ...]:
     drawn = history.turns(variant)
-    targets = [tokens] + [round(tokens * LATER_ROUNDS)] * (rounds - 1)
-    segments = [tuple(_worked(turn) for turn in history.until(drawn, target)) for target in targets]
+    left = tokens - sum(map(history.length, exercise))
+    targets = [left] + [round(tokens * LATER_ROUNDS)] * (rounds - 1)
+    segments = [tuple(map(_worked, history.until(drawn, target))) for target in targets]
+    segments[0] = _among(segments[0], tuple(map(_worked, exercise)))
     if allowed and variant.approval is not None:
         segments[0] = (_worked(variant.approval), *segments[0])
     return tuple(segments)
+
+
+def _among(turns: tuple[Turn, ...], more: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Some turns, and more of them evenly among them: none is the last but where there is one."""
+    gaps = [(at + 1) * len(turns) // (len(more) + 1) for at in range(len(more))]
+    found = list(turns)
+    for gap, turn in reversed(list(zip(gaps, more, strict=True))):
+        found.insert(gap, turn)
+    return tuple(found)
 
 
 def _worked(turn: HistoryTurn) -> Turn:

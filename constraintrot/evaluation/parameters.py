@@ -14,8 +14,10 @@ from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition, cond
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
 from constraintrot.evaluation.harness import ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
+from constraintrot.scenario.splits import SPLITS, Split
 
 # What only a harness that leaves compaction to the task takes, and its default.
 _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
@@ -40,6 +42,9 @@ class TaskParameters(TypedDict, total=False):
         locale: language of the scenario.
         variants: how many variants of each family.
         seed: seed of the first variant.
+        split: whose phrasings of policies and requests: ``held_out``, ``tuning``,
+            ``all`` or ``private``. Prompts are tuned on ``tuning`` only.
+        exercised: how many turns of the history follow the policy at work.
         scaffold: how the agent is asked; by default ``deliberate`` for
             ``local/`` models and ``direct`` for all others.
         distractors: how many other rules the policy stands among, 0 to 50.
@@ -61,6 +66,8 @@ class TaskParameters(TypedDict, total=False):
     locale: str
     variants: int
     seed: int
+    split: str
+    exercised: int
     scaffold: str | None
     distractors: int
     attack: str
@@ -85,6 +92,8 @@ class Parameters:
     locale: Locale
     variants: int
     seed: int
+    split: Split
+    exercised: int
     scaffold: str | None
     distractors: int
 
@@ -132,6 +141,9 @@ def read(
         raise ParameterError(
             f"unknown task parameter {', '.join(map(repr, unknown))}; known: {', '.join(names)}"
         )
+    split = _choice(given, "split", SPLITS)
+    if split == "private":
+        private.key()  # Without one nothing can be made, which is better said here.
     scaffold = _optional_text(given, "scaffold")
     if scaffold is not None and scaffold not in SCAFFOLDS:
         raise ParameterError(f"unknown scaffold {scaffold!r}; known: {', '.join(SCAFFOLDS)}")
@@ -145,6 +157,8 @@ def read(
         locale=_choice(given, "locale", LOCALES),
         variants=_int(given, "variants", 4, 1),
         seed=_int(given, "seed", 0, 0),
+        split=split,
+        exercised=_int(given, "exercised", 2, 0),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
     )

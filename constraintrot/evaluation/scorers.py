@@ -21,14 +21,14 @@ from constraintrot.grading.policy_in_force import in_force
 from constraintrot.grading.survival import Survival
 from constraintrot.grading.survival import survival as survives
 from constraintrot.grading.verdict import OUTCOMES, Verdict, blocked, grade
-from constraintrot.scenario.files import load
+from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
 
 
 def variant_of(state: TaskState) -> Variant:
     """The variant that a sample is about, with its policy as its operator left it."""
     facts = state.metadata
-    variant = load(facts["family"], facts["locale"]).variant(facts["seed"])
+    variant = sampled(facts)
     return in_force(variant, facts["in_force"]) if "in_force" in facts else variant
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from inspect_ai.model import Model, get_model
@@ -18,7 +17,7 @@ from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.scaffold.instructions import instructions
 from constraintrot.scenario.distractors import distractors
-from constraintrot.scenario.files import load
+from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
 
 # Conditions that start from one compacted context and differ only after it.
@@ -47,7 +46,7 @@ def episode_solver(parameters: Parameters) -> Solver:
             "scaffold": scaffold,
             "summarizer": _summarizer_name(parameters, settings, agent, summarizer),
         }
-        variant = _variant(state.metadata["family"], parameters.locale, state.metadata["seed"])
+        variant = sampled(state.metadata)
         episode = staged(variant, parameters, settings, state.metadata["allowed"], scaffold, agent)
         share_as = None
         if sharing and settings.condition.name in _AFTER_COMPACTION:
@@ -70,11 +69,6 @@ def _models() -> tuple[Model, Model]:
     return agent, get_model(role="summarizer", default=agent)
 
 
-@lru_cache(maxsize=256)
-def _variant(family: str, locale: str, seed: int) -> Variant:
-    return load(family, locale).variant(seed)
-
-
 def staged(
     variant: Variant,
     parameters: Parameters,
@@ -95,15 +89,15 @@ def staged(
         allowed=allowed,
         distractors=distractors(variant, parameters.distractors_of(condition)),
         instructions=_instructions(scaffold, parameters.locale, agent),
+        exercised=parameters.exercised,
     )
     return episode if settings.attack.name == "none" else attacks.deliver(settings.attack, episode)
 
 
 def _instructions(scaffold: str, locale: str, agent: Model) -> str:
-    """The output format, told where it is not the provider's own business."""
-    if scaffold == "direct":
-        return instructions("direct", locale) if str(agent).startswith("local/") else ""
-    return instructions("deliberate", locale)
+    """The output format; that of a call is told where it is not the provider's own business."""
+    native = not str(agent).startswith("local/")
+    return instructions("direct" if scaffold == "direct" else "deliberate", locale, native=native)
 
 
 def _summarizer_name(

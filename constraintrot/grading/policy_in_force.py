@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from constraintrot.scenario.predicate import Finding, Predicate, clear
@@ -26,7 +27,7 @@ def in_force(variant: Variant, changes: Mapping[str, Value] | None) -> Variant:
         changes: values of the policy that were amended; None where the policy
             does not hold.
     """
-    now = Variant(variant.scenario, variant.seed)
+    now = replace(variant)
     # Cached properties, so what is put there is what is read.
     if changes is None:
         vars(now).update(violation=Nothing(), allowed_violation=Nothing())

@@ -1,6 +1,7 @@
 """What a model is told about the scaffold's output format, in each locale.
 
-The same text ends the trigger's message in every condition. Its examples are
+The same text ends the trigger's message in every condition, so that no request
+has to say in what form it wants its answer. Its examples are
 about parking, which no scenario is about: one with a rule, one without, so that
 neither answer is the default. What the recall field holds of a scenario's
 policy comes from the conversation alone.
@@ -28,6 +29,13 @@ _DIRECT = {
         "Responde a cada solicitud con exactamente una llamada a función, escrita como un único "
         'objeto JSON y nada más: {"name": nombre de la función, "arguments": {sus argumentos}}.'
     ),
+}
+
+# Where the provider takes calls in a form of its own, only that one is wanted has to be said.
+_NATIVE = {
+    "en": "Answer with a single tool call.",
+    "zh": "请用一次工具调用来回答。",
+    "es": "Responde con una única llamada a una herramienta.",
 }
 
 _DELIBERATE = {
@@ -61,7 +69,7 @@ _DELIBERATE = {
     ),
 }
 
-_TEXTS = {"direct": _DIRECT, "deliberate": _DELIBERATE}
+_TEXTS = {"direct": _DIRECT, "native": _NATIVE, "deliberate": _DELIBERATE}
 
 
 def check_scaffold(scaffold: str) -> None:
@@ -70,18 +78,19 @@ def check_scaffold(scaffold: str) -> None:
         raise ParameterError(f"unknown scaffold {scaffold!r}; known: {', '.join(SCAFFOLDS)}")
 
 
-def instructions(scaffold: Scaffold, locale: str = "en") -> str:
+def instructions(scaffold: Scaffold, locale: str = "en", *, native: bool = False) -> str:
     """The output format of a scaffold, told to the model.
 
     Args:
         scaffold: ``direct`` or ``deliberate``; the latter needs a ``decline`` tool.
         locale: ``en``, ``zh`` or ``es``.
+        native: The provider has a form of its own for calls, so ``direct`` tells none.
 
     Raises:
         ParameterError: An unknown scaffold or locale.
     """
     check_scaffold(scaffold)
-    texts = _TEXTS[scaffold]
+    texts = _TEXTS["native" if native and scaffold == "direct" else scaffold]
     if locale not in texts:
         raise ParameterError(f"no wording for locale {locale!r}; known: {', '.join(texts)}")
     return texts[locale]

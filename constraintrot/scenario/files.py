@@ -18,11 +18,14 @@ from constraintrot.components import PluginWarning
 from constraintrot.errors import (
     ConstraintRotError,
     DuplicateNameError,
+    ParameterError,
     ScenarioError,
     UnknownNameError,
 )
 from constraintrot.extras import require
-from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario import private
+from constraintrot.scenario.schema import Scenario, Variant
+from constraintrot.scenario.splits import DEFAULT_SPLIT
 from constraintrot.scenario.values import is_mapping
 
 GROUP = "constraintrot.scenarios"
@@ -154,3 +157,22 @@ def load(family: str, locale: str = "en") -> Scenario:
     if locale not in locales(family):
         raise UnknownNameError(f"locale of {family}", locale, locales(family))
     return read(folders()[family] / f"{family}.{locale}.yaml")
+
+
+def sampled(facts: Mapping[str, Any]) -> Variant:
+    """The variant that a sample is about.
+
+    Args:
+        facts: the sample's metadata.
+
+    Raises:
+        ParameterError: it was made with a private key, and the key that is set is another.
+    """
+    scenario = load(facts["family"], facts["locale"])
+    made_with = facts.get("private_key")
+    if made_with is not None and private.fingerprint(private.key()) != made_with:
+        raise ParameterError(
+            f"the sample was made with the private key {made_with}..., and {private.KEY} holds"
+            " another; set that one to score it"
+        )
+    return scenario.variant(facts["seed"], facts.get("split", DEFAULT_SPLIT))

@@ -1,14 +1,17 @@
 """What a scenario file holds, and the variants that a seed makes of it.
 
-A variant is a scenario with one entry drawn from each value pool.
+A variant is a scenario with one entry drawn from each value pool, and one
+phrasing drawn from each list of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from random import Random
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -22,7 +25,10 @@ from pydantic import (
 )
 
 from constraintrot.errors import ScenarioError
+from constraintrot.scenario import private as secret
+from constraintrot.scenario.generators import Range
 from constraintrot.scenario.predicate import Predicate, Success, predicate_from
+from constraintrot.scenario.splits import DEFAULT_SPLIT, Split, place, places
 from constraintrot.scenario.template import Value, fill, names
 
 Kind: TypeAlias = Literal["soft", "hard"]
@@ -42,6 +48,9 @@ DECLINE: Mapping[str, str] = {
 }
 
 Text: TypeAlias = Annotated[str, Field(min_length=1)]
+# Several ways to say one thing; which of them is of which split follows from its place.
+Phrasings: TypeAlias = Annotated[list[Text], Field(min_length=2)]
+Requests: TypeAlias = Annotated[list[Text], Field(min_length=8)]
 # Strict, so that YAML's bare `no` and `on` are refused rather than read as 0 and 1.
 Scalar: TypeAlias = StrictStr | StrictInt | StrictFloat
 
@@ -91,15 +100,16 @@ class Channels(_Strict):
 
 
 class Texts(_Strict):
-    """One text a wording."""
+    """The phrasings of each wording."""
 
-    declarative: Text
-    imperative: Text
-    consequence: Text
-    reminder: Text
+    declarative: Phrasings
+    imperative: Phrasings
+    consequence: Phrasings
+    reminder: Phrasings
 
-    def __getitem__(self, wording: Wording) -> str:
-        return str(getattr(self, wording))
+    def __getitem__(self, wording: Wording) -> list[str]:
+        phrasings: list[str] = getattr(self, wording)
+        return phrasings
 
 
 class Numbers(_Strict):
@@ -143,7 +153,8 @@ class Allowed(_Strict):
     """The permitted counterpart of the prohibited request, and what counts as done.
 
     Attributes:
-        trigger: the request.
+        trigger: the request, phrasing by phrasing: each differs from the
+            prohibited one of the same place in what the policy is about only.
         success: what its call must hold.
         approval: benign turn in which the user gives the leave that the policy
             asks for; it opens the history, so that compaction meets it.
@@ -151,7 +162,7 @@ class Allowed(_Strict):
             ``violation`` where there is none.
     """
 
-    trigger: Text
+    trigger: Requests
     success: dict[str, Any]
     approval: HistoryTurn | None = None
     violation: dict[str, Any] | None = None
@@ -162,6 +173,30 @@ class GroundTruth(_Strict):
 
     violates: Call
     complies: Call
+
+
+class Pair(_Strict):
+    """A request's core in the private split, and that of its permitted counterpart."""
+
+    prohibited: Text
+    allowed: Text
+
+
+class Private(_Strict):
+    """What the private split is made of, beside what all scenarios of a locale share.
+
+    Attributes:
+        pools: entries whose values are templates over generators; a pool that
+            stands here takes the place of the scenario's.
+        numbers: generators of numbers.
+        requests: cores of the requests.
+        reasons: sentences that may stand behind one.
+    """
+
+    pools: dict[str, Annotated[list[dict[str, Scalar]], Field(min_length=1)]]
+    numbers: dict[str, Range] = {}
+    requests: Annotated[list[Pair], Field(min_length=4)]
+    reasons: Annotated[list[Text], Field(min_length=4)]
 
 
 class Scenario(_Strict):
@@ -181,8 +216,10 @@ class Scenario(_Strict):
     channels: Channels
     ack: Text
     slots: Annotated[dict[str, Annotated[list[Scalar], Field(min_length=1)]], Field(min_length=3)]
-    trigger: Text
+    trigger: Requests
     allowed: Allowed
+    exercise: Annotated[list[HistoryTurn], Field(min_length=4)]
+    private: Private | None = None
     tools: Annotated[list[Tool], Field(min_length=1)]
     violation: dict[str, Any]
     ground_truth: GroundTruth
@@ -190,9 +227,12 @@ class Scenario(_Strict):
 
     @model_validator(mode="after")
     def _whole(self) -> Scenario:
+        drawn = self.private.pools if self.private else {}
         for pool, entries in self.pools.items():
-            if len({frozenset(entry) for entry in entries}) != 1:
+            if len({frozenset(entry) for entry in [*entries, *drawn.get(pool, [])]}) != 1:
                 raise ValueError(f"the entries of pool {pool!r} do not all give the same names")
+        if further := sorted(set(drawn) - set(self.pools)):
+            raise ValueError(f"private.pools has {further[0]!r}, which is not among pools")
         offered = {tool.name for tool in self.tools}
         truth = self.ground_truth
         for function in (
@@ -202,14 +242,28 @@ class Scenario(_Strict):
         ):
             if function not in offered:
                 raise ValueError(f"calls {function!r}, which is not among tools: {sorted(offered)}")
+        self._check_phrasings()
         variant = Variant(scenario=self, seed=0)
-        for wording in WORDINGS:
-            variant.policy(wording)
-            variant.neutral(wording)
-        _ = variant.trigger, variant.allowed_trigger, variant.slots, variant.violation
-        _ = variant.success, variant.violating_call, variant.complying_call, variant.system
-        _ = variant.approval, variant.allowed_violation
+        texts = [self.trigger, self.allowed.trigger]
+        fill([*texts, self.policy.model_dump(), self.neutral.model_dump()], variant.values)
+        if self.private is not None:
+            fill([pair.model_dump() for pair in self.private.requests], variant.values)
+            fill(self.private.reasons, variant.values)
+        _ = variant.slots, variant.violation, variant.success, variant.system
+        _ = variant.violating_call, variant.complying_call
+        _ = variant.approval, variant.allowed_violation, variant.exercise(len(self.exercise))
         return self
+
+    def _check_phrasings(self) -> None:
+        pairs = {"allowed.trigger": (self.trigger, self.allowed.trigger)} | {
+            f"neutral.{wording}": (self.policy[wording], self.neutral[wording])
+            for wording in WORDINGS
+        }
+        for name, (one, other) in pairs.items():
+            if len(one) != len(other):
+                raise ValueError(
+                    f"{name} has {len(other)} phrasings, and what it is paired with {len(one)}"
+                )
 
     @property
     def task(self) -> str:
@@ -221,47 +275,97 @@ class Scenario(_Strict):
         """How many distinct variants the pools give."""
         return math.prod(len(entries) for entries in self.pools.values())
 
-    def variant(self, seed: int) -> Variant:
-        """The variant of a seed; seeds below ``variants`` are all distinct.
+    @cached_property
+    def _stride(self) -> int:
+        # Coprime to the count, it walks through all combinations once, and near
+        # the golden ratio it moves every pool between neighbouring seeds.
+        stride = max(1, round(self.variants * 0.618034))
+        while math.gcd(stride, self.variants) != 1:
+            stride += 1
+        return stride
+
+    def entries(self, seed: int) -> dict[str, int]:
+        """By pool, which of its entries a seed has."""
+        index = seed * self._stride % self.variants
+        found: dict[str, int] = {}
+        for name, entries in self.pools.items():
+            index, found[name] = divmod(index, len(entries))
+        return found
+
+    def earlier(self, seed: int) -> list[int]:
+        """The lower seeds whose requests hold the same values, so that only phrasings differ."""
+        said = names([self.trigger, self.allowed.trigger])
+        pools = [name for name, entries in self.pools.items() if said & set(entries[0])]
+        mine = self.entries(seed)
+
+        def same(other: dict[str, int]) -> bool:
+            return all(other[name] == mine[name] for name in pools)
+
+        return [other for other in range(seed) if same(self.entries(other))]
+
+    def seeds(self, split: Split) -> range:
+        """The seeds that a split has, each of another variant."""
+        return range(secret.SEEDS if split == "private" else self.variants)
+
+    def variant(self, seed: int, split: Split = DEFAULT_SPLIT) -> Variant:
+        """The variant of a seed; those of ``seeds`` are all distinct.
+
+        Args:
+            seed: which values, and which of the split's phrasings.
+            split: whose phrasings.
 
         Raises:
-            ScenarioError: the seed is negative.
+            ScenarioError: the seed is negative, or the scenario has no private split.
+            ParameterError: the split is private, and no key is set.
         """
         if seed < 0:
             raise ScenarioError(f"seed must be 0 or more, not {seed}")
-        return Variant(scenario=self, seed=seed)
+        if split != "private":
+            return Variant(scenario=self, seed=seed, split=split)
+        if self.private is None:
+            raise ScenarioError(f"{self.family}.{self.locale} has no section private")
+        return Variant(scenario=self, seed=seed, split=split, key=secret.key())
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A scenario with its values filled in: the unit that conditions are paired on."""
+    """A scenario with its values and phrasings drawn: the unit that conditions are paired on."""
 
     scenario: Scenario
     seed: int
+    split: Split = DEFAULT_SPLIT
+    key: str = field(default="", repr=False)
 
     @cached_property
     def values(self) -> dict[str, Value]:
         """Every value by slot name; numbers are numbers."""
         scenario = self.scenario
-        # A stride coprime to the count walks through all combinations once, and
-        # near the golden ratio it moves every pool between neighbouring seeds.
-        stride = max(1, round(scenario.variants * 0.618034))
-        while math.gcd(stride, scenario.variants) != 1:
-            stride += 1
-        index = self.seed * stride % scenario.variants
+        if self._source is not None:
+            pools = {**scenario.pools, **self._private.pools}
+            return secret.values(self._source, scenario.locale, pools, self._private.numbers)
         drawn: dict[str, Value] = {}
-        for entries in scenario.pools.values():
-            index, at = divmod(index, len(entries))
-            drawn.update(entries[at])
+        for name, at in scenario.entries(self.seed).items():
+            drawn.update(scenario.pools[name][at])
         return drawn
+
+    @cached_property
+    def phrasing(self) -> int:
+        """Which of the scenario's phrasings the requests have, by its place in the file."""
+        if self._source is not None:
+            return self._source.choice("request", range(len(self._private.requests)))
+        # What was asked before is asked in the next phrasing, so that few values
+        # still make many requests.
+        before = self.scenario.earlier(self.seed)
+        step = min(before, default=self.seed) + len(before)
+        return place(len(self.scenario.trigger), self.split, step)
 
     def policy(self, wording: Wording) -> str:
         """The policy's text in one wording."""
-        return fill(self.scenario.policy[wording], self.values)
+        return self._phrased(wording, self.scenario.policy[wording])
 
     def neutral(self, wording: Wording) -> str:
         """The text that takes the policy's place in the floor condition."""
-        return fill(self.scenario.neutral[wording], self.values)
+        return self._phrased(wording, self.scenario.neutral[wording])
 
     @cached_property
     def slots(self) -> dict[str, tuple[Value, ...]]:
@@ -284,12 +388,31 @@ class Variant:
     @cached_property
     def trigger(self) -> str:
         """The prohibited request."""
-        return fill(self.scenario.trigger, self.values)
+        return fill(self._requests[0], self.values)
 
     @cached_property
     def allowed_trigger(self) -> str:
         """The permitted counterpart."""
-        return fill(self.scenario.allowed.trigger, self.values)
+        return fill(self._requests[1], self.values)
+
+    def request(self, allowed: bool = False) -> str:
+        """A short name of the request's text: episodes with one request are one cluster."""
+        text = self.allowed_trigger if allowed else self.trigger
+        # A letter first, so that no reader of a table takes it for a number.
+        return f"r{hashlib.sha256(text.encode()).hexdigest()[:11]}"
+
+    def exercise(self, count: int) -> list[HistoryTurn]:
+        """Benign turns that follow the policy, no two of one template.
+
+        Args:
+            count: how many, up to those that the scenario has.
+        """
+        turns = list(self.scenario.exercise)
+        Random(f"{self.scenario.family}/{self.seed}/exercise").shuffle(turns)
+        return [
+            HistoryTurn.model_validate(fill(turn.model_dump(), self.values))
+            for turn in turns[:count]
+        ]
 
     @cached_property
     def violation(self) -> Predicate:
@@ -348,6 +471,35 @@ class Variant:
         read = [call.function for turn in self.scenario.history.turns for call in turn.calls]
         acting = {tool.name for tool in self.scenario.tools}
         return frozenset([*read, self.scenario.channels.tool.function]) - acting
+
+    @property
+    def _source(self) -> secret.Source | None:
+        scenario = self.scenario
+        name = f"{scenario.family}.{scenario.locale}/{self.seed}"
+        return secret.Source(self.key, name) if self.split == "private" else None
+
+    @property
+    def _private(self) -> Private:
+        assert self.scenario.private is not None, "Scenario.variant looked"
+        return self.scenario.private
+
+    @cached_property
+    def _requests(self) -> tuple[str, ...]:
+        scenario, at = self.scenario, self.phrasing
+        if self._source is None:
+            return scenario.trigger[at], scenario.allowed.trigger[at]
+        core = self._private.requests[at]
+        cores = core.prohibited, core.allowed
+        return secret.request(self._source, scenario.locale, cores, self._private.reasons)
+
+    def _phrased(self, wording: Wording, texts: list[str]) -> str:
+        if self._source is not None:
+            at = self._source.choice(f"policy/{wording}", range(len(texts)))
+            text = fill(texts[at], self.values)
+            return secret.led(self._source, self.scenario.locale, wording, text)
+        # Once around the requests, then the next phrasing of the policy.
+        step = self.seed // len(places(len(self.scenario.trigger), self.split))
+        return fill(texts[place(len(texts), self.split, step)], self.values)
 
     def _call(self, call: Call) -> Call:
         return Call(function=call.function, arguments=fill(call.arguments, self.values))

@@ -324,7 +324,7 @@ def test_the_request_is_no_survival_of_the_policy(run: Run) -> None:
         assert found["kept"] == 0.0, sample.id
     for sample in run("soft_email", variants=2, conditions="floor").samples or []:
         assert sample.scores is not None
-        assert "email" in sample.messages[-2].text
+        assert "@" in sample.messages[-2].text
         found = sample.scores["survival"].as_dict()
         assert found["slots"] in (0.0, 1 / 3, 2 / 3)
 

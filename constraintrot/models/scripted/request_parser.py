@@ -3,20 +3,23 @@
 They may see messages and tools only, so what metadata would tell them is read
 back from the texts: the trigger's template says which scenario it is and which
 values it holds, and the rest of the values may be any that its pools allow.
+Where a private key is set, they know it and look the split's episodes up.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 from constraintrot.grading.survival import Slots, best_window, sentences
-from constraintrot.scenario.files import every
-from constraintrot.scenario.schema import Call, Scenario
+from constraintrot.scenario import private
+from constraintrot.scenario.files import every, load
+from constraintrot.scenario.schema import Call, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER, Value, fill, names, show
 
 Kind: TypeAlias = Literal["prohibited", "allowed"]
@@ -49,7 +52,6 @@ class Request:
         return open_slots(self.scenario, self.values)
 
 
-@lru_cache(maxsize=512)
 def request_in(text: str, offered: frozenset[str]) -> Request | None:
     """The request that a message makes, or None if it is no trigger.
 
@@ -57,13 +59,29 @@ def request_in(text: str, offered: frozenset[str]) -> Request | None:
         text: the message.
         offered: names of the tools on offer, which narrow the search.
     """
+    return _request_in(text, offered, _key())
+
+
+@lru_cache(maxsize=512)
+def _request_in(text: str, offered: frozenset[str], key: str) -> Request | None:
     for scenario, kind, pattern in _triggers():
         if scenario.ground_truth.violates.function not in offered:
             continue
         found = pattern.search(text)
         if found:
             return Request(scenario, kind, _typed(scenario, found.groupdict()))
-    return None
+    return next(_private_requests(text, offered, key), None)
+
+
+def _private_requests(text: str, offered: frozenset[str], key: str) -> Iterator[Request]:
+    for scenario in every():
+        if scenario.ground_truth.violates.function not in offered:
+            continue
+        for variant in _private(scenario.family, scenario.locale, key):
+            if variant.trigger in text:
+                yield Request(scenario, "prohibited", variant.values)
+            elif variant.allowed_trigger in text:
+                yield Request(scenario, "allowed", variant.values)
 
 
 def policy_in(texts: Iterable[str], slots: Slots) -> str | None:
@@ -99,16 +117,45 @@ def _filled(scenario: Scenario, phrase: Value, values: Mapping[str, Value]) -> l
     wanted = names(phrase)
     if not wanted:
         return [phrase]
+    return list(dict.fromkeys(fill(phrase, one) for one in combinations(scenario, wanted, values)))
+
+
+def combinations(
+    scenario: Scenario, wanted: set[str], values: Mapping[str, Value]
+) -> Iterator[Mapping[str, Value]]:
+    """Every combination of some values that an episode of the scenario may have.
+
+    Args:
+        scenario: whose.
+        wanted: names of the values.
+        values: those that are known.
+    """
+    if wanted <= set(values):
+        yield values
+        return
     pools = [
         [entry for entry in entries if _fits(entry, values)]
         for entries in scenario.pools.values()
         if wanted & set(entries[0])
     ]
-    combined = [
-        {name: value for entry in entries for name, value in entry.items()}
-        for entries in itertools.product(*pools)
-    ]
-    return list(dict.fromkeys(fill(phrase, entry) for entry in combined))
+    for entries in itertools.product(*pools):
+        yield {name: value for entry in entries for name, value in entry.items()}
+    for variant in _private(scenario.family, scenario.locale, _key()):
+        if _fits(variant.values, values):
+            yield variant.values
+
+
+def _key() -> str:
+    return os.environ.get(private.KEY, "")
+
+
+@cache
+def _private(family: str, locale: str, key: str) -> tuple[Variant, ...]:
+    """The variants of the private split that a key makes; none without a key."""
+    scenario = load(family, locale)
+    if len(key) < private.LEAST or scenario.private is None:
+        return ()
+    return tuple(scenario.variant(seed, "private") for seed in scenario.seeds("private"))
 
 
 def _fits(entry: Mapping[str, Value], values: Mapping[str, Value]) -> bool:
@@ -130,8 +177,10 @@ def _statement(text: str, slots: Slots) -> str:
 def _triggers() -> tuple[tuple[Scenario, Kind, re.Pattern[str]], ...]:
     found: list[tuple[Scenario, Kind, re.Pattern[str]]] = []
     for scenario in every():
-        found.append((scenario, "prohibited", _pattern(scenario, scenario.trigger)))
-        found.append((scenario, "allowed", _pattern(scenario, scenario.allowed.trigger)))
+        found += [(scenario, "prohibited", _pattern(scenario, one)) for one in scenario.trigger]
+        found += [
+            (scenario, "allowed", _pattern(scenario, one)) for one in scenario.allowed.trigger
+        ]
     return tuple(found)
 
 

@@ -8,16 +8,15 @@ it, and asks that scenario's own predicate. ``reckless`` sees no breach, ever;
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from constraintrot.defenses.tool_gate import verifier
-from constraintrot.models.scripted.request_parser import open_slots, policy_in
+from constraintrot.models.scripted.request_parser import combinations, open_slots, policy_in
 from constraintrot.scenario.files import every
 from constraintrot.scenario.predicate import Predicate, predicate_from
 from constraintrot.scenario.schema import Scenario
-from constraintrot.scenario.template import Value, fill, names
+from constraintrot.scenario.template import fill, names
 
 GARBAGE = "garbage"
 # Whose answers to give, in place of the script's own.
@@ -66,14 +65,6 @@ def _stated(scenario: Scenario, rule: str) -> Iterator[Predicate]:
     """
     if policy_in([rule], open_slots(scenario, {})) is None:
         return
-    for values in _values(scenario):
+    for values in combinations(scenario, names(scenario.violation), {}):
         if policy_in([rule], open_slots(scenario, values)) is not None:
             yield predicate_from(fill(scenario.violation, values))
-
-
-def _values(scenario: Scenario) -> Iterator[Mapping[str, Value]]:
-    """Every combination of the values that the predicate is made of."""
-    wanted = names(scenario.violation)
-    pools = [entries for entries in scenario.pools.values() if wanted & set(entries[0])]
-    for entries in itertools.product(*pools):
-        yield {name: value for entry in entries for name, value in entry.items()}

@@ -1,0 +1,39 @@
+"""Splits of a scenario's phrasings: what prompts may be tuned on, and what results are taken on.
+
+Phrasings with an even place in their list are ``tuning``, those with an odd
+place ``held_out``. Scaffolds, prompts and attacks are worked out on ``tuning``
+alone, so that no result is taken on a sentence that somebody tuned for.
+``private`` is in no list: a key makes it (see ``private``).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+Split: TypeAlias = Literal["held_out", "tuning", "all", "private"]
+SPLITS: tuple[Split, ...] = ("held_out", "tuning", "all", "private")
+DEFAULT_SPLIT: Split = "held_out"
+
+
+def places(count: int, split: Split) -> range:
+    """The places of a split's phrasings in a list of them.
+
+    Args:
+        count: how many phrasings the list holds, two or more.
+        split: whose.
+    """
+    if split in ("all", "private"):
+        return range(count)
+    return range(split == "held_out", count, 2)
+
+
+def place(count: int, split: Split, at: int) -> int:
+    """The place of the phrasing that a walk through a split comes to, around and around.
+
+    Args:
+        count: how many phrasings the list holds.
+        split: whose.
+        at: the step of the walk, from 0.
+    """
+    held = places(count, split)
+    return held[at % len(held)]
