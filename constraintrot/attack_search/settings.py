@@ -36,7 +36,8 @@ class SearchSettings(BaseModel):
         eval_variants: how many of each family.
         channel: ingested content that a prompt comes in.
         position: where in the history.
-        parameters: task parameters, as ``compactor``, ``locale`` or ``defense``.
+        parameters: task parameters, as ``compactor``, ``locale`` or ``defense``;
+            ``split`` is that of the held-out variants, the search's is ``tuning``.
         exhaust: spend all queries, also after a prompt that broke every variant.
     """
 
@@ -113,7 +114,8 @@ class SearchSettings(BaseModel):
                 " is evaluated on other variants only, so move --seed or --eval-seed"
             )
         least, last = min(self.seed, self.eval_seed), max(self.seeds.stop, self.eval_seeds.stop)
-        seeds = scenario.seeds(split)
+        # The search itself is on ``tuning``, which may have another number of them.
+        seeds = min(scenario.seeds(split), scenario.seeds("tuning"), key=len)
         if least not in seeds or last > len(seeds):
             raise ParameterError(
                 f"{scenario.family}.{scenario.locale} has the seeds 0 to {seeds[-1]};"
