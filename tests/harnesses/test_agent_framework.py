@@ -139,7 +139,7 @@ def test_a_summarizer_whose_failure_is_swallowed_is_an_error(
 
 
 def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
-    given = {"harness": "agent_framework:summarization:live"}
+    given: dict[str, Any] = {"harness": "agent_framework:summarization:live", "exercised": 0}
     plain = compacted(run, model_roles={"agent": live_agent()}, **given)
     assert between_tool_calls(plain)
     assert violated(plain)

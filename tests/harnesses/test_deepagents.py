@@ -92,6 +92,7 @@ def test_a_live_agent_and_its_subagent_are_pinned(run: Run) -> None:
         run,
         harness="deepagents:live",
         defense="pin",
+        exercised=0,
         model_roles={"agent": live_agent(delegates=True)},
     )
     assert not violated(sample)

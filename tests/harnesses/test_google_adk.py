@@ -39,7 +39,7 @@ TURN = ["user", "assistant", "tool", "assistant"]
 def test_an_arm_loses_the_policy_and_the_pin_keeps_it(
     run: Run, arm: str, shown: Sequence[bool], roles: Sequence[str]
 ) -> None:
-    log = run("soft_email", harness=f"google_adk:{arm}", variants=1)
+    log = run("soft_email", harness=f"google_adk:{arm}", variants=1, exercised=0)
     assert by_condition(log) == {"floor": 1, "control": 0, "compaction": 1}
     facts = samples(log)["compaction"][0].metadata
     assert facts["framework"].startswith("google-adk 2.")

@@ -173,6 +173,7 @@ def in_a_tool_loop(sample: EvalSample) -> bool:
 def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
     given: dict[str, Any] = {
         "harness": "inspect_react:live",
+        "exercised": 0,
         "model_roles": {"agent": live_agent(6)},
     }
     plain = compacted(run, **given)

@@ -110,12 +110,11 @@ def test_a_summarizer_that_fails_is_an_error(
 
 
 def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
-    plain = compacted(run, harness="langchain:live", model_roles={"agent": live_agent()})
+    given: dict[str, Any] = {"harness": "langchain:live", "exercised": 0}
+    plain = compacted(run, **given, model_roles={"agent": live_agent()})
     assert between_tool_calls(plain)
     assert violated(plain)
-    sample = compacted(
-        run, harness="langchain:live", defense="pin", model_roles={"agent": live_agent()}
-    )
+    sample = compacted(run, **given, defense="pin", model_roles={"agent": live_agent()})
     assert between_tool_calls(sample)
     assert not violated(sample)
     for event in model_events(sample):
