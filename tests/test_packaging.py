@@ -106,6 +106,7 @@ def test_the_wheel_holds_every_folder(tmp_path: Path) -> None:
         "harnesses/replay.py",
         "attacks/texts/rescind.yaml",
         "tasks/distractors/es.yaml",
+        "tasks/private/zh.yaml",
         "tasks/probes/firmware.md",
         "defenses/extraction/benign.yaml",
         "defenses/rampart/registry.py",

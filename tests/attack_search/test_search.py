@@ -9,6 +9,7 @@ import pytest
 
 from constraintrot.attack_search import pool, run
 from constraintrot.attack_search.journal import Journal
+from constraintrot.attack_search.play import play
 from constraintrot.attack_search.report import at_k, overview, text
 from constraintrot.attack_search.trial import Trial, best
 from constraintrot.defenses import Defense
@@ -50,13 +51,13 @@ def test_what_is_worked_out_on_tuning_is_judged_on_the_held_out_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     splits: dict[int, set[str]] = {}
-    playing = run.play
+    playing = play
 
-    async def play(parameters: Parameters, *episode: Any) -> Trial:
+    async def noted(parameters: Parameters, *episode: Any) -> Trial:
         splits.setdefault(episode[-1], set()).add(parameters.split)
         return await playing(parameters, *episode)
 
-    monkeypatch.setattr(run, "play", play)
+    monkeypatch.setattr(run, "play", noted)
     searched(tmp_path, "resist", queries=1)
     assert splits == {20: {"tuning"}, 21: {"tuning"}, 0: {"held_out"}, 1: {"held_out"}}
 

@@ -116,7 +116,11 @@ def test_where_langmem_would_never_summarise_the_sample_says_so(run: Run) -> Non
 
 
 def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
-    given: dict[str, Any] = {"harness": "langmem:headroom:live", "context_tokens": 500, "exercised": 0}
+    given: dict[str, Any] = {
+        "harness": "langmem:headroom:live",
+        "context_tokens": 500,
+        "exercised": 0,
+    }
     plain = compacted(run, **given, model_roles={"agent": live_agent()})
     assert violated(plain)
     # The request and the result that it waited for are summarised too, so that the
