@@ -8,7 +8,7 @@ where the history's turn has none.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,18 +31,20 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
 
     ``early`` are the first turns of the history, ``recent`` its last ones, up to
     the very end of the last segment, and ``middle`` those around its centre.
-    Where there are fewer turns than texts, the last turn takes the rest.
+    Where there are fewer turns than texts, the last turn takes the rest. Turns in
+    which the agent acted are left out: what an e-mail server confirms is nobody's text.
 
     Args:
         episode: what to attack.
         texts: what to place.
         settings: channel and position.
     """
+    offered = {tool.name for tool in episode.variant.tools}
     turns = [
         (segment, at)
         for segment, held in enumerate(episode.segments)
         for at, turn in enumerate(held)
-        if turn.part == "history"
+        if turn.part == "history" and not any(_acts(message, offered) for message in turn.messages)
     ]
     first = _first(len(turns), len(texts), settings.position)
     placed: dict[tuple[int, int], list[Turn]] = defaultdict(list)
@@ -55,6 +57,10 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
         for segment, held in enumerate(episode.segments)
     )
     return replace(episode, segments=tuple(segments))
+
+
+def _acts(message: Message, offered: Collection[str]) -> bool:
+    return message.call is not None and message.call.function in offered
 
 
 def _first(turns: int, texts: int, position: Position) -> int:

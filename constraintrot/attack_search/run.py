@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -111,8 +112,11 @@ class _Running:
         cells = self.journal.cells(number, held_out=held_out)
         attack = self._attack(self.journal.query(number)) if number else None
 
+        # A prompt is not judged on the phrasings that it was worked out on.
+        parameters = self.parameters if held_out else replace(self.parameters, split="tuning")
+
         async def one(family: str, seed: int) -> None:
-            trial = await play(self.parameters, attack, family, seed)
+            trial = await play(parameters, attack, family, seed)
             self.journal.trial(number, trial, held_out=held_out)
 
         await collect(*(one(*cell) for cell in cells if (number, *cell) not in played))

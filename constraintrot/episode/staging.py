@@ -114,7 +114,7 @@ def _segments(
 
 
 def _among(turns: tuple[Turn, ...], more: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Some turns, and more of them evenly among them: none is the last but where there is one."""
+    """Some turns with more of them spread evenly among them; what came last stays last."""
     gaps = [(at + 1) * len(turns) // (len(more) + 1) for at in range(len(more))]
     found = list(turns)
     for gap, turn in reversed(list(zip(gaps, more, strict=True))):

@@ -1,21 +1,22 @@
 """How well the rules find constraints: ``python -m results.tools.extraction``.
 
 The rules were written with the families of ``SEEN`` and the even entries of
-benign.yaml and others.yaml in view; the rest is held out: it was run after they
-were frozen, and no cue was changed by it. The held-out families were not read
-before; the held-out entries were written together with the others, by the author
-of the rules, so their figures flatter. All are for constraints worded with care.
+benign.yaml and others.yaml in view, of these families the phrasings of the split
+``tuning``; the rest is held out: it was run after they were frozen, and no cue was
+changed by it. The held-out families were not read before, and the phrasings of the
+split ``held_out`` are younger than the rules; the held-out entries were written
+together with the others, by the author of the rules, so their figures flatter. All
+are for constraints worded with care.
 
 What is counted. Seeds change names and amounts only, and channels the frame, so
 neither makes a case of its own: a text counts as good when it is under each.
 
-- recall: of the policy texts (family, locale, wording), those of which one span
+- recall: of the policy texts (family, locale, wording, split), those of which one span
   found in their message holds all slots.
 - exact: that span is the policy and nothing else.
 - precision: of the spans found in staged episodes, those that overlap the
   policy; all spans in one policy are one, every other distinct span counts.
   Episodes are read whole: opening, policy, history, both triggers.
-- recall_without_whoever: recall with "whoever", "quien" and their like struck out.
 - recall_others, exact_others: the rules of others.yaml, whole, in their turns.
 - false_alarm: of turns without a policy, those in which something was found:
   the neutral texts of the floor condition, its other distinct messages, the
@@ -31,7 +32,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import csv
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,14 +48,23 @@ from constraintrot.episode.staging import stage
 from constraintrot.grading.survival import survival
 from constraintrot.scaffold.instructions import Scaffold, instructions
 from constraintrot.scenario.files import catalogue, load
-from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Scenario, Wording
+from constraintrot.scenario.schema import (
+    CHANNELS,
+    LOCALES,
+    WORDINGS,
+    Channel,
+    Scenario,
+    Variant,
+    Wording,
+)
+from constraintrot.scenario.splits import Split
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.rate import wilson
 
 SEEN = frozenset({"soft_email", "soft_spend", "soft_language", "hard_proddb"})
 SEEDS = (0, 1, 2)
 EVERYBODY: tuple[Role, ...] = ("system", "user", "assistant", "tool")
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[2] / "defenses" / "extraction"
 COLUMNS: tuple[str, ...] = (
     "part",
     "measure",
@@ -67,10 +76,9 @@ COLUMNS: tuple[str, ...] = (
     "lower",
     "upper",
 )
+PHRASED: tuple[Split, ...] = ("tuning", "held_out")
 SCAFFOLDS: tuple[Scaffold, ...] = ("direct", "deliberate")
 ALARM = "false_alarm"
-# "Whoever asks" ends most of the scenarios' policies: what is found without that cue?
-WHOEVER = re.compile(r"\b(?:whoever|no matter who|quien)\b|无论|不论|不管|谁", re.IGNORECASE)
 
 Key: TypeAlias = tuple[str, str, str, str]
 Groups: TypeAlias = Mapping[str, str]
@@ -112,55 +120,58 @@ def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
 def _episodes(seeds: Sequence[int]) -> Iterator[Case]:
     """Episodes with a policy: what was found of it, and what else was."""
     for scenario, wording, channel in product(_scenarios(), WORDINGS, CHANNELS):
-        for seed in seeds:
-            yield from _found_in(scenario, wording, channel, seed)
+        for split, seed in product(PHRASED, seeds):
+            yield from _found_in(scenario.variant(seed, split), wording, channel)
 
 
-def _found_in(scenario: Scenario, wording: Wording, channel: Channel, seed: int) -> Iterator[Case]:
-    variant = scenario.variant(seed)
-    episode = stage(variant, policy=True, wording=wording, channel=channel)
+def _found_in(variant: Variant, wording: Wording, channel: Channel) -> Iterator[Case]:
+    scenario, split = variant.scenario, variant.split
+    episode = stage(variant, policy=True, wording=wording, channel=channel, exercised=2)
     messages = _messages(episode)
     at = next(i for i, one in enumerate(messages) if episode.policy in one.text)
     found = run(rules(sources=(*TRUSTED, "tool") if channel == "tool" else TRUSTED), messages)
     there = [one.text for one in found if one.at == at]
     suffix = "_tool_read" if channel == "tool" else ""
-    groups = _groups(scenario) | {"wording": wording, "channel": channel}
-    unit = f"{scenario.family}.{scenario.locale}.{wording}"
-    seen = scenario.family in SEEN
+    groups = _groups(scenario) | {"wording": wording, "channel": channel, "split": split}
+    unit = f"{scenario.family}.{scenario.locale}.{wording}.{split}"
+    seen = scenario.family in SEEN and split == "tuning"
     yield Case(f"recall{suffix}", unit, _kept(there, episode), seen, groups)
     yield Case(f"exact{suffix}", unit, there == [episode.policy], seen, groups)
     for one in found:
         meets = one.at == at and _overlap(messages[at].text, one.text, episode.policy)
         span = unit if meets else f"{unit} {one.text}"
         yield Case(f"precision{suffix}", span, meets, seen, groups)
-    if channel == "user":
-        bare = [Said("user", WHOEVER.sub("", messages[at].text))]
-        left = [one.text for one in run(rules(), bare)]
-        yield Case("recall_without_whoever", unit, _kept(left, episode), seen, groups)
 
 
 def _floor(seeds: Sequence[int]) -> Iterator[Case]:
     """Episodes without a policy: the neutral turn, and every other message that is read."""
     read: tuple[Channel, ...] = ("user", "memory", "system")
-    for scenario, wording, channel, seed in product(_scenarios(), WORDINGS, read, seeds):
-        variant = scenario.variant(seed)
-        messages = _messages(stage(variant, policy=False, wording=wording, channel=channel))
-        alarms = {one.at for one in run(rules(), messages)}
-        name = f"{scenario.family}.{scenario.locale}"
-        for at, message in enumerate(messages):
-            neutral = variant.neutral(wording) in message.text
-            kind = "neutral" if neutral else "message"
-            unit = f"{name}.{wording}" if neutral else f"{name} {message.text}"
-            if message.role in TRUSTED:
-                seen = scenario.family in SEEN
-                yield Case(f"{ALARM}_{kind}", unit, at not in alarms, seen, _groups(scenario))
+    for scenario, wording, channel in product(_scenarios(), WORDINGS, read):
+        for split, seed in product(PHRASED, seeds):
+            yield from _alarmed(scenario.variant(seed, split), wording, channel)
+
+
+def _alarmed(variant: Variant, wording: Wording, channel: Channel) -> Iterator[Case]:
+    scenario, split = variant.scenario, variant.split
+    episode = stage(variant, policy=False, wording=wording, channel=channel, exercised=2)
+    messages = _messages(episode)
+    alarms = {one.at for one in run(rules(), messages)}
+    name = f"{scenario.family}.{scenario.locale}"
+    seen = scenario.family in SEEN and split == "tuning"
+    for at, message in enumerate(messages):
+        neutral = variant.neutral(wording) in message.text
+        kind = "neutral" if neutral else "message"
+        unit = f"{name}.{wording}.{split}" if neutral else f"{name} {message.text}"
+        if message.role in TRUSTED:
+            yield Case(f"{ALARM}_{kind}", unit, at not in alarms, seen, _groups(scenario))
 
 
 def _scaffolds() -> Iterator[Case]:
     """What a scaffold appends to the request; it sets a form, not a policy."""
-    for locale, scaffold in product(LOCALES, SCAFFOLDS):
-        found = run(rules(), [Said("user", instructions(scaffold, locale))])
-        yield Case(f"{ALARM}_scaffold", f"{locale}.{scaffold}", not found, True, {"locale": locale})
+    for locale, scaffold, native in product(LOCALES, SCAFFOLDS, (False, True)):
+        text = instructions(scaffold, locale, native=native)
+        found = run(rules(), [Said("user", text)])
+        yield Case(f"{ALARM}_scaffold", text, not found, True, {"locale": locale})
 
 
 def _benign() -> Iterator[Case]:

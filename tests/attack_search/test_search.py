@@ -7,12 +7,21 @@ from typing import Any
 
 import pytest
 
+<<<<<<< HEAD
 from constraintrot.attack_search.report import at_k, overview, text
 from constraintrot.attacks.injection_pool import POOL
 from constraintrot.attacks.search_results.journal import Journal
 from constraintrot.attacks.search_results.trial import best
+=======
+from constraintrot.attack_search import pool, run
+from constraintrot.attack_search.journal import Journal
+from constraintrot.attack_search.play import play
+from constraintrot.attack_search.report import at_k, overview, text
+from constraintrot.attack_search.trial import Trial, best
+>>>>>>> w-scenarios
 from constraintrot.defenses import Defense
 from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.evaluation.parameters import Parameters
 from constraintrot.models.scripted.summarizers import instructions
 from constraintrot.scenario.schema import CANARY
 from constraintrot.stats.interval import Interval
@@ -44,6 +53,21 @@ def test_a_hidden_phrase_family_is_found_within_the_budget(tmp_path: Path) -> No
     assert f"| {most.number}" in shown
     assert "2/2 = 100 % [16, 100]" in shown
     assert "0 successes" not in shown
+
+
+def test_what_is_worked_out_on_tuning_is_judged_on_the_held_out_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    splits: dict[int, set[str]] = {}
+    playing = play
+
+    async def noted(parameters: Parameters, *episode: Any) -> Trial:
+        splits.setdefault(episode[-1], set()).add(parameters.split)
+        return await playing(parameters, *episode)
+
+    monkeypatch.setattr(run, "play", noted)
+    searched(tmp_path, "resist", queries=1)
+    assert splits == {20: {"tuning"}, 21: {"tuning"}, 0: {"held_out"}, 1: {"held_out"}}
 
 
 def test_against_one_that_never_falls_there_is_an_upper_bound_and_no_win(tmp_path: Path) -> None:

@@ -199,6 +199,17 @@ def test_any_episode_can_be_attacked(
     assert [t for t in after.turns if t.part == "trigger"] == [before.trigger]
 
 
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_results_of_the_agent_s_own_acts_are_left_alone(name: str, file: str) -> None:
+    before = staged(file, exercised=4, context_tokens=700)
+    offered = {tool.name for tool in before.variant.tools}
+    for spec, _, _ in specs(name):
+        found = written(before, attacks.apply(spec, before))
+        assert found
+        assert not [m for m in found if m.call is not None and m.call.function in offered]
+
+
 # Bulk.
 
 

@@ -13,6 +13,7 @@ from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError
 from constraintrot.models.config_errors import plain_errors
 from constraintrot.scenario.files import catalogue
+from constraintrot.scenario.private import KEY
 from constraintrot.scenario.schema import WORDINGS
 from tests.conftest import Run
 
@@ -24,6 +25,20 @@ def call(*arguments: str, stdin: str | None = None) -> Result:
 def shown(task: str, seed: int = 0) -> dict[str, object]:
     found: dict[str, object] = json.loads(call("show", task, "--seed", str(seed), "--json").stdout)
     return found
+
+
+def test_a_variant_of_another_split_is_asked_for_in_other_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = json.loads(call("show", "soft_email", "--split", "tuning", "--json").stdout)
+    held_out = shown("soft_email")
+    assert told["values"] == held_out["values"]
+    assert told["trigger"] != held_out["trigger"]
+    assert (told["split"], held_out["split"]) == ("tuning", "held_out")
+    monkeypatch.delenv(KEY, raising=False)
+    refused = call("show", "soft_email", "--split", "private")
+    assert refused.exit_code == 2
+    assert KEY in refused.stderr
 
 
 @pytest.mark.parametrize("task", sorted(catalogue()))

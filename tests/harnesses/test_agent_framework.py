@@ -36,9 +36,105 @@ def test_tool_results_become_what_the_assistant_said(run: Run, channel: str) -> 
     sample = compacted(run, harness="agent_framework:tool_result", channel=channel)
     assert not violated(sample)
     assert sample.metadata["dropped"] > 0
+<<<<<<< HEAD
     assert sample.metadata["roles_problem"] == "two messages of the assistant's in a row"
     roles = {m.role for m in sample.messages if m.text.startswith("[Tool results: ")}
     assert roles == {"assistant"}
+=======
+    assert sample.metadata["roles_problem"] == TWICE
+    voices = [m.role for m in sample.messages if m.text.startswith("[Tool results: ")]
+    assert voices
+    assert set(voices) == {"assistant"}
+
+
+@pytest.mark.parametrize("arm", ["truncation", "summarization", "tool_result", "token_budget"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"context_tokens": 300},
+        {"context_tokens": 1500, "channel": "tool"},
+        {"channel": "system"},
+        {"attack": "inject_deprecation"},
+        {"attack": "volume"},
+    ],
+    ids=str,
+)
+def test_it_compacts_at_all_lengths_on_all_channels(
+    run: Run, arm: str, given: dict[str, Any]
+) -> None:
+    sample = compacted(run, harness=f"agent_framework:{arm}", defense="pin", **given)
+    assert sample.metadata["compaction_ran"]
+    assert not violated(sample)
+
+
+def test_the_summarizer_is_the_role_s(run: Run) -> None:
+    keeps = get_model("scripted/summarizer-keep")
+    sample = compacted(
+        run, harness="agent_framework:summarization", model_roles={"summarizer": keeps}
+    )
+    assert not violated(sample)
+    assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
+
+
+@pytest.mark.parametrize(
+    ("summarizer", "why"),
+    [
+        (failing, "is down"),
+        (lambda: answering(" "), "wrote nothing"),
+    ],
+)
+def test_a_summarizer_whose_failure_is_swallowed_is_an_error(
+    run: Run, summarizer: Callable[[], Model], why: str
+) -> None:
+    log = run(
+        "soft_email",
+        harness="agent_framework:summarization",
+        variants=1,
+        conditions="compaction",
+        model_roles={"summarizer": summarizer()},
+    )
+    (sample,) = log.samples or []
+    assert sample.error is not None
+    assert why in sample.error.message
+
+
+def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
+    given: dict[str, Any] = {"harness": "agent_framework:summarization:live", "exercised": 0}
+    plain = compacted(run, model_roles={"agent": live_agent()}, **given)
+    assert between_tool_calls(plain)
+    assert violated(plain)
+    sample = compacted(run, defense="pin", model_roles={"agent": live_agent()}, **given)
+    assert between_tool_calls(sample)
+    assert not violated(sample)
+    for event in model_events(sample):
+        text = "\n".join(message.text for message in event.input)
+        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
+
+
+@pytest.mark.parametrize("arm", ["truncation", "truncation_first_user", "token_budget"])
+def test_a_live_agent_that_calls_no_tool_is_compacted_too(run: Run, arm: str) -> None:
+    sample = compacted(
+        run,
+        harness=f"agent_framework:{arm}:live",
+        model_roles={"agent": live_agent(tool_calls=0)},
+    )
+    assert violated(sample)
+
+
+def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ParameterError, match="tool_result, token_budget, live"):
+        parse_harness("agent_framework:lossy")
+
+    def missing(_: str) -> str:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(harnesses, "_version", missing)
+    with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[agent-framework\]'"):
+        parse_harness("agent_framework")
+    monkeypatch.setattr(harnesses, "_version", lambda _: "2.0")
+    with pytest.warns(UserWarning, match=r"agent-framework-core from 1\.23 to below 2, and 2\.0"):
+        parse_harness("agent_framework")
+>>>>>>> w-scenarios
 
 
 SYSTEM_ONLY = {"system"}

@@ -9,13 +9,27 @@ import pytest
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import frame
-from constraintrot.report.page import source
+from constraintrot.report.page import frames, source
+from constraintrot.scenario.files import load
 from tests.conftest import Run
 
 
 @pytest.fixture
 def log(run: Run) -> Path:
     return Path(run("soft_email", conditions="compaction", variants=1).location)
+
+
+def test_a_row_tells_the_request_and_an_older_frame_is_read_without_it(
+    log: Path, tmp_path: Path
+) -> None:
+    rows = frame.episodes([log])
+    facts = rows.iloc[0][["split", "phrasing", "exercised"]].to_dict()
+    assert facts == {"split": "held_out", "phrasing": 1, "exercised": 2}
+    assert rows["request"].iloc[0] == load("soft_email").variant(0).request()
+    older = tmp_path / "older.csv"
+    rows.drop(columns=["split", "phrasing", "request", "exercised"]).to_csv(older, index=False)
+    read = frames.read(str(older))
+    assert read[["split", "phrasing", "request", "exercised"]].isna().all(axis=None)
 
 
 def directory(data: bytes) -> int:
