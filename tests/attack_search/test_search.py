@@ -7,18 +7,10 @@ from typing import Any
 
 import pytest
 
-<<<<<<< HEAD
 from constraintrot.attack_search.report import at_k, overview, text
 from constraintrot.attacks.injection_pool import POOL
 from constraintrot.attacks.search_results.journal import Journal
 from constraintrot.attacks.search_results.trial import best
-=======
-from constraintrot.attack_search import pool, run
-from constraintrot.attack_search.journal import Journal
-from constraintrot.attack_search.play import play
-from constraintrot.attack_search.report import at_k, overview, text
-from constraintrot.attack_search.trial import Trial, best
->>>>>>> w-scenarios
 from constraintrot.defenses import Defense
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.parameters import Parameters

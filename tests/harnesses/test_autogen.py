@@ -25,34 +25,6 @@ from tests.harnesses.rules import CHANNELS, PINNED, kept
 from tests.helpers import by_condition, samples
 
 
-<<<<<<< HEAD
-=======
-@pytest.mark.parametrize(
-    ("arm", "loses", "problem"),
-    [
-        ("buffered", True, None),
-        # Between the head and the tail stands "Skipped N messages.", as the user's.
-        ("head_and_tail", True, "two messages of the user's in a row"),
-        # It takes out what is in the middle, and the policy stands near the beginning.
-        ("token_limited", False, None),
-    ],
-)
-def test_an_arm_loses_or_keeps_the_policy_and_the_pin_keeps_it(
-    run: Run, arm: str, loses: bool, problem: str | None
-) -> None:
-    log = run("soft_email", harness=f"autogen:{arm}", variants=1, exercised=0)
-    assert by_condition(log) == {"floor": 1, "control": 0, "compaction": loses}
-    facts = samples(log)["compaction"][0].metadata
-    assert facts["framework"].startswith("autogen-agentchat 0.7.")
-    assert facts["roles_problem"] == problem
-    # Nobody summarises: what the context left out, it left out by itself.
-    assert (facts["summarizer_calls"], facts["summary_voice"]) == (0, None)
-    assert [shown["shown_verbatim"] for shown in facts["rounds_run"]] == [True]
-    assert facts["dropped"] > 0
-    assert not violated(compacted(run, harness=f"autogen:{arm}", defense="pin"))
-
-
->>>>>>> w-scenarios
 @pytest.mark.parametrize("channel", ["user", "tool"])
 def test_what_a_memory_holds_is_kept_by_itself(run: Run, channel: str) -> None:
     # AutoGen's last message is the memory, so a model that reads the last one only would

@@ -38,65 +38,6 @@ def test_an_episode_may_offer_a_tool_of_the_framework_s_name(run: Run) -> None:
     assert "offset" not in own.parameters.properties
 
 
-<<<<<<< HEAD
-=======
-def test_a_summarizer_that_fails_is_an_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    # It tries three times, seconds apart.
-    monkeypatch.setattr("tenacity.wait.wait_exponential_jitter.__call__", lambda *_: 0)
-    log = run(
-        "soft_email",
-        harness="deepagents",
-        variants=1,
-        conditions="compaction",
-        model_roles={"summarizer": answering(" ")},
-    )
-    (sample,) = log.samples or []
-    assert sample.error is not None
-    assert "wrote nothing" in sample.error.message
-
-
-def test_a_live_agent_and_its_subagent_are_pinned(run: Run) -> None:
-    sample = compacted(
-        run,
-        harness="deepagents:live",
-        defense="pin",
-        exercised=0,
-        model_roles={"agent": live_agent(delegates=True)},
-    )
-    assert not violated(sample)
-    assert between_tool_calls(sample)
-    delegated = 0
-    for event in model_events(sample):
-        text = "\n".join(message.text for message in event.input)
-        delegated += event.input[-1].text == DELEGATED
-        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
-    assert delegated
-
-
-def test_a_live_agent_forgets_without_the_pin(run: Run) -> None:
-    sample = compacted(
-        run, harness="deepagents:live", model_roles={"agent": live_agent(delegates=True)}
-    )
-    assert violated(sample)
-
-
-def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ParameterError, match="modes: summarization, live"):
-        parse_harness("deepagents:lossy")
-
-    def missing(_: str) -> str:
-        raise PackageNotFoundError
-
-    monkeypatch.setattr(harnesses, "_version", missing)
-    with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[deepagents\]'"):
-        parse_harness("deepagents")
-    there = {"deepagents": "0.8.1", "langchain": "1.4.7"}
-    monkeypatch.setattr(harnesses, "_version", there.__getitem__)
-    with pytest.warns(UserWarning, match=r"from 0\.7\.32 to below 0\.8, and 0\.8\.1"):
-        parse_harness("deepagents")
-
-
->>>>>>> w-scenarios
 def summarizing(writer: Recorder, **given: Any) -> SummarizationMiddleware:
     given = {
         "trigger": ("messages", 20),

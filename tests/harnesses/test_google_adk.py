@@ -12,57 +12,6 @@ from constraintrot.harnesses.google_adk.client import _interval
 from tests.docs_code import run_page
 from tests.harnesses.google_adk_fakes import Chat, Recorder, compaction
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept
-<<<<<<< HEAD
-=======
-from tests.helpers import answering, by_condition, samples
-
-ARMS = ["sliding_window", "token_threshold"]
-TURN = ["user", "assistant", "tool", "assistant"]
-
-
-@pytest.mark.parametrize(
-    ("arm", "shown", "roles"),
-    [
-        # The second summary is of what came after the first, and stands behind it.
-        ("sliding_window", [True, False], ["assistant", "assistant", *TURN, "user"]),
-        ("token_threshold", [True], ["assistant", *TURN, *TURN, "user"]),
-    ],
-)
-def test_an_arm_loses_the_policy_and_the_pin_keeps_it(
-    run: Run, arm: str, shown: Sequence[bool], roles: Sequence[str]
-) -> None:
-    log = run("soft_email", harness=f"google_adk:{arm}", variants=1, exercised=0)
-    assert by_condition(log) == {"floor": 1, "control": 0, "compaction": 1}
-    facts = samples(log)["compaction"][0].metadata
-    assert facts["framework"].startswith("google-adk 2.")
-    assert facts["summarizer_calls"] == len(shown)
-    assert facts["summary_voice"] == "assistant"
-    assert facts["roles"] == ["system", *roles]
-    assert facts["roles_problem"] == "begins with a message of the assistant's"
-    assert [one["shown_verbatim"] for one in facts["rounds_run"]] == shown
-    pinned = compacted(run, harness=f"google_adk:{arm}", defense="pin")
-    assert not violated(pinned)
-
-
-@pytest.mark.parametrize("arm", ARMS)
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"context_tokens": 300},
-        {"context_tokens": 1500, "channel": "tool"},
-        {"channel": "system"},
-        {"attack": "inject_deprecation"},
-        {"attack": "volume"},
-    ],
-    ids=str,
-)
-def test_it_compacts_at_all_lengths_on_all_channels(
-    run: Run, arm: str, given: dict[str, Any]
-) -> None:
-    sample = compacted(run, harness=f"google_adk:{arm}", defense="pin", **given)
-    assert sample.metadata["compaction_ran"]
-    assert not violated(sample)
->>>>>>> w-scenarios
 
 
 @pytest.mark.parametrize("requests", range(2, 40))

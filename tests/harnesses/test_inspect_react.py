@@ -82,56 +82,9 @@ def test_a_summary_is_known_when_its_analysis_is_cut_from_it(run: Run) -> None:
 
 
 def test_native_is_refused_by_a_model_without_it(run: Run) -> None:
-<<<<<<< HEAD
     why = error(run, harness="inspect_react:native")
     assert "scripted/obedient has no compaction of its own" in why
     assert "inspect_react:auto" in why
-=======
-    log = run("soft_email", harness="inspect_react:native", variants=1, conditions="compaction")
-    (sample,) = log.samples or []
-    assert sample.error is not None
-    assert "scripted/obedient has no compaction of its own" in sample.error.message
-    assert "inspect_react:auto" in sample.error.message
-
-
-def in_a_tool_loop(sample: EvalSample) -> bool:
-    """Whether a summary was written when a tool had been called, and its result was not read yet."""
-    events = model_events(sample)
-    return any(
-        event.role == "summarizer"
-        and before.output.message.tool_calls
-        and event.input[-2].role == "tool"
-        for before, event in itertools.pairwise(events)
-    )
-
-
-def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
-    given: dict[str, Any] = {
-        "harness": "inspect_react:live",
-        "exercised": 0,
-        "model_roles": {"agent": live_agent(6)},
-    }
-    plain = compacted(run, **given)
-    assert in_a_tool_loop(plain)
-    assert violated(plain)
-    sample = compacted(run, defense="pin", **given)
-    assert in_a_tool_loop(sample)
-    assert not violated(sample)
-    for event in model_events(sample):
-        text = "\n".join(message.text for message in event.input)
-        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
-
-
-def test_arms_are_told() -> None:
-    with pytest.raises(ParameterError, match="summary, trim, edit, auto, native, live"):
-        parse_harness("inspect_react:lossy")
-
-
-def test_another_version_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harnesses, "_version", lambda _: "0.4.1")
-    with pytest.warns(UserWarning, match=r"inspect-ai from 0\.3\.285 to below 0\.4, and 0\.4\.1"):
-        parse_harness("inspect_react")
->>>>>>> w-scenarios
 
 
 @tool

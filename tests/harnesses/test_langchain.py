@@ -31,65 +31,6 @@ def test_the_default_trimming_hides_a_long_history_from_the_summarizer(run: Run)
     assert [one["shown_verbatim"] for one in whole] == [True]
 
 
-<<<<<<< HEAD
-=======
-def test_the_summarizer_is_the_role_s(run: Run) -> None:
-    keeps = get_model("scripted/summarizer-keep")
-    sample = compacted(run, harness="langchain", model_roles={"summarizer": keeps})
-    assert not violated(sample)
-    assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
-
-
-@pytest.mark.parametrize(
-    ("summarizer", "why"), [(failing, "is down"), (lambda: answering(" "), "wrote nothing")]
-)
-def test_a_summarizer_that_fails_is_an_error(
-    run: Run, monkeypatch: pytest.MonkeyPatch, summarizer: Callable[[], Model], why: str
-) -> None:
-    # LangChain tries three times, seconds apart.
-    monkeypatch.setattr("tenacity.wait.wait_exponential_jitter.__call__", lambda *_: 0)
-    log = run(
-        "soft_email",
-        harness="langchain",
-        variants=1,
-        conditions="compaction",
-        model_roles={"summarizer": summarizer()},
-    )
-    (sample,) = log.samples or []
-    assert sample.error is not None
-    assert why in sample.error.message
-
-
-def test_a_live_agent_is_compacted_between_its_tool_calls(run: Run) -> None:
-    given: dict[str, Any] = {"harness": "langchain:live", "exercised": 0}
-    plain = compacted(run, **given, model_roles={"agent": live_agent()})
-    assert between_tool_calls(plain)
-    assert violated(plain)
-    sample = compacted(run, **given, defense="pin", model_roles={"agent": live_agent()})
-    assert between_tool_calls(sample)
-    assert not violated(sample)
-    for event in model_events(sample):
-        text = "\n".join(message.text for message in event.input)
-        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
-
-
-def test_arms_and_what_is_missing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ParameterError, match="summarization, no_trim, clear_tools, live"):
-        parse_harness("langchain:lossy")
-
-    def missing(_: str) -> str:
-        raise PackageNotFoundError
-
-    monkeypatch.setattr(harnesses, "_version", missing)
-    with pytest.raises(ParameterError, match=r"pip install 'constraintrot\[langchain\]'"):
-        parse_harness("langchain")
-    there = {"langchain": "2.1.0", "langgraph": "1.2.22"}
-    monkeypatch.setattr(harnesses, "_version", there.__getitem__)
-    with pytest.warns(UserWarning, match=r"langchain from 1\.4\.7 to below 2, and 2\.1\.0"):
-        parse_harness("langchain")
-
-
->>>>>>> w-scenarios
 def summarizing(writer: Recorder, **given: Any) -> SummarizationMiddleware:
     settings: dict[str, Any] = {"trigger": ("messages", 20), "keep": ("messages", 6)} | given
     return SummarizationMiddleware(writer, **settings)
