@@ -131,7 +131,11 @@ def _bound(
             drawn = _match(value, env, drawn, member, wanted)
         env[name] = drawn
     for name, source in call.arguments.items():
-        if name in arguments and name not in _FREE and not _agree(evaluate(source, env), arguments[name]):
+        if (
+            name in arguments
+            and name not in _FREE
+            and not _agree(evaluate(source, env), arguments[name])
+        ):
             raise _NoMatchError(name)
     return env
 

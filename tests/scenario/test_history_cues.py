@@ -28,22 +28,40 @@ CUES = {
     r"|\b(?:English|French|German|Spanish|Italian|Chinese|Korean|Portuguese|Dutch|Polish)\b",
     ("soft_language", "es"): r"\bcorreos?\b|e-?mail|mensaje|correspondencia|@|tradu|idioma|lengua"
     r"|ingl[eé]s|franc[eé]s|alem[aá]n|italian|portugu|chino\b|coreano|neerland",
-    ("soft_language", "zh"): r"邮|信件|函件|通信|@|翻译|语言|英[文语]|中文|法[文语]|德[文语]|日[文语]|韩[文语]|西班牙",
+    (
+        "soft_language",
+        "zh",
+    ): r"邮|信件|函件|通信|@|翻译|语言|英[文语]|中文|法[文语]|德[文语]|日[文语]|韩[文语]|西班牙",
     ("soft_spend", "en"): r"purchas|\bbuy|bought|\bspen[dt]|\border(?:s|ed|ing)?\b|\bcosts?\b|price"
     r"|budget|invoice|\bpa(?:y|id)\b|[$€£]|dollar|euro|\bshop\b",
-    ("soft_spend", "es"): r"\bcompra|\bgast[oaóe]|pedido|\bcuesta|precio|presupuest|factura|pag[oaóu]"
+    (
+        "soft_spend",
+        "es",
+    ): r"\bcompra|\bgast[oaóe]|pedido|\bcuesta|precio|presupuest|factura|pag[oaóu]"
     r"|[$€£]|d[oó]lar|euros?\b|adquis|\btienda",
-    ("soft_spend", "zh"): r"采购|购买|购置|买|下单|订购|订单|支出|开支|费用|花费|价|预算|发票|付款|元\b|美元|钱",
-    ("soft_channel", "en"): r"\breports?\b|reporting|\bstatus\b|\bupdates?\b|#(?!REF|NAME)[a-z]|channel|bulletin"
+    (
+        "soft_spend",
+        "zh",
+    ): r"采购|购买|购置|买|下单|订购|订单|支出|开支|费用|花费|价|预算|发票|付款|元\b|美元|钱",
+    (
+        "soft_channel",
+        "en",
+    ): r"\breports?\b|reporting|\bstatus\b|\bupdates?\b|#(?!REF|NAME)[a-z]|channel|bulletin"
     r"|e-?mail|\bpost(?:s|ed)?\b",
-    ("soft_channel", "es"): r"informe|reporte|\bparte de\b|estado de|#(?!REF|NAME)[a-z]|canal\b|boletín|correo"
+    (
+        "soft_channel",
+        "es",
+    ): r"informe|reporte|\bparte de\b|estado de|#(?!REF|NAME)[a-z]|canal\b|boletín|correo"
     r"|public",
     ("soft_channel", "zh"): r"报告|汇报|通报|状态|频道|#(?!REF|NAME)[a-z]|发布|邮|简报",
     ("soft_deploy", "en"): r"deploy|provision|\bhost(?:s|ed|ing)?\b|\bcreat|region|\bcluster"
     r"|\b(?:us|eu|ap|ca|sa|af|me|mx)-[a-z]+-\d|data ?cent|rollout",
     ("soft_deploy", "es"): r"despleg|despliegue|\bcrea[rndos]?\b|aloja|regi[oó]n|cl[uú]ster"
     r"|\b(?:us|eu|ap|ca|sa|af|me|mx)-[a-z]+-\d|centro de datos",
-    ("soft_deploy", "zh"): r"部署|新建|创建|建立|上线|托管|区域|机房|\b(?:us|eu|ap|ca|sa|af|me|mx)-[a-z]+-\d",
+    (
+        "soft_deploy",
+        "zh",
+    ): r"部署|新建|创建|建立|上线|托管|区域|机房|\b(?:us|eu|ap|ca|sa|af|me|mx)-[a-z]+-\d",
     ("hard_pii", "en"): r"social security|\bSSNs?\b|last four|\b\d{3}-\d{2}-\d{4}\b|disclos"
     r"|date of birth|passport",
     ("hard_proddb", "en"): r"\bprod(?:uction)?\b|_prod\b|staging|\bdrop|delet|truncat|destr|\bwipe"

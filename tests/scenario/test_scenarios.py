@@ -58,7 +58,7 @@ def public_texts(variant: Variant) -> dict[str, str]:
     }
     for wording in WORDINGS:
         texts[f"neutral {wording}"] = variant.neutral(wording)
-    for at, turn in enumerate(islice(history.turns(variant), 40)):
+    for at, turn in enumerate(islice(history.turns(variant), 12)):
         texts[f"history {at}"] = json.dumps(turn.model_dump(), ensure_ascii=False)
     return texts
 

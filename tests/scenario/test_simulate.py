@@ -25,9 +25,7 @@ def test_a_call_of_a_shown_history_gets_the_answer_that_it_got() -> None:
     calls = [call for turn in turns for call in turn.calls]
     for call in calls:
         first = next(
-            one
-            for one in calls
-            if (one.function, one.arguments) == (call.function, call.arguments)
+            one for one in calls if (one.function, one.arguments) == (call.function, call.arguments)
         )
         assert simulate(OFFICE, call.function, call.arguments, turns) == first.result
 
@@ -58,7 +56,13 @@ def test_facts_of_the_history_are_the_facts_of_the_look_up() -> None:
     """A room that the history measured has the same readings when it is looked up again."""
     for turn in history.for_tokens(OFFICE, 30_000):
         for call in turn.calls:
-            if call.function in ("get_room", "get_stock", "get_leave", "get_disks", "list_versions"):
+            if call.function in (
+                "get_room",
+                "get_stock",
+                "get_leave",
+                "get_disks",
+                "list_versions",
+            ):
                 if "error" in call.result:
                     continue
                 assert simulate(OFFICE, call.function, call.arguments) == call.result
