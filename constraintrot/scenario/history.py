@@ -15,8 +15,9 @@ from typing import Any
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario import stock
+from constraintrot.scenario.compiler import Env
 from constraintrot.scenario.draws import Draws, pure, today
-from constraintrot.scenario.expression import Env, evaluate
+from constraintrot.scenario.expression import evaluate
 from constraintrot.scenario.schema import HistoryTurn, Tool, ToolTurn, Variant
 from constraintrot.scenario.topic import Template, TemplateCall, Texts, Topic
 from constraintrot.tokens import count

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from constraintrot.scenario.expression import Env, expression
+from constraintrot.scenario.compiler import Env
+from constraintrot.scenario.expression import expression
 from constraintrot.scenario.schema import HistoryTurn
 from constraintrot.scenario.topic import Template
 

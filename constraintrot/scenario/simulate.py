@@ -15,9 +15,10 @@ from typing import Any
 
 from constraintrot.errors import ScenarioError, UnknownNameError
 from constraintrot.scenario import history
+from constraintrot.scenario.compiler import Env
 from constraintrot.scenario.days import Clock
 from constraintrot.scenario.draws import Draws
-from constraintrot.scenario.expression import Env, Expression, evaluate
+from constraintrot.scenario.expression import Expression, evaluate
 from constraintrot.scenario.history import TopicTemplate
 from constraintrot.scenario.schema import HistoryTurn, Variant
 from constraintrot.scenario.template import show

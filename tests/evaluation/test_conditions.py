@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import (
-    FAMILY,
     DEFAULT,
+    FAMILY,
     LONG_FACTOR,
     Condition,
     conditions,

@@ -7,9 +7,10 @@ from random import Random
 import pytest
 
 from constraintrot.errors import ScenarioError
+from constraintrot.scenario.compiler import Env
 from constraintrot.scenario.days import Clock, Day
 from constraintrot.scenario.draws import Draws, pure, today
-from constraintrot.scenario.expression import Env, evaluate, expression, text
+from constraintrot.scenario.expression import evaluate, expression, text
 
 
 def env(locale: str = "en", **values: object) -> Env:
@@ -137,7 +138,9 @@ def test_draws_stay_within_their_bounds() -> None:
         assert expression("time('09:00', '10:00', 15)").run(values).minutes in range(540, 601, 15)
         assert len(set(expression("pick(pool, 6)").run(values))) == 6
         parts = expression("parts(20, 4)").run(values)
-        assert sum(parts) == 20 and min(parts) > 0 and len(parts) == 4
+        assert sum(parts) == 20
+        assert min(parts) > 0
+        assert len(parts) == 4
         assert len(set(expression("ints(4, 1, 5)").run(values))) == 4
     with pytest.raises(ScenarioError):
         expression("pick(pool, 7)").run(values)

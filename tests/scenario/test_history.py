@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import pytest
@@ -145,12 +145,10 @@ def test_a_thread_goes_on_in_its_order_with_other_work_between() -> None:
     whole = [parts for parts in steps.values() if len(parts) == 3]
     assert len(whole) > 20
     assert all([word for word, _ in parts] == ["one", "two", "three"] for parts in whole)
-    gaps = {
-        later - earlier
-        for parts in whole
-        for (_, earlier), (_, later) in zip(parts, parts[1:], strict=False)
-    }
-    assert 1 in gaps and max(gaps) > 1 and max(gaps) < 8
+    gaps = {later - earlier for parts in whole for (_, earlier), (_, later) in pairwise(parts)}
+    assert 1 in gaps
+    assert max(gaps) > 1
+    assert max(gaps) < 8
 
 
 def test_every_template_has_its_turn_before_one_comes_again() -> None:
@@ -159,7 +157,7 @@ def test_every_template_has_its_turn_before_one_comes_again() -> None:
     rounds = [drawn[at : at + 5] for at in range(0, 25, 5)]
     assert all(sorted(one) == list("abcde") for one in rounds)
     assert len({tuple(one) for one in rounds}) > 1
-    assert all(one != other for one, other in zip(drawn, drawn[1:], strict=False))
+    assert all(one != other for one, other in pairwise(drawn))
 
 
 @settings(deadline=None, max_examples=20)
@@ -196,8 +194,8 @@ def test_a_number_of_the_policy_stands_in_no_history() -> None:
 
 def test_a_scenario_has_topics_or_a_history_of_its_own() -> None:
     topic = own(t=template("{{n}}", n="ref(1000, 9999)")).history
-    for topics, given in (([], None), (["rooms"], topic), (["stairs"], None)):
-        data = EMAIL.model_dump() | {"topics": topics, "history": given and given.model_dump()}
+    for topics, brought in (([], None), (["rooms"], topic), (["stairs"], None)):
+        data = EMAIL.model_dump() | {"topics": topics, "history": brought and brought.model_dump()}
         with pytest.raises((ValueError, LookupError)):
             Scenario.model_validate(data)
 

@@ -151,7 +151,7 @@ def test_a_long_history_keeps_no_policy(scenario: Scenario) -> None:
     texts = [text for turn in turns for text in said(turn)]
     whole = "\n\n".join(texts)
     for wording in ("declarative", "imperative", "consequence", "reminder"):
-        kept = survival([*texts, whole], variant.policy(wording), variant.slots)  # type: ignore[arg-type]  # a wording
+        kept = survival([*texts, whole], variant.policy(wording), variant.slots)
         assert not kept.kept, kept
 
 
