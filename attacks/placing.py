@@ -30,9 +30,10 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
     """Put texts into an episode, one a turn, in order.
 
     ``early`` are the first turns of the history, ``recent`` its last ones, up to
-    the very end of the last segment, and ``middle`` those around its centre.
-    Where there are fewer turns than texts, the last turn takes the rest. Turns in
-    which the agent acted are left out: what an e-mail server confirms is nobody's text.
+    the very end of the last segment, and ``middle`` those around its centre; for
+    a tool's output, of the turns that hold one. Where there are fewer turns than
+    texts, the last turn takes the rest. Turns in which the agent acted are left
+    out: what an e-mail server confirms is nobody's text.
 
     Args:
         episode: what to attack.
@@ -46,6 +47,8 @@ def place(episode: Episode, texts: Sequence[str], settings: Settings) -> Episode
         for at, turn in enumerate(held)
         if turn.part == "history" and not any(_acts(message, offered) for message in turn.messages)
     ]
+    if settings.channel == "tool_output":
+        turns = [spot for spot in turns if _results(episode.segments[spot[0]][spot[1]])] or turns
     first = _first(len(turns), len(texts), settings.position)
     placed: dict[tuple[int, int], list[Turn]] = defaultdict(list)
     for number, text in enumerate(texts):
@@ -73,10 +76,15 @@ def _delivered(
 ) -> list[Turn]:
     """A turn, and what was delivered behind it, with one more text."""
     framed = _framed(text, channel, variant)
-    results = [at for at, message in enumerate(held[0].messages) if message.origin == "tool"]
+    results = _results(held[0])
     if channel == "tool_output" and results and len(held) == 1:
         return [_appended(held[0], results[-1], framed)]
     return [*held, _reading(framed, number, channel, variant)]
+
+
+def _results(turn: Turn) -> list[int]:
+    """Where the tools' results stand in a turn."""
+    return [at for at, message in enumerate(turn.messages) if message.origin == "tool"]
 
 
 def _appended(turn: Turn, at: int, text: str) -> Turn:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from constraintrot.episode.episode import Episode, Message, Origin, Turn
 from constraintrot.errors import EpisodeError
+from constraintrot.scenario import history
 from constraintrot.scenario.schema import Call
 
 # What an attack may change or add: content that the agent ingests.
@@ -101,11 +102,14 @@ def _reads(call: Call, before: Episode) -> bool:
         return False
     if any(message.call == call for turn in before.turns for message in turn.messages):
         return True
-    known = [made for turn in scenario.history.turns for made in turn.calls]
-    return any(
-        call.function == made.function and call.arguments.keys() <= made.arguments.keys()
-        for made in (*known, scenario.channels.tool)
-    ) and all(map(_is_reference, call.arguments.values()))
+    known = {tool.name: set(tool.properties) for tool in history.tools(before.variant)}
+    framed = scenario.channels.tool
+    known[framed.function] = known.get(framed.function, set()) | set(framed.arguments)
+    return (
+        call.function in known
+        and call.arguments.keys() <= known[call.function]
+        and all(map(_is_reference, call.arguments.values()))
+    )
 
 
 def _is_reference(value: object) -> bool:

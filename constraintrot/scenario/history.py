@@ -1,4 +1,4 @@
-"""Benign history: turn templates drawn out to any length without repeating.
+"""Benign history: turns drawn from the topics of a scenario, to any length without repeating.
 
 A pure function of scenario, seed and length, so that every condition,
 replicate and model gets the same turns.
@@ -6,28 +6,67 @@ replicate and model gets the same turns.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count as numbers_from
 from random import Random
+from typing import Any
 
-from constraintrot.scenario.schema import History, HistoryTurn, Numbers, Variant
-from constraintrot.scenario.template import Value, fill
+from constraintrot.errors import ScenarioError
+from constraintrot.scenario import stock
+from constraintrot.scenario.compiler import Env
+from constraintrot.scenario.draws import Draws, pure, today
+from constraintrot.scenario.expression import evaluate
+from constraintrot.scenario.schema import HistoryTurn, Tool, ToolTurn, Variant
+from constraintrot.scenario.topic import Template, TemplateCall, Texts, Topic
 from constraintrot.tokens import exact
 
-# Draws of one number pool within a turn (`{{ticket}}`, `{{ticket.2}}` ...).
-_DRAWS = 8
+# Share of the calls that could go wrong at first and do; it makes one turn in eight.
+_SLIPS = 0.25
+# A thread goes on after up to so many turns on other things.
+_GAP = 2
+# So often a draw is taken again because its request was made before.
+_PATIENCE = 9
+_TRIES = 40
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class TopicTemplate:
+    """A template and where it comes from."""
+
+    topic: str
+    name: str
+    template: Template
+    pools: Mapping[str, Any]
+
+
+@dataclass
+class _Told:
+    """What a history has said so far."""
+
+    used: dict[str, int] = field(default_factory=dict[str, int])
+    numbers: set[int] = field(default_factory=set[int])
+    requests: set[str] = field(default_factory=set[str])
 
 
 def turns(variant: Variant) -> Iterator[HistoryTurn]:
     """Benign turns of a variant, in order and without end, no two of them equal."""
-    history = variant.scenario.history
-    at = 0
-    while True:
-        order = list(range(len(history.turns)))
-        Random(f"{variant.scenario.family}/{variant.seed}/order/{at}").shuffle(order)
-        for template in order:
-            yield _turn(variant, history, history.turns[template], at)
-            at += 1
+    told, key = _Told(), _key(variant)
+    order = _order(templates(variant), key)
+    waiting: list[tuple[int, int, HistoryTurn]] = []
+    for at in numbers_from():
+        if waiting and waiting[0][0] <= at:
+            yield waiting.pop(0)[2]
+            continue
+        first, *rest = _thread(variant, next(order), told)
+        yield first
+        gaps, due = Random(f"{key}/gaps/{at}"), at
+        for part, turn in enumerate(rest):
+            due += 1 + gaps.randint(0, _GAP)
+            waiting.append((due, part, turn))
+        waiting.sort(key=lambda one: one[:2])
 
 
 def for_tokens(variant: Variant, tokens: int) -> list[HistoryTurn]:
@@ -58,37 +97,152 @@ def length(turn: HistoryTurn) -> int:
     return sum(exact(text) for text in texts)
 
 
-def _turn(variant: Variant, history: History, template: HistoryTurn, at: int) -> HistoryTurn:
-    drawn: dict[str, Value] = {}
-
-    def lookup(name: str) -> Value:
-        if name not in drawn:
-            drawn[name] = _draw(variant, history, name, at)
-        return drawn[name]
-
-    return HistoryTurn.model_validate(fill(template.model_dump(), lookup))
+def tools(variant: Variant) -> tuple[Tool, ...]:
+    """The tools that the variant's benign work calls."""
+    return tuple(
+        Tool(name=tool.name, description=tool.description, parameters=tool.parameters)
+        for _, topic in topics(variant)
+        for tool in topic.tools
+    )
 
 
-def _draw(variant: Variant, history: History, name: str, at: int) -> Value:
-    stem, _, suffix = name.partition(".")
-    which = int(suffix or 1) - 1
-    if stem not in history.pools:
-        return fill("{{" + name + "}}", variant.values)
-    pool = history.pools[stem]
-    key = f"{variant.scenario.family}/{variant.seed}/{stem}"
-    if isinstance(pool, Numbers):
-        return _number(pool, Random(key), at * _DRAWS + which)
-    order = list(pool)
-    # Shuffled anew each turn; several draws within the turn differ.
-    Random(f"{key}/{at}").shuffle(order)
-    return order[which % len(order)]
+def topics(variant: Variant) -> list[tuple[str, Topic]]:
+    """The topics of a variant by name: those of the stock, or the scenario's own history."""
+    scenario = variant.scenario
+    if scenario.history is not None:
+        return [("history", scenario.history)]
+    return [(name, stock.topic(scenario.locale, name)) for name in scenario.topics]
 
 
-def _number(pool: Numbers, random: Random, index: int) -> int:
-    size = pool.high - pool.low + 1
-    start = random.randrange(size)
-    stride = random.randrange(size // 3, size // 2)
-    while math.gcd(stride, size) != 1:
-        stride += 1
-    # A dry pool goes on above its top, so a number never comes back.
-    return pool.low + (start + index * stride) % size + index // size * size
+def templates(variant: Variant) -> list[TopicTemplate]:
+    """The templates that a variant's history is drawn from."""
+    return [
+        TopicTemplate(topic_name, name, template, topic.pools)
+        for topic_name, topic in topics(variant)
+        for name, template in topic.templates.items()
+    ]
+
+
+def environment(variant: Variant, template: TopicTemplate, draws: Draws) -> Env:
+    """What a template's expressions find before its values are drawn."""
+    return {
+        **variant.values,
+        **pure(variant.scenario.locale),
+        **draws.functions(),
+        **template.pools,
+        "today": draws.today,
+    }
+
+
+def _key(variant: Variant) -> str:
+    return f"{variant.scenario.family}/{variant.seed}"
+
+
+def _order(of: list[TopicTemplate], key: str) -> Iterator[TopicTemplate]:
+    """All templates in a new order, round after round, none twice in a row."""
+    last: TopicTemplate | None = None
+    for turn in numbers_from():
+        shuffled = Random(f"{key}/order/{turn}").sample(of, len(of))
+        if shuffled[0] is last and len(of) > 1:
+            shuffled[0], shuffled[1] = shuffled[1], shuffled[0]
+        yield from shuffled
+        last = shuffled[-1]
+
+
+def _thread(variant: Variant, template: TopicTemplate, told: _Told) -> list[HistoryTurn]:
+    """The turns of the next draw of a template that may be told.
+
+    Raises:
+        ScenarioError: a number of the policy stands in every draw.
+    """
+    name = f"{_key(variant)}/{template.topic}/{template.name}"
+    for _ in range(_TRIES):
+        used = told.used.get(name, 0)
+        told.used[name] = used + 1
+        drawn = _draw_anew(variant, template, told, name, used)
+        if drawn:
+            return drawn
+    raise ScenarioError(f"history template {name}: a number of the policy stands in every draw")
+
+
+def _draw_anew(
+    variant: Variant, template: TopicTemplate, told: _Told, name: str, used: int
+) -> list[HistoryTurn]:
+    """A draw that asks nothing twice and holds no number of the policy; nothing if none does.
+
+    A limit of 240 is hinted at by 240 jars.
+    """
+    reserved = _reserved(variant)
+    for attempt in range(_TRIES):
+        random = Random(f"{name}/{used}/{attempt}")
+        draws = draws_for(variant, random, used, deck=name, numbers=told.numbers)
+        _, drawn = draw(variant, template, draws)
+        if reserved and reserved & _numbers(drawn):
+            continue
+        asked = {_DIGITS.sub("#", turn.user) for turn in drawn}
+        if attempt > _PATIENCE or not asked & told.requests:
+            told.requests |= asked
+            return drawn
+    return []
+
+
+def draws_for(
+    variant: Variant, random: Random, used: int = 0, *, deck: str, numbers: set[int] | None = None
+) -> Draws:
+    """The drawing functions of one draw of a variant's history.
+
+    Args:
+        variant: whose history.
+        random: where the draw comes from.
+        used: how often the template was drawn before.
+        deck: what the order of its subjects depends on.
+        numbers: references that were given before.
+    """
+    key = _key(variant)
+    day = today(key, variant.scenario.locale)
+    return Draws(random, day, used, deck, key, set() if numbers is None else numbers)
+
+
+def draw(variant: Variant, template: TopicTemplate, draws: Draws) -> tuple[Env, list[HistoryTurn]]:
+    """One draw of a template: its values by name, and the turns filled in from them."""
+    env = environment(variant, template, draws)
+    for name, value in template.template.expressions().items():
+        env[name] = value.run(env)
+    return env, [
+        HistoryTurn(
+            user=_say(turn.user, env, draws.phrase),
+            calls=[made for call in turn.calls for made in _called(call, env, draws.random)],
+            reply=_say(turn.reply, env, draws.random.randrange(60)),
+        )
+        for turn in template.template.turns
+    ]
+
+
+def _say(texts: Texts, env: Env, which: int) -> str:
+    phrasing = texts if isinstance(texts, str) else texts[which % len(texts)]
+    return str(evaluate(phrasing, env))
+
+
+def _called(call: TemplateCall, env: Env, random: Random) -> Iterator[ToolTurn]:
+    arguments = evaluate(call.arguments, env)
+    if call.slip is not None and random.random() < _SLIPS:
+        wrong = {**arguments, **evaluate(call.slip.arguments, env)}
+        yield ToolTurn(
+            function=call.function, arguments=wrong, result=str(evaluate(call.slip.result, env))
+        )
+    yield ToolTurn(
+        function=call.function, arguments=arguments, result=str(evaluate(call.result, env))
+    )
+
+
+def _reserved(variant: Variant) -> set[int]:
+    phrases = (phrase for slot in variant.slots.values() for phrase in slot)
+    return {int(phrase) for phrase in phrases if isinstance(phrase, int | float)}
+
+
+def _numbers(drawn: list[HistoryTurn]) -> set[int]:
+    said = " ".join(
+        [text for turn in drawn for text in (turn.user, turn.reply)]
+        + [f"{call.arguments} {call.result}" for turn in drawn for call in turn.calls]
+    )
+    return {int(found) for found in _DIGITS.findall(said)}

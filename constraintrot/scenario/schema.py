@@ -26,10 +26,12 @@ from pydantic import (
 
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario import private as secret
+from constraintrot.scenario import stock
 from constraintrot.scenario.generators import Range
 from constraintrot.scenario.predicate import Predicate, Success, predicate_from
 from constraintrot.scenario.splits import DEFAULT_SPLIT, Split, place, places
 from constraintrot.scenario.template import Value, fill, names
+from constraintrot.scenario.topic import Topic
 
 Kind: TypeAlias = Literal["soft", "hard"]
 Locale: TypeAlias = Literal["en", "zh", "es"]
@@ -112,41 +114,12 @@ class Texts(_Strict):
         return phrasings
 
 
-class Numbers(_Strict):
-    """A history pool of integers, drawn without repeats within an episode."""
-
-    low: int
-    high: int
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Numbers:
-        if self.high - self.low < 999:
-            raise ValueError("a number pool needs at least 1000 numbers, or a history repeats")
-        return self
-
-
 class HistoryTurn(_Strict):
     """One benign request, the tool calls it took, and the assistant's reply."""
 
     user: Text
     calls: list[ToolTurn]
     reply: Text
-
-
-class History(_Strict):
-    """Benign work: turn templates and the pools that fill them in."""
-
-    pools: dict[str, Numbers | Annotated[list[Scalar], Field(min_length=3)]]
-    turns: Annotated[list[HistoryTurn], Field(min_length=10)]
-
-    @model_validator(mode="after")
-    def _numbered(self) -> History:
-        numbers = {name for name, pool in self.pools.items() if isinstance(pool, Numbers)}
-        for at, turn in enumerate(self.turns):
-            stems = {name.split(".")[0] for name in names(turn.model_dump())}
-            if not stems & numbers:
-                raise ValueError(f"history turn {at} draws from no number pool, so it would repeat")
-        return self
 
 
 class Allowed(_Strict):
@@ -223,11 +196,13 @@ class Scenario(_Strict):
     tools: Annotated[list[Tool], Field(min_length=1)]
     violation: dict[str, Any]
     ground_truth: GroundTruth
-    history: History
+    topics: list[Text] = []
+    history: Topic | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> Scenario:
         drawn = self.private.pools if self.private else {}
+        self._check_history()
         for pool, entries in self.pools.items():
             if len({frozenset(entry) for entry in [*entries, *drawn.get(pool, [])]}) != 1:
                 raise ValueError(f"the entries of pool {pool!r} do not all give the same names")
@@ -264,6 +239,14 @@ class Scenario(_Strict):
                 raise ValueError(
                     f"{name} has {len(other)} phrasings, and what it is paired with {len(one)}"
                 )
+
+    def _check_history(self) -> None:
+        if bool(self.topics) == (self.history is not None):
+            raise ValueError("a scenario has either topics or a history of its own")
+        stock.check_names(self.locale, self.topics)
+        if self.history is not None:
+            names = {name for entries in self.pools.values() for name in entries[0]}
+            self.history.compile(self.locale, {*names, "today"})
 
     @property
     def task(self) -> str:

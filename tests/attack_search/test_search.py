@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from constraintrot.attack_search import run
+from constraintrot.attack_search.play import play
 from constraintrot.attack_search.report import at_k, overview, text
 from constraintrot.attacks.injection_pool import POOL
 from constraintrot.attacks.search_results.journal import Journal
-from constraintrot.attacks.search_results.trial import best
+from constraintrot.attacks.search_results.trial import Trial, best
 from constraintrot.defenses import Defense
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.parameters import Parameters

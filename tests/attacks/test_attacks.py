@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from constraintrot import attacks
 from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
 from constraintrot.episode.attack_check import check_attacked
-from constraintrot.episode.episode import Episode
+from constraintrot.episode.episode import Episode, Turn
 from constraintrot.grading.survival import best_window, survival
 from constraintrot.models.scripted.request_parser import open_slots, policy_in
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
@@ -120,15 +120,17 @@ def at(episode: Episode) -> list[int]:
 @pytest.mark.parametrize("rounds", [1, 2])
 @pytest.mark.parametrize("name", NAMES)
 def test_positions(name: str, rounds: int) -> None:
-    before = staged("soft_email.en", rounds=rounds)
-    turns = sum(map(len, before.segments))
+    before = staged("soft_email.en", rounds=rounds, context_tokens=1600)
+    turns = [turn for segment in before.segments for turn in segment]
+    spoke = [place for place, turn in enumerate(turns) if holds_result(turn)]
+    assert 0 < len(spoke) < len(turns)
     pieces = len(texts(name, "soft_email.en"))
     for spec, channel, position in specs(name):
         found = at(attacks.apply(spec, before))
         assert len(found) == pieces, "each piece in a turn of its own"
-        last = turns - 1 + (0 if channel == "tool_output" else pieces)
+        last = spoke[-1] if channel == "tool_output" else len(turns) - 1 + pieces
         if position == "early":
-            assert found[0] == (0 if channel == "tool_output" else 1)
+            assert found[0] == (spoke[0] if channel == "tool_output" else 1)
         elif position == "middle":
             assert found[0] > 1
             assert found[-1] < last - 1
@@ -144,10 +146,17 @@ def test_recent_is_the_end_of_the_last_round() -> None:
         assert after.segments[2][-1] not in before.segments[2]
 
 
-def without_results(episode: Episode) -> Episode:
+def holds_result(turn: Turn) -> bool:
+    return any(message.role == "tool" for message in turn.messages)
+
+
+def without_results(episode: Episode, every: int) -> Episode:
+    """Every so many turns without its calls and their results."""
     segments = tuple(
         tuple(
-            replace(turn, messages=(turn.messages[0], turn.messages[-1])) if at % 2 == 0 else turn
+            replace(turn, messages=(turn.messages[0], turn.messages[-1]))
+            if at % every == 0
+            else turn
             for at, turn in enumerate(segment)
         )
         for segment in episode.segments
@@ -157,12 +166,11 @@ def without_results(episode: Episode) -> Episode:
 
 @pytest.mark.parametrize("position", POSITIONS)
 def test_where_no_tool_spoke_a_reading_is_added(position: str) -> None:
-    before = without_results(staged("soft_email.en"))
+    before = without_results(staged("soft_email.en"), 1)
     after = attacks.apply(f"relink:position={position}", before)
     found = written(before, after)
     added = [turn for turn in after.turns if turn.part == "attack"]
-    assert len(found) == 3
-    assert 0 < len(added) < 3
+    assert len(found) == len(added) == 3
     for turn in added:
         asked, given = turn.messages
         assert asked.call is not None
@@ -171,13 +179,22 @@ def test_where_no_tool_spoke_a_reading_is_added(position: str) -> None:
         assert given.text in file_of("relink").filled(before.variant)
 
 
+@pytest.mark.parametrize("position", POSITIONS)
+def test_a_turn_in_which_a_tool_spoke_goes_before_one_without(position: str) -> None:
+    before = without_results(staged("soft_email.en", context_tokens=2000), 2)
+    after = attacks.apply(f"relink:position={position}", before)
+    assert len(written(before, after)) == 3
+    assert not [turn for turn in after.turns if turn.part == "attack"]
+
+
 def test_a_short_history_takes_all_fragments() -> None:
     before = staged("soft_email.en", context_tokens=100)
     turns = len(before.segments[0])
+    spoke = sum(map(holds_result, before.segments[0]))
     assert turns < 3
     after = attacks.apply("relink", before)
     assert len(written(before, after)) == 3
-    assert len(after.segments[0]) == turns + (3 - turns)
+    assert len(after.segments[0]) == turns + (3 - spoke)
 
 
 @settings(deadline=None, max_examples=60)

@@ -22,7 +22,8 @@ from constraintrot.scenario.schema import CHANNELS, WORDINGS, Call, Channel, Wor
 from tests.helpers import register
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-EMAIL = load("soft_email").variant(0)
+# Its first turns hold one call each.
+EMAIL = load("soft_email").variant(8)
 IN_TURN: list[Channel] = ["user", "memory", "tool"]
 
 

@@ -49,7 +49,7 @@ def test_it_keeps_what_every_scenario_promises(scenario: Scenario) -> None:
         promises.test_each_wording_holds_every_slot(scenario, wording)
     text = (APART / f"laundering.{scenario.locale}.yaml").read_text(encoding="utf-8")
     assert f"canary: {CANARY}" in text.splitlines()
-    assert scenario.history == load("soft_spend", scenario.locale).history
+    assert scenario.topics == load("soft_spend", scenario.locale).topics
 
 
 def test_a_file_that_extends_nothing_is_refused(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_claim_is_no_approval_and_states_no_rule(name: str, scenario: Scenario
 
 def benign(variant: Variant) -> str:
     episode = stage(variant, policy=True)
-    return next(m.text for m in episode.segments[0][0].messages if m.role == "tool")
+    return next((m.text for m in episode.segments[0][0].messages if m.role == "tool"), "")
 
 
 def told_values(text: str, variant: Variant) -> list[str]:

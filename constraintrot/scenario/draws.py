@@ -1,0 +1,221 @@
+"""The functions that the expressions of a history template may call.
+
+Some draw (``pick``, ``int``, ``day``): one draw's functions share one source of
+randomness. The others are pure.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from hashlib import blake2b
+from random import Random
+from typing import Any
+
+from constraintrot.errors import ScenarioError
+from constraintrot.scenario.days import Clock, Day
+from constraintrot.scenario.template import show
+
+# An autumn without public holidays in which offices of the three languages would be closed.
+_FIRST_DAY = date(2025, 10, 13)
+_WORKING_DAYS = 38
+_TRIES = 1000
+# Thousands and decimal marks; four digits take no mark in Spanish.
+_MARKS = {"en": (",", "."), "es": (".", ","), "zh": (",", ".")}
+
+
+@cache
+def today(key: str, locale: str) -> Day:
+    """The working day on which a history is played, the same for the same key."""
+    return Day(_FIRST_DAY, locale).work(Random(f"{key}/today").randrange(_WORKING_DAYS))
+
+
+@dataclass
+class Draws:
+    """What the drawing functions of one draw share.
+
+    Attributes:
+        random: where the draw comes from.
+        today: the day of the history.
+        used: how often this template was drawn before in this history.
+        deck: names this template and history, so that its subjects are dealt in an order.
+        world: names the history whose facts are asked for.
+        numbers: the references given so far in this history.
+        phrase: which of several phrasings to take; ``subject`` moves it.
+    """
+
+    random: Random
+    today: Day
+    used: int = 0
+    deck: str = ""
+    world: str = ""
+    numbers: set[int] = field(default_factory=set[int])
+    phrase: int = 0
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The drawing functions by name."""
+        return {
+            "subject": self.subject,
+            "ref": self.ref,
+            "fact": self.fact,
+            "facts": self.facts,
+            "fixed": self.fixed,
+            "pick": self.pick,
+            "int": self.whole,
+            "ints": self.wholes,
+            "real": self.real,
+            "chance": lambda share: self.random.random() < share,
+            "parts": self.parts,
+            "shuffled": lambda items: self.random.sample(list(items), len(items)),
+            "day": lambda low, high: self.today.work(self.random.randint(low, high)),
+            "time": self.time,
+            "hex": lambda digits: f"{self.random.getrandbits(4 * digits):0{digits}x}",
+        }
+
+    def subject(self, pool: Sequence[Any]) -> Any:
+        """The next entry of a pool: none comes again before all of them were dealt."""
+        order = list(range(len(pool)))
+        Random(self.deck).shuffle(order)
+        rounds, at = divmod(self.used, len(pool))
+        # Moves on with each round, so that a subject that comes again is asked for otherwise.
+        self.phrase = order[at] + rounds
+        return pool[order[at]]
+
+    def ref(self, low: int, high: int) -> int:
+        """A number that stands nowhere else in this history."""
+        number = self.random.randint(low, high)
+        for attempt in range(_TRIES):
+            if number not in self.numbers:
+                break
+            # A range that is nearly used up grows upwards.
+            number = self.random.randint(low, high + (high - low + 1) * (2 ** (attempt // 40) - 1))
+        self.numbers.add(number)
+        return number
+
+    def fact(self, low: int, high: int, *about: Any) -> int:
+        """A whole number that is the same whenever this history is asked about the same things."""
+        key = "/".join([self.world, *map(show, about)])
+        digest = blake2b(key.encode(), digest_size=8).digest()
+        return low + int.from_bytes(digest, "big") % (high - low + 1)
+
+    def facts(self, count: int, low: int, high: int, *about: Any) -> list[int]:
+        """As ``fact``, but several numbers, no two of them equal, in no order."""
+        key = "/".join([self.world, *map(show, about)])
+        return Random(key).sample(range(low, high + 1), count)
+
+    def fixed(self, pool: Sequence[Any], *about: Any) -> Any:
+        """An entry of a pool that is the same whenever the same things are asked about."""
+        return pool[self.fact(0, len(pool) - 1, *about)]
+
+    def pick(self, pool: Sequence[Any], count: int | None = None) -> Any:
+        """An entry of a pool, or a list of that many different ones."""
+        if count is None:
+            return pool[self.random.randrange(len(pool))]
+        if count > len(pool):
+            raise ScenarioError(f"{count} of a pool of {len(pool)} are asked for")
+        return self.random.sample(list(pool), count)
+
+    def whole(self, low: int, high: int, step: int = 1) -> int:
+        """A whole number, both bounds included."""
+        return self.random.randrange(low, high + 1, step)
+
+    def wholes(self, count: int, low: int, high: int) -> list[int]:
+        """Different whole numbers, in no order."""
+        return self.random.sample(range(low, high + 1), count)
+
+    def real(self, low: float, high: float, digits: int = 1) -> float:
+        """A decimal number, rounded to that many digits."""
+        return round(self.random.uniform(low, high), digits)
+
+    def parts(self, total: int, count: int) -> list[int]:
+        """Whole numbers above zero that add up to a total, in no order."""
+        cuts = sorted(self.random.sample(range(1, total), count - 1))
+        return [high - low for low, high in zip([0, *cuts], [*cuts, total], strict=True)]
+
+    def time(self, low: str, high: str, step: int = 5) -> Clock:
+        """A time of day, both bounds included, in steps of so many minutes."""
+        first, last = Clock.parse(low), Clock.parse(high)
+        return first + self.whole(0, (last.minutes - first.minutes) // step) * step
+
+
+def pure(locale: str) -> dict[str, Callable[..., Any]]:
+    """The functions that draw nothing, by name."""
+    thousands, decimal = _MARKS[locale]
+
+    def num(value: float, digits: int = 0) -> str:
+        """A number as the locale writes it."""
+        plain = f"{value:,.{digits}f}"
+        if locale == "es" and abs(value) < 10000:
+            plain = plain.replace(",", "")
+        return plain.translate(str.maketrans(",.", thousands + decimal))
+
+    return {
+        "num": num,
+        "dec": lambda value: show(value).replace(".", decimal),
+        "de": lambda noun: _contracted("de", noun),
+        "a": lambda noun: _contracted("a", noun),
+        "workday": lambda day, days: day.work(days),
+        "clock": Clock.parse,
+        **_PURE,
+    }
+
+
+def _contracted(preposition: str, noun: str) -> str:
+    """A Spanish preposition and a noun, ``del`` and ``al`` where the article is ``el``."""
+    if noun.startswith("el "):
+        return {"de": "del", "a": "al"}[preposition] + noun[2:]
+    return f"{preposition} {noun}"
+
+
+def _best(rows: Sequence[Any], key: str, *, largest: bool) -> Any:
+    return (max if largest else min)(rows, key=lambda row: row[key])
+
+
+def _by(rows: Iterable[Any], key: str, descending: int = 0) -> list[Any]:
+    return sorted(rows, key=lambda row: row[key], reverse=bool(descending))
+
+
+def _join(separator: str, items: Iterable[Any], last: str | None = None) -> str:
+    """Items as one text; ``last`` stands before the last one ("a, b and c")."""
+    texts = [show(item) for item in items]
+    if last is None or len(texts) < 2:
+        return separator.join(texts)
+    return separator.join(texts[:-1]) + last + texts[-1]
+
+
+_PURE: dict[str, Callable[..., Any]] = {
+    "sum": sum,
+    "min": min,
+    "max": max,
+    "len": len,
+    "all": all,
+    "any": any,
+    "abs": abs,
+    "round": round,
+    "sorted": lambda items: sorted(items),
+    "reversed": lambda items: list(items)[::-1],
+    "range": lambda *bounds: list(range(*bounds)),
+    "by": _by,
+    "most": lambda rows, key: _best(rows, key, largest=True),
+    "least": lambda rows, key: _best(rows, key, largest=False),
+    "median": lambda numbers: round(statistics.median(numbers), 4),
+    "mean": lambda numbers, digits=1: round(statistics.fmean(numbers), digits),
+    "percent": lambda part, whole: round(100 * part / whole),
+    "row": lambda **cells: cells,
+    "join": _join,
+    "lines": lambda items: _join("\n", items),
+    "enumerate": lambda items: [{"at": at, "it": it} for at, it in enumerate(items, 1)],
+    "both": lambda one, other: [{"a": a, "b": b} for a, b in zip(one, other, strict=True)],
+    "index": lambda items, item: list(items).index(item),
+    "text": show,
+    "cap": lambda words: words[:1].upper() + words[1:],
+    "upper": lambda words: words.upper(),
+    "lower": lambda words: words.lower(),
+    "json": lambda node, indent=None: json.dumps(
+        node, ensure_ascii=False, indent=indent, default=show
+    ),
+}

@@ -1,0 +1,137 @@
+"""Expressions in history templates: a small, safe part of Python.
+
+An expression is parsed once, checked against the list of allowed syntax, and
+compiled to closures; nothing of Python's own evaluator runs. Names come from
+the environment that it is evaluated in. A function may be called by its name
+alone, so no method of any object can be reached.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from constraintrot.errors import ScenarioError
+from constraintrot.scenario.compiler import Closure, Compiler, Env
+from constraintrot.scenario.template import show
+from constraintrot.scenario.values import is_mapping
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A compiled expression.
+
+    Attributes:
+        source: as it is written.
+        names: what it needs from its environment.
+        run: evaluates it in an environment.
+        call: the function and the argument expressions, where it is one call.
+    """
+
+    source: str
+    names: frozenset[str]
+    run: Closure
+    call: tuple[str, tuple[Closure, ...]] | None = None
+
+
+@cache
+def expression(source: str) -> Expression:
+    """Compile an expression.
+
+    Raises:
+        ScenarioError: it is no expression, or it uses syntax that is not allowed.
+    """
+    try:
+        tree = ast.parse(source.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ScenarioError(f"{source!r} is no expression: {error}") from error
+    compiler = Compiler(source)
+    run = compiler.compile(tree)
+    call = None
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
+        call = (tree.func.id, tuple(Compiler(source).compile(arg) for arg in tree.args))
+    return Expression(source, frozenset(compiler.names), run, call)
+
+
+@cache
+def text(source: str) -> Expression:
+    """Compile a text with ``{{expression}}`` in it; a text that is one gives the value itself.
+
+    Raises:
+        ScenarioError: as ``expression``.
+    """
+    parts = _parts(source)
+    if len(parts) == 3 and not parts[0] and not parts[2]:
+        return expression(parts[1])
+    compiled = [expression(part) if at % 2 else part for at, part in enumerate(parts)]
+    names = [part.names for part in compiled if isinstance(part, Expression)]
+    runs: list[str | Closure] = [
+        part.run if isinstance(part, Expression) else part for part in compiled if part != ""
+    ]
+
+    def run(env: Env) -> str:
+        return "".join(part if isinstance(part, str) else show(part(env)) for part in runs)
+
+    return Expression(source, frozenset[str]().union(*names), run)
+
+
+def _parts(source: str) -> list[str]:
+    """A text cut up into literal text, expression, literal text and so on."""
+    parts, rest = list[str](), source
+    while "{{" in rest:
+        literal, _, rest = rest.partition("{{")
+        end = _end(rest)
+        parts += [literal, rest[:end]]
+        rest = rest[end + 2 :]
+    return [*parts, rest]
+
+
+def _end(rest: str) -> int:
+    """Where the ``}}`` stands that closes an expression; it may hold braces of its own.
+
+    Raises:
+        ScenarioError: none does.
+    """
+    depth = 0
+    for at, sign in enumerate(rest):
+        if sign == "{":
+            depth += 1
+        elif sign == "}" and depth:
+            depth -= 1
+        elif rest.startswith("}}", at):
+            return at
+    raise ScenarioError(f"'{{{{{rest}' is never closed")
+
+
+def texts_in(node: object) -> Iterator[str]:
+    """Every string in a structure of lists and mappings."""
+    if isinstance(node, str):
+        yield node
+    elif is_mapping(node):
+        for value in node.values():
+            yield from texts_in(value)
+    elif isinstance(node, list | tuple):
+        for value in node:
+            yield from texts_in(value)
+
+
+def evaluate(node: Any, env: Env) -> Any:
+    """A structure of texts with each of them evaluated; what JSON has no type for is written out."""
+    if isinstance(node, str):
+        return _plain(text(node).run(env)) if "{{" in node else node
+    if isinstance(node, dict):
+        return {key: evaluate(value, env) for key, value in node.items()}
+    if isinstance(node, list):
+        return [evaluate(value, env) for value in node]
+    return node
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | None) else show(value)

@@ -1,0 +1,98 @@
+"""The stock of benign work that the scenarios of a locale share.
+
+``tasks/histories/<locale>/<topic>.yaml`` holds a topic each, and ``_pools.yaml``
+the pools that they all may draw from. A topic is read when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from constraintrot.errors import ScenarioError, UnknownNameError
+from constraintrot.scenario.topic import Entry, Topic
+
+FOLDER = Path(__file__).parent.parent / "tasks" / "histories"
+_POOLS = "_pools"
+
+
+class _Head(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
+    locale: Literal["en", "zh", "es"]
+    topic: str
+
+
+class _Pools(_Head):
+    pools: dict[str, list[Entry]]
+
+
+@cache
+def names(locale: str) -> tuple[str, ...]:
+    """The topics of a locale, sorted."""
+    return tuple(
+        sorted(path.stem for path in (FOLDER / locale).glob("*.yaml") if path.stem != _POOLS)
+    )
+
+
+def check_names(locale: str, topics: list[str]) -> None:
+    """Refuse topics that a locale has not.
+
+    Raises:
+        UnknownNameError: it lists those that there are.
+    """
+    for topic in topics:
+        if topic not in names(locale):
+            raise UnknownNameError(f"history topic of locale {locale}", topic, names(locale))
+
+
+@cache
+def topic(locale: str, name: str) -> Topic:
+    """A topic by name, with the locale's common pools.
+
+    Raises:
+        UnknownNameError: the locale has no such topic.
+        ScenarioError: its file is not what such a file must be.
+    """
+    check_names(locale, [name])
+    data = _read(locale, name)
+    head = {key: data.pop(key, None) for key in _Head.model_fields}
+    try:
+        _Head.model_validate(head)
+        own = data.get("pools") or {}
+        return Topic.model_validate({**data, "pools": {**_common(locale), **own}})
+    except ValidationError as error:
+        raise ScenarioError(f"{locale}/{name}.yaml: {_faults(error)}") from error
+
+
+@cache
+def _common(locale: str) -> Mapping[str, Any]:
+    try:
+        return _Pools.model_validate(_read(locale, _POOLS)).pools
+    except ValidationError as error:
+        raise ScenarioError(f"{locale}/{_POOLS}.yaml: {_faults(error)}") from error
+
+
+def _read(locale: str, name: str) -> dict[str, Any]:
+    path = FOLDER / locale / f"{name}.yaml"
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # safe loader
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ScenarioError(f"{locale}/{path.name}: not a readable YAML file: {error}") from error
+    if not isinstance(data, dict) or data.get("topic") != name or data.get("locale") != locale:
+        raise ScenarioError(f"{locale}/{path.name}: must say its locale and its topic")
+    return data
+
+
+def _faults(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(str(part) for part in fault['loc']) or 'file'}: {fault['msg']}"
+        for fault in error.errors()
+    )

@@ -1,0 +1,174 @@
+"""What a topic of benign work holds: tools, pools and templates of turns.
+
+A template draws its values once, in the order in which they are written, and
+all its turns are filled in from them, so that what a turn says agrees with what
+its tools returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
+
+from constraintrot.errors import ScenarioError
+from constraintrot.scenario.draws import Draws, pure
+from constraintrot.scenario.expression import Expression, expression, text, texts_in
+
+Text: TypeAlias = Annotated[str, Field(min_length=1)]
+Texts: TypeAlias = Text | Annotated[list[Text], Field(min_length=1)]
+# Strict, so that YAML's bare `no` and `on` are refused rather than read as 0 and 1.
+Scalar: TypeAlias = StrictStr | StrictInt | StrictFloat
+Entry: TypeAlias = Scalar | dict[str, Scalar | list[Scalar]]
+
+# What every template may name besides its pools and its own values.
+GIVEN = frozenset({"org", "today"})
+# One of these keeps a template from ever giving the same turn twice.
+_NEVER_TWICE = frozenset({"subject", "ref"})
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TopicTool(_Strict):
+    """A tool of a topic.
+
+    Attributes:
+        name: unique among the topics of a locale.
+        description: what it does.
+        parameters: JSON schema of type object.
+        missing: what it says of arguments that nothing fits; ``{{argument}}`` gives one.
+    """
+
+    name: Text
+    description: Text
+    parameters: dict[str, Any]
+    missing: Text
+
+    @property
+    def required(self) -> list[str]:
+        """Names of the arguments that a call must hold."""
+        return list(self.parameters.get("required", ()))
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The arguments' schemas, by name."""
+        return dict(self.parameters.get("properties", {}))
+
+
+class Slip(_Strict):
+    """A wrong call that comes before the right one in some of the draws.
+
+    Attributes:
+        arguments: those that are wrong; the others stay.
+        result: the tool's error.
+    """
+
+    arguments: dict[str, Any]
+    result: Text
+
+
+class TemplateCall(_Strict):
+    """A call and its result, with ``{{expressions}}`` in both."""
+
+    function: Text
+    arguments: dict[str, Any]
+    result: Text
+    slip: Slip | None = None
+
+
+class TemplateTurn(_Strict):
+    """A request, its calls and the reply; of several phrasings one is drawn."""
+
+    user: Texts
+    calls: list[TemplateCall] = []
+    reply: Texts
+
+
+class Template(_Strict):
+    """One turn, or a thread of two or three that come in this order, others between them.
+
+    Attributes:
+        values: expressions by name, drawn in this order and shared by the turns.
+        turns: the thread.
+        check: expressions that hold of every draw; they read ``users``, ``results`` and
+            ``replies``, and the last turn's ``user``, ``result`` and ``reply``.
+    """
+
+    values: dict[str, Text]
+    turns: Annotated[list[TemplateTurn], Field(min_length=1, max_length=3)]
+    check: Annotated[list[Text], Field(min_length=1)]
+
+    def expressions(self) -> dict[str, Expression]:
+        """The values' expressions, compiled."""
+        return {name: expression(source) for name, source in self.values.items()}
+
+
+class Topic(_Strict):
+    """Benign work of one kind."""
+
+    tools: list[TopicTool]
+    pools: dict[str, Annotated[list[Entry], Field(min_length=2)]] = {}
+    templates: Annotated[dict[str, Template], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _whole(self) -> Topic:
+        for name, pool in self.pools.items():
+            shapes = {tuple(entry) if isinstance(entry, dict) else () for entry in pool}
+            if len(shapes) != 1:
+                raise ValueError(f"the entries of pool {name!r} do not all give the same names")
+        tools = {tool.name: tool for tool in self.tools}
+        for name, call in self._calls():
+            tool = tools.get(call.function)
+            if tool is None:
+                raise ValueError(f"template {name!r} calls {call.function!r}, not among its tools")
+            given = set(call.arguments)
+            if not set(tool.required) <= given <= set(tool.properties):
+                raise ValueError(f"template {name!r}: arguments {sorted(given)} do not fit")
+        return self
+
+    def _calls(self) -> Iterator[tuple[str, TemplateCall]]:
+        for name, template in self.templates.items():
+            for turn in template.turns:
+                yield from ((name, call) for call in turn.calls)
+
+    def compile(self, locale: str, given: Collection[str] = GIVEN) -> None:
+        """Compile every expression, and refuse names that nothing gives.
+
+        Args:
+            locale: whose functions may be called.
+            given: names that the variant gives.
+
+        Raises:
+            ScenarioError: an expression is wrong, or a template could give a turn twice.
+        """
+        draws = Draws(random=None, today=None)  # type: ignore[arg-type]  # never drawn from
+        common = {*given, *self.pools, *pure(locale), *draws.functions()}
+        for name, template in self.templates.items():
+            known, called = set(common), set[str]()
+            for value, compiled in template.expressions().items():
+                _check_names(f"{name}.{value}", compiled, known)
+                called |= compiled.names
+                known.add(value)
+            if not called & _NEVER_TWICE:
+                raise ScenarioError(f"template {name!r} draws no subject and no ref: it repeats")
+            for source in texts_in([turn.model_dump() for turn in template.turns]):
+                _check_names(name, text(source), known)
+        for tool in self.tools:
+            _check_names(tool.name, text(tool.missing), {*tool.properties})
+
+
+def _check_names(where: str, compiled: Expression, known: Collection[str]) -> None:
+    unknown = sorted(compiled.names - set(known))
+    if unknown:
+        raise ScenarioError(f"{where}: {compiled.source!r} names {unknown}, which nothing gives")
