@@ -14,7 +14,6 @@ from random import Random
 from typing import Any
 
 from constraintrot.errors import ScenarioError
-from constraintrot.scenario import stock
 from constraintrot.scenario.compiler import Env
 from constraintrot.scenario.draws import Draws, pure, today
 from constraintrot.scenario.expression import evaluate
@@ -101,24 +100,16 @@ def tools(variant: Variant) -> tuple[Tool, ...]:
     """The tools that the variant's benign work calls."""
     return tuple(
         Tool(name=tool.name, description=tool.description, parameters=tool.parameters)
-        for _, topic in topics(variant)
+        for topic in variant.scenario.work.values()
         for tool in topic.tools
     )
-
-
-def topics(variant: Variant) -> list[tuple[str, Topic]]:
-    """The topics of a variant by name: those of the stock, or the scenario's own history."""
-    scenario = variant.scenario
-    if scenario.history is not None:
-        return [("history", scenario.history)]
-    return [(name, stock.topic(scenario.locale, name)) for name in scenario.topics]
 
 
 def templates(variant: Variant) -> list[TopicTemplate]:
     """The templates that a variant's history is drawn from."""
     return [
         TopicTemplate(topic_name, name, template, topic.pools)
-        for topic_name, topic in topics(variant)
+        for topic_name, topic in variant.scenario.work.items()
         for name, template in topic.templates.items()
     ]
 

@@ -249,6 +249,13 @@ class Scenario(_Strict):
             self.history.compile(self.locale, {*names, "today"})
 
     @property
+    def work(self) -> dict[str, Topic]:
+        """What the history is about, by name: topics of the stock, or one of its own."""
+        if self.history is not None:
+            return {"history": self.history}
+        return {name: stock.topic(self.locale, name) for name in self.topics}
+
+    @property
     def task(self) -> str:
         """The task's name, which is the family's."""
         return self.family
@@ -450,8 +457,8 @@ class Variant:
 
     @cached_property
     def lookups(self) -> frozenset[str]:
-        """The tools that the history reads with, and that the scenario does not act with."""
-        read = [call.function for turn in self.scenario.history.turns for call in turn.calls]
+        """The tools of the benign work, and that the scenario does not act with."""
+        read = [tool.name for topic in self.scenario.work.values() for tool in topic.tools]
         acting = {tool.name for tool in self.scenario.tools}
         return frozenset([*read, self.scenario.channels.tool.function]) - acting
 

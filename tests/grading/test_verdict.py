@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.grading.verdict import OUTCOMES, Verdict, blocked, grade, read_calls
+from constraintrot.scenario import history
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import Variant
 
@@ -206,7 +207,7 @@ def test_a_look_up_may_be_declared() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_the_history_reads_with_is_a_look_up_and_no_acting_tool_is(family: str) -> None:
     variant = load(family).variant(0)
-    used = {call.function for turn in variant.scenario.history.turns for call in turn.calls}
+    used = {tool.name for tool in history.tools(variant)}
     assert variant.lookups == used | {variant.scenario.channels.tool.function}
     for name in variant.lookups:
         looked = {"function": name, "arguments": {"id": "4411"}}
