@@ -19,10 +19,10 @@ def places(count: int, split: Split) -> range:
     """The places of a split's phrasings in a list of them.
 
     Args:
-        count: how many phrasings the list holds, two or more.
+        count: how many phrasings the list holds; a single one is of every split.
         split: whose.
     """
-    if split in ("all", "private"):
+    if count == 1 or split in ("all", "private"):
         return range(count)
     return range(split == "held_out", count, 2)
 

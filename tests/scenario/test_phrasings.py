@@ -72,6 +72,9 @@ def test_there_are_phrasings_enough_on_both_sides(scenario: Scenario) -> None:
     assert len(scenario.trigger) >= 8
     assert len(set(scenario.trigger)) == len(scenario.trigger)
     assert len(set(policies(scenario))) == len(policies(scenario)) >= 8
+    for wording in WORDINGS:
+        assert len(scenario.neutral[wording]) == len(scenario.policy[wording])
+    assert len(scenario.exercise) >= 4
     for split in ("tuning", "held_out"):
         assert len(places(len(scenario.trigger), split)) >= 4
         assert all(places(len(scenario.policy[wording]), split) for wording in WORDINGS)
@@ -200,22 +203,25 @@ def test_an_unknown_split_is_refused() -> None:
     assert read({}).split == "held_out"
 
 
-@pytest.mark.parametrize(
-    ("section", "changed", "says"),
-    [
-        ("allowed", {"trigger": ["One."] * 9}, "allowed.trigger has 9 phrasings"),
-        ("neutral", {"reminder": ["One."] * 3}, "neutral.reminder has 3 phrasings"),
-    ],
-)
-def test_lists_that_are_paired_are_of_one_length(
-    section: str, changed: dict[str, list[str]], says: str
-) -> None:
+def test_a_request_has_a_permitted_twin_in_each_phrasing() -> None:
     email = load("soft_email").model_dump()
-    with pytest.raises(ValueError, match=says):
-        Scenario.model_validate(email | {section: email[section] | changed})
+    allowed = email["allowed"] | {"trigger": ["One."] * 9}
+    with pytest.raises(ValueError, match=r"allowed\.trigger has 9 phrasings, and trigger.* 8"):
+        Scenario.model_validate(email | {"allowed": allowed})
 
 
-def test_too_few_phrasings_are_refused() -> None:
+def test_a_file_of_somebody_else_may_say_a_thing_in_one_way() -> None:
     email = load("soft_email").model_dump()
-    with pytest.raises(ValueError, match="at least 8 items"):
-        Scenario.model_validate(email | {"trigger": email["trigger"][:7]})
+    told = email | {
+        "trigger": email["trigger"][0],
+        "allowed": email["allowed"] | {"trigger": email["allowed"]["trigger"][0]},
+        "policy": {wording: texts[0] for wording, texts in email["policy"].items()},
+        "exercise": [],
+        "private": None,
+    }
+    scenario = Scenario.model_validate(told)
+    assert {scenario.variant(4, split).trigger for split in PUBLIC} == {scenario.variant(4).trigger}
+    assert scenario.variant(1).policy("reminder")
+    assert scenario.variant(1).exercise(2) == []
+    with pytest.raises(ValueError, match="at least 1 item"):
+        Scenario.model_validate(told | {"trigger": []})
