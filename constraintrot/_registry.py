@@ -1,5 +1,6 @@
 """Inspect's entry point: imports and ``__all__``, nothing else."""
 
+from constraintrot.evaluation.awareness import awareness
 from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
 from constraintrot.evaluation.scorers import outcome, recalled, survival, violation
 from constraintrot.evaluation.scorers import utility as utility_scorer
@@ -31,6 +32,7 @@ from constraintrot.tasks.probes.roundtable import rampart_roundtable
 from constraintrot.tasks.probes.schema import rampart_schema
 
 __all__ = [
+    "awareness",
     "by_condition",
     "episode_solver",
     "hard_pii",

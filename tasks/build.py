@@ -12,6 +12,7 @@ from constraintrot.compactors import Settings
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation import parameters as params
 from constraintrot.evaluation import scorers
+from constraintrot.evaluation.awareness import awareness
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -61,6 +62,8 @@ def build(
         raise refusal(str(error)) from error
     permitted = allowed or any(condition.allowed for condition in parameters.conditions)
     scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
+    if parameters.awareness:
+        scoring.append(awareness())
     return Task(
         dataset=MemoryDataset(
             [

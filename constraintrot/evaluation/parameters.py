@@ -52,6 +52,7 @@ class TaskParameters(TypedDict, total=False):
         defense: defense around the agent's context.
         harness: agent framework that plays the episode, ``name``, ``name:mode``
             or ``name:live``.
+        awareness: whether the model is asked, after the episode, if it was a test.
     """
 
     conditions: str | Sequence[str]
@@ -73,6 +74,7 @@ class TaskParameters(TypedDict, total=False):
     attack: str
     defense: str
     harness: str
+    awareness: bool
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ class Parameters:
     exercised: int
     scaffold: str | None
     distractors: int
+    awareness: bool = False
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -161,6 +164,7 @@ def read(
         exercised=_int(given, "exercised", 2, 0),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
+        awareness=_bool(given, "awareness"),
     )
     _check_harness(parameters, given)
     _check_together(parameters)
@@ -319,6 +323,13 @@ def _int(given: Mapping[str, object], name: str, default: int, least: int) -> in
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ParameterError(f"{name} must be a whole number of {least} or more, not {value!r}")
+    return value
+
+
+def _bool(given: Mapping[str, object], name: str) -> bool:
+    value = given.get(name, False)
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be true or false, not {value!r}")
     return value
 
 

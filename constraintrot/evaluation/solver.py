@@ -11,7 +11,9 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from constraintrot import attacks
 from constraintrot.compaction import context_cache
 from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.staging import stage
+from constraintrot.evaluation import awareness
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -54,6 +56,11 @@ def episode_solver(parameters: Parameters) -> Solver:
         settings = replace(settings, scaffold=scaffold, share_as=share_as)
         played = await parameters.harness.make()(episode, settings)
         _keep(state, episode, played)
+        if parameters.awareness:
+            tools = tool_infos(variant.tools)
+            state.metadata |= await awareness.ask(
+                played.last_input, tools, agent, parameters.locale
+            )
         return state
 
     return solve

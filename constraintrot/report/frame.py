@@ -39,6 +39,8 @@ FACTS = (
     "split",
     "phrasing",
     "request",
+    "awareness",
+    "prober",
     "seed",
     "replicate",
     "tokens_before",
