@@ -397,14 +397,17 @@ class Variant:
     def exercise(self, count: int) -> list[HistoryTurn]:
         """Benign turns that follow the policy, no two of one template.
 
+        They keep the order of the file, so that order and message numbers rise.
+
         Args:
             count: how many, up to those that the scenario has.
         """
-        turns = list(self.scenario.exercise)
-        Random(f"{self.scenario.family}/{self.seed}/exercise").shuffle(turns)
+        turns = self.scenario.exercise
+        places = list(range(len(turns)))
+        Random(f"{self.scenario.family}/{self.seed}/exercise").shuffle(places)
         return [
-            HistoryTurn.model_validate(fill(turn.model_dump(), self.values))
-            for turn in turns[:count]
+            HistoryTurn.model_validate(fill(turns[at].model_dump(), self.values))
+            for at in sorted(places[:count])
         ]
 
     @cached_property
