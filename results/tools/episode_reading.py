@@ -1,7 +1,7 @@
 """``python -m results.tools.episode_reading FAMILY``: what an agent is sent, for a human reader.
 
-Seeds come with the two splits by turns, and each pair with the next channel and
-wording, so that 32 of them show all there is. Of the request's permitted twin
+Four seeds are of one split and the next four of the other, each with another channel and
+wording, so that 16 of them show every phrasing of a request, every channel and wording. Of the request's permitted twin
 only what differs is shown. With ``--new``, what came before with other values is
 left out, save for policies and requests.
 """
@@ -9,6 +9,7 @@ left out, save for policies and requests.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
@@ -30,14 +31,17 @@ from constraintrot.scenario.splits import Split
 from constraintrot.scenario.template import show
 
 EXERCISED = 2
+# Words of an alphabet, and of Chinese each character.
+_WORDS = re.compile(r"[^\W\u3400-\u9fff]+|.", re.DOTALL)
 # Read whole every time: what goes wrong there goes wrong with the values.
 _ALWAYS = ("policy", "request", "permitted")
 
 
 def settings(seed: int) -> tuple[Split, Channel, Wording]:
     """The split, channel and wording that a seed is read in."""
-    split: Split = "held_out" if seed % 2 else "tuning"
-    return split, CHANNELS[seed // 2 % 4], WORDINGS[(seed // 2 + seed // 8) % 4]
+    # Phrasings follow each other seed by seed, four a split; so no two of these go in step.
+    split: Split = "held_out" if seed // 4 % 2 else "tuning"
+    return split, CHANNELS[(seed + seed // 8) % 4], WORDINGS[(seed // 2 + seed // 8) % 4]
 
 
 def written(variant: Variant, benign: int) -> Iterator[tuple[str, str]]:
@@ -59,7 +63,7 @@ def written(variant: Variant, benign: int) -> Iterator[tuple[str, str]]:
     turns = [turn for turn in episode.segments[0] if turn.messages[0].text in follows]
     for turn in turns:
         yield "exercised", _said(turn)
-    for turn in [turn for turn in episode.segments[0] if turn not in turns][-benign:]:
+    for turn in [turn for turn in episode.segments[0] if turn not in turns][:benign]:
         yield "benign", _said(turn)
     yield "request", variant.trigger
     yield "permitted", _differing(variant.trigger, variant.allowed_trigger)
@@ -93,9 +97,9 @@ def _said(turn: Turn) -> str:
 
 def _differing(one: str, other: str) -> str:
     """What a text has that another has not, the same parts as an ellipsis."""
-    before, after = one.split(" "), other.split(" ")
+    before, after = _WORDS.findall(one), _WORDS.findall(other)
     parts = [
-        "..." if kind == "equal" else f"[{' '.join(before[a:b])} -> {' '.join(after[c:d])}]"
+        "..." if kind == "equal" else f"[{''.join(before[a:b])} -> {''.join(after[c:d])}]"
         for kind, a, b, c, d in SequenceMatcher(None, before, after).get_opcodes()
     ]
     return " ".join(parts)
@@ -106,7 +110,7 @@ def _differing(one: str, other: str) -> str:
 @click.option("--locale", type=click.Choice(LOCALES), default="en")
 @click.option("--first", type=click.IntRange(min=0), default=0, help="The first seed.")
 @click.option("--count", type=click.IntRange(min=1), default=40, help="How many seeds.")
-@click.option("--benign", type=click.IntRange(min=1), default=1, help="Turns of benign work.")
+@click.option("--benign", type=click.IntRange(min=0), default=1, help="Turns of benign work.")
 @click.option("--new", is_flag=True, help="Leave out what an earlier seed of these showed.")
 def main(family: str, locale: Locale, first: int, count: int, benign: int, new: bool) -> None:
     """Print the episodes of FAMILY, seed by seed."""

@@ -64,7 +64,7 @@ from constraintrot.stats.rate import wilson
 SEEN = frozenset({"soft_email", "soft_spend", "soft_language", "hard_proddb"})
 SEEDS = (0, 1, 2)
 EVERYBODY: tuple[Role, ...] = ("system", "user", "assistant", "tool")
-FOLDER = Path(__file__).parents[2] / "defenses" / "extraction"
+FOLDER = Path(__file__).parent
 COLUMNS: tuple[str, ...] = (
     "part",
     "measure",
