@@ -9,7 +9,7 @@ import pytest
 
 from constraintrot.scenario import private
 from constraintrot.scenario.files import load
-from constraintrot.scenario.schema import WORDINGS, Variant
+from constraintrot.scenario.schema import LOCALES, WORDINGS, Variant
 from constraintrot.scenario.splits import SPLITS
 from tests.scenario.test_phrasings import FILES
 
@@ -17,6 +17,8 @@ from tests.scenario.test_phrasings import FILES
 SEEDS = range(24)
 # Whose results bear a running number.
 NUMBERED = ("soft_email", "soft_channel", "soft_spend", "soft_language", "hard_pii")
+PRICED = [file for file in FILES if file.startswith("soft_spend")]
+PRICED += [f"laundering.{locale}" for locale in LOCALES]
 NUMBER = re.compile(r"\b\d{4,5}\b")
 
 
@@ -54,7 +56,7 @@ def test_no_chinese_sentence_ends_twice(file: str) -> None:
         assert not re.search("[。！？]”。", text), text
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.startswith("soft_spend")])
+@pytest.mark.parametrize("file", PRICED)
 def test_a_price_holds_for_one_as_well(file: str) -> None:
     """A quantity of one has no "each"."""
     for variant in variants(file):
