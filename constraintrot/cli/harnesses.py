@@ -16,7 +16,7 @@ from constraintrot.errors import ConstraintRotError
 @click.option(
     "--variants", default=2, show_default=True, help="Variants of each of the five tasks."
 )
-@click.option("--only", multiple=True, metavar="NAME[:ARM]", help="These harnesses; repeat it.")
+@click.option("--only", multiple=True, metavar="NAME[:MODE]", help="These harnesses; repeat it.")
 @click.option("--log-dir", default="logs/harnesses", show_default=True)
 @click.option("--context-tokens", default=800, show_default=True, help="History to compact.")
 @click.option("--channel", default="user", show_default=True, help="user, tool, memory or system.")
@@ -33,8 +33,8 @@ def harnesses(
 ) -> None:
     """Does each agent framework keep a policy by itself, and with the pins?
 
-    The five soft tasks run through every harness and each of its arms, without a
-    defense and with pins. What is finished is not run again, so an interrupted
+    The five soft tasks run through every harness and each of its compaction modes, without
+    a defense and with pins. What is finished is not run again, so an interrupted
     run goes on where it stopped.
 
     Exit status 1, naming the cell: a harness did not run, a compaction that was
