@@ -1,29 +1,29 @@
-"""How well the rules find constraints: ``python -m results.tools.extraction``.
+"""Precision and recall of the extraction rules: ``python -m results.tools.extraction``.
 
-The rules were written with the families of ``SEEN`` and the even entries of
-benign.yaml and others.yaml in view; the rest is held out: it was run after they
-were frozen, and no cue was changed by it. The held-out families were not read
-before; the held-out entries were written together with the others, by the author
-of the rules, so their figures flatter. All are for constraints worded with care.
+The rules were developed on the families of ``SEEN`` and the even entries of
+benign.yaml and others.yaml. The rest is held out: it was run after the rules were
+frozen, and no rule was changed because of it. The held-out families were not read
+before. The held-out entries were written together with the others, by the author of
+the rules, so their figures are optimistic. All constraints are carefully worded.
 
-What is counted. Seeds change names and amounts only, and channels the frame, so
-neither makes a case of its own: a text counts as good when it is under each.
+Seeds change only names and amounts, and channels only the frame, so neither is a
+separate case: a text counts as good if it is good under all of them.
 
-- recall: of the policy texts (family, locale, wording), those of which one span
-  found in their message holds all slots.
-- exact: that span is the policy and nothing else.
-- precision: of the spans found in staged episodes, those that overlap the
-  policy; all spans in one policy are one, every other distinct span counts.
+- recall: share of the policy texts (family, locale, wording) of which one extracted
+  span in their message has all slots.
+- exact: share of which that span is the policy and nothing else.
+- precision: share of the spans extracted from staged episodes that overlap the
+  policy; all spans in one policy count once, and so does every other distinct span.
   Episodes are read whole: opening, policy, history, both triggers.
-- recall_without_whoever: recall with "whoever", "quien" and their like struck out.
+- recall_without_whoever: recall with "whoever", "quien" and the like removed.
 - recall_others, exact_others: the rules of others.yaml, whole, in their turns.
-- false_alarm: of turns without a policy, those in which something was found:
+- false_alarm: share of the turns without a policy from which something was extracted:
   the neutral texts of the floor condition, its other distinct messages, the
   scaffolds' instructions (seen: quoted JSON is blanked out because of them), and
-  benign.yaml (there the outputs of tools are read too).
+  benign.yaml (of which tool outputs are read too).
 
-The role ``tool`` is not read by default, so a policy that a tool delivers is not
-found, by design. ``..._tool_read`` are the figures of an extractor that reads it.
+The role ``tool`` is not read by default, so a policy in a tool result is not extracted,
+by design. The measures ``..._tool_read`` are of an extractor that reads it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ COLUMNS: tuple[str, ...] = (
 )
 SCAFFOLDS: tuple[Scaffold, ...] = ("direct", "deliberate")
 ALARM = "false_alarm"
-# "Whoever asks" ends most of the scenarios' policies: what is found without that cue?
+# "Whoever asks" ends most of the scenarios' policies, so recall is also measured without it.
 WHOEVER = re.compile(r"\b(?:whoever|no matter who|quien)\b|无论|不论|不管|谁", re.IGNORECASE)
 
 Key: TypeAlias = tuple[str, str, str, str]
@@ -78,7 +78,15 @@ Groups: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that is right or wrong: ``unit`` says which, so none counts twice."""
+    """One observation of a measure.
+
+    Attributes:
+        measure: name of the measure.
+        unit: id of what is counted; several cases of one unit count once.
+        good: whether the extractor did the right thing.
+        seen: whether the rules were developed on it.
+        groups: values by which rates are also given.
+    """
 
     measure: str
     unit: str
@@ -88,12 +96,12 @@ class Case:
 
 
 def measure(seeds: Sequence[int] = SEEDS) -> dict[Key, Interval]:
-    """All rates by part (seen, held_out, all), measure, grouping and value of it."""
+    """All rates, by part (seen, held_out, all), measure, grouping and the grouping's value."""
     return _rates([*_episodes(seeds), *_floor(seeds), *_scaffolds(), *_benign(), *_others()])
 
 
 def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
-    """A unit is good when it is under every case of it; a false alarm is one that is not."""
+    """Rates over units; a unit is good if all its cases are, and a false alarm if one is not."""
     units: dict[Key, dict[str, bool]] = defaultdict(dict)
     for case in cases:
         for part in ("all", "seen" if case.seen else "held_out"):
@@ -104,43 +112,43 @@ def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
     for key, good in sorted(units.items()):
         hits = sum(good.values())
         rate = wilson(len(good) - hits if key[1].startswith(ALARM) else hits, len(good))
-        assert isinstance(rate, Interval), "a group holds at least the unit that opened it"
+        assert isinstance(rate, Interval), "every group has a unit"
         rates[key] = rate
     return rates
 
 
 def _episodes(seeds: Sequence[int]) -> Iterator[Case]:
-    """Episodes with a policy: what was found of it, and what else was."""
+    """Cases of episodes with a policy: recall, exactness and precision."""
     for scenario, wording, channel in product(_scenarios(), WORDINGS, CHANNELS):
         for seed in seeds:
-            yield from _found_in(scenario, wording, channel, seed)
+            yield from _episode(scenario, wording, channel, seed)
 
 
-def _found_in(scenario: Scenario, wording: Wording, channel: Channel, seed: int) -> Iterator[Case]:
+def _episode(scenario: Scenario, wording: Wording, channel: Channel, seed: int) -> Iterator[Case]:
     variant = scenario.variant(seed)
     episode = stage(variant, policy=True, wording=wording, channel=channel)
     messages = _messages(episode)
     at = next(i for i, one in enumerate(messages) if episode.policy in one.text)
-    found = run(rules(sources=(*TRUSTED, "tool") if channel == "tool" else TRUSTED), messages)
-    there = [one.text for one in found if one.at == at]
+    spans = run(rules(sources=(*TRUSTED, "tool") if channel == "tool" else TRUSTED), messages)
+    in_policy_turn = [span.text for span in spans if span.at == at]
     suffix = "_tool_read" if channel == "tool" else ""
     groups = _groups(scenario) | {"wording": wording, "channel": channel}
     unit = f"{scenario.family}.{scenario.locale}.{wording}"
     seen = scenario.family in SEEN
-    yield Case(f"recall{suffix}", unit, _kept(there, episode), seen, groups)
-    yield Case(f"exact{suffix}", unit, there == [episode.policy], seen, groups)
-    for one in found:
-        meets = one.at == at and _overlap(messages[at].text, one.text, episode.policy)
-        span = unit if meets else f"{unit} {one.text}"
-        yield Case(f"precision{suffix}", span, meets, seen, groups)
+    yield Case(f"recall{suffix}", unit, _kept(in_policy_turn, episode), seen, groups)
+    yield Case(f"exact{suffix}", unit, in_policy_turn == [episode.policy], seen, groups)
+    for span in spans:
+        overlaps = span.at == at and _overlap(messages[at].text, span.text, episode.policy)
+        span_unit = unit if overlaps else f"{unit} {span.text}"
+        yield Case(f"precision{suffix}", span_unit, overlaps, seen, groups)
     if channel == "user":
-        bare = [Said("user", WHOEVER.sub("", messages[at].text))]
-        left = [one.text for one in run(rules(), bare)]
-        yield Case("recall_without_whoever", unit, _kept(left, episode), seen, groups)
+        without = [Said("user", WHOEVER.sub("", messages[at].text))]
+        extracted = [span.text for span in run(rules(), without)]
+        yield Case("recall_without_whoever", unit, _kept(extracted, episode), seen, groups)
 
 
 def _floor(seeds: Sequence[int]) -> Iterator[Case]:
-    """Episodes without a policy: the neutral turn, and every other message that is read."""
+    """Cases of episodes without a policy: the neutral turn, and all other messages that are read."""
     read: tuple[Channel, ...] = ("user", "memory", "system")
     for scenario, wording, channel, seed in product(_scenarios(), WORDINGS, read, seeds):
         variant = scenario.variant(seed)
@@ -157,10 +165,10 @@ def _floor(seeds: Sequence[int]) -> Iterator[Case]:
 
 
 def _scaffolds() -> Iterator[Case]:
-    """What a scaffold appends to the request; it sets a form, not a policy."""
+    """Cases of the scaffolds' instructions, which set an answer format, not a policy."""
     for locale, scaffold in product(LOCALES, SCAFFOLDS):
-        found = run(rules(), [Said("user", instructions(scaffold, locale))])
-        yield Case(f"{ALARM}_scaffold", f"{locale}.{scaffold}", not found, True, {"locale": locale})
+        spans = run(rules(), [Said("user", instructions(scaffold, locale))])
+        yield Case(f"{ALARM}_scaffold", f"{locale}.{scaffold}", not spans, True, {"locale": locale})
 
 
 def _benign() -> Iterator[Case]:
@@ -168,9 +176,9 @@ def _benign() -> Iterator[Case]:
         for kind, texts in data("benign")[locale].items():
             for at, text in enumerate(texts):
                 role: Role = "tool" if kind == "tool" else "user"
-                found = run(rules(sources=EVERYBODY), [Said(role, text)])
+                spans = run(rules(sources=EVERYBODY), [Said(role, text)])
                 groups = {"locale": locale, "kind": kind}
-                yield Case(f"{ALARM}_benign", text, not found, at % 2 == 0, groups)
+                yield Case(f"{ALARM}_benign", text, not spans, at % 2 == 0, groups)
 
 
 def _others() -> Iterator[Case]:
@@ -197,7 +205,7 @@ def _groups(scenario: Scenario) -> dict[str, str]:
 
 
 def _messages(episode: Episode) -> list[Said]:
-    """An episode as an agent has it, and the request it would also be sent."""
+    """The messages of an episode, and the allowed request."""
     staged = [Said(one.role, one.text) for turn in episode.turns for one in turn.messages]
     return [*staged, Said("user", episode.variant.allowed_trigger)]
 
@@ -212,7 +220,7 @@ def _overlap(text: str, span: str, policy: str) -> bool:
 
 
 def run(extractor: Extractor, messages: Sequence[Said]) -> tuple[Match, ...]:
-    """What an extractor finds, outside of any event loop."""
+    """Run an extractor; there must be no running event loop."""
 
     async def go() -> tuple[Match, ...]:
         return await extractor(messages)
@@ -222,12 +230,12 @@ def run(extractor: Extractor, messages: Sequence[Said]) -> tuple[Match, ...]:
 
 @cache
 def data(name: str) -> dict[str, Any]:
-    """One of the committed sets, ``benign`` or ``others``, by locale and kind."""
+    """A committed data set, ``benign`` or ``others``: texts by locale and kind."""
     return dict(yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
 
 
 def rows(rates: Mapping[Key, Interval]) -> list[dict[str, str]]:
-    """The rates as rows of text, for a CSV."""
+    """The rates as rows of a CSV file."""
     return [
         dict(zip(COLUMNS, (*key, *map(str, _numbers(rate))), strict=True))
         for key, rate in rates.items()
@@ -240,7 +248,7 @@ def _numbers(rate: Interval) -> tuple[int | str | None, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, and write it where ``--csv`` says."""
+    """Print the rates, and write them to the file of ``--csv``."""
     parser = argparse.ArgumentParser(description="Precision and recall of the extraction rules.")
     parser.add_argument("--csv", type=Path, help="file to write all rates to")
     chosen = parser.parse_args(arguments)
