@@ -37,7 +37,7 @@ Say = Callable[[str], Awaitable[object]]
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """A door with the toys of a test, and without the frameworks."""
     HARNESSES.names()
-    monkeypatch.setattr(HARNESSES, "_found", {"replay": HARNESSES.get("replay")})
+    monkeypatch.setattr(HARNESSES, "_components", {"replay": HARNESSES.get("replay")})
     monkeypatch.setattr(comparison, "SOFT", ("soft_email",))
 
 
