@@ -90,7 +90,7 @@ def test_the_allowed_counterparts_show_utility_and_over_refusal(run: Run) -> Non
         assert over == (sample.metadata["defense"] == "shut")
 
 
-def test_the_default_arms_and_families(run: Run) -> None:
+def test_the_default_defenses_and_families(run: Run) -> None:
     log = run("pin_stress", variants=1, conditions="compaction")
     assert by_condition(log) == {
         f"compaction/{defense}": float(defense == "none") for defense in DEFAULT_DEFENSES
