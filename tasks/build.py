@@ -1,4 +1,4 @@
-"""Assembling a task: samples, solver and scorers from checked parameters."""
+"""Assemble a task: samples, solver and scorers from checked parameters."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def build(
     allowed: bool = False,
     defenses: str | Sequence[str] | None = None,
 ) -> Task:
-    """Assemble a task over some families.
+    """Assemble a task over families.
 
     Args:
-        families: whose scenarios; those without the asked locale are left out
-            of a task over several, and refused in a task over one.
-        given: task parameters as they came.
+        families: names of the families. A family without the locale is left out of a task
+            over several families, and refused in a task over one.
+        given: the task parameters that were given.
         name: the task's name.
-        conditions: the conditions that the task has, by name.
-        default: those that are played where none are asked for.
-        allowed: ask for the permitted counterparts instead.
-        defenses: to play each condition under, side by side, instead of the one
-            of the parameter ``defense``.
+        conditions: the conditions of the task, by name.
+        default: the conditions that are played if none are given.
+        allowed: end the episodes with the permitted counterparts instead of the triggers.
+        defenses: defenses under each of which every condition is played; None to use the
+            parameter ``defense``.
 
     Raises:
-        PrerequisiteError: a wrong parameter, before anything runs; its cause is
-            ours, a ParameterError or an UnknownNameError.
+        PrerequisiteError: a wrong parameter, before anything runs. Its cause is a
+            ParameterError, an UnknownNameError or another ConstraintRotError.
     """
     try:
         several = None if defenses is None else _names("defenses", defenses)
@@ -79,19 +79,19 @@ def build(
 
 
 def _names(what: str, given: str | Sequence[str]) -> list[str]:
-    found = given.split(",") if isinstance(given, str) else [str(name) for name in given]
-    found = [name.strip() for name in found]
-    if not all(found) or not found or len(set(found)) != len(found):
+    names = given.split(",") if isinstance(given, str) else [str(name) for name in given]
+    names = [name.strip() for name in names]
+    if not all(names) or not names or len(set(names)) != len(names):
         raise ParameterError(f"{what} must be names, comma-separated, each once, not {given!r}")
-    return found
+    return names
 
 
 def _scenarios(families: Sequence[str], parameters: Parameters) -> list[Scenario]:
-    # What has no such family, or one family alone that lacks the locale, `load` refuses.
-    there = [
+    # `load` raises for an unknown family, and for the locale if no family has it.
+    with_locale = [
         family for family in families if not locales(family) or parameters.locale in locales(family)
     ]
-    scenarios = [load(family, parameters.locale) for family in there or families]
+    scenarios = [load(family, parameters.locale) for family in with_locale or families]
     last = parameters.seed + parameters.variants
     attacks = {play.attack.name: play.attack for play in parameters.plays}.values()
     for scenario in scenarios:
@@ -123,7 +123,7 @@ def _sample(
     variant = scenario.variant(seed, parameters.split)
     name = f"{scenario.family}.{scenario.locale}-{seed}-{play.condition.name}"
     return Sample(
-        # The neutral preamble; the policy comes after it, where nothing protects it.
+        # The neutral preamble. The policy comes after it, because compaction keeps the input.
         input=variant.preamble,
         id=f"{name}-{play.defense}" if by_defense else name,
         metadata=_metadata(variant, play, parameters, allowed or play.condition.allowed),

@@ -1,4 +1,4 @@
-"""``constraintrot compare``: an A/B verdict from logs, as a gate for anybody's CI."""
+"""``constraintrot compare``: an A/B verdict from logs, as a gate for CI."""
 
 from __future__ import annotations
 
@@ -63,16 +63,17 @@ def compare(
 
     with clear_errors():
         try:
-            found = asked()
+            result = asked()
             if junit is not None:
-                _write(junit, output.junit(found))
+                _write(junit, output.junit(result))
             if data is not None:
-                _write(data, json.dumps(output.summary(found), ensure_ascii=False, indent=2) + "\n")
+                summary = json.dumps(output.summary(result), ensure_ascii=False, indent=2)
+                _write(data, summary + "\n")
         except ConstraintRotError as error:
-            # It can quote a log, and what stands in a log is untrusted.
+            # The message may quote a log, and a log's content is untrusted.
             raise ConstraintRotError(output.plain(str(error))) from error
-    click.echo(output.text(found))
-    sys.exit(found.exit)
+    click.echo(output.text(result))
+    sys.exit(result.exit)
 
 
 def _write(path: Path, content: str) -> None:

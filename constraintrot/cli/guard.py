@@ -1,4 +1,4 @@
-"""What every command does before it runs and when it fails: extras are there, errors are read."""
+"""What all commands share: the check for missing extras, and errors without a traceback."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 @contextmanager
 def clear_errors() -> Generator[None]:
-    """Our own errors are for the user to read, without a traceback; exit status 2."""
+    """Print this package's errors without a traceback, and exit with status 2."""
     try:
         yield
     except Exception as error:
-        # For Inspect's command line they are wrapped; here nobody unwraps them.
+        # Some are wrapped for Inspect's command line; the original is the cause.
         ours = error if isinstance(error, ConstraintRotError) else error.__cause__
         if not isinstance(ours, ConstraintRotError):
             raise
@@ -32,7 +32,7 @@ def clear_errors() -> Generator[None]:
 
 
 def needs(*extras: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Answer a command whose extras are not installed with the command that installs them.
+    """Decorator: a command whose extras are missing prints how to install them, with status 2.
 
     Args:
         *extras: names in ``constraintrot.extras.MODULES``.
@@ -41,7 +41,7 @@ def needs(*extras: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     def wrap(command: Callable[P, T]) -> Callable[P, T]:
         @wraps(command)
         def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-            # Without the program's name, which is a path or a module as it was started.
+            # Without the program's name, which depends on how it was started.
             path = click.get_current_context().command_path.partition(" ")[2]
             with clear_errors():
                 require(f"constraintrot {path}", *extras)

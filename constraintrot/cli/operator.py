@@ -25,7 +25,7 @@ _TRUST = click.option(
 
 
 class _Clear(click.Group):
-    """Our own errors are for the user to read, without a traceback; exit status 2."""
+    """A group whose commands print this package's errors without a traceback; exit status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
         with clear_errors():
@@ -39,7 +39,7 @@ def operator() -> None:
 
 @operator.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Overwrite a key that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing key.")
 def keygen(path: Path, force: bool) -> None:
     """Make a key: the private one in PATH, mode 0600, the public one in PATH.pub."""
     from constraintrot.defenses.operator import SigningKey
@@ -55,7 +55,7 @@ def keygen(path: Path, force: bool) -> None:
 @click.option("--key", required=True, type=click.Path(path_type=Path), help="The private key.")
 @click.option("--deployment", required=True, help="Label of the deployment it is for.")
 @click.option("--session", help="Id of the one conversation it is for; all of them without.")
-@click.option("--content", help="The policy, word for word (pin, amend).")
+@click.option("--content", help="The policy, verbatim (pin, amend).")
 @click.option("--content-from", type=click.File(encoding="utf-8"), help="The same, from a file.")
 @click.option("--calls", type=int, help="How many calls are exempt.")
 @click.option("--exempt-for", type=int, help="Seconds from now that an exemption lasts.")
@@ -88,7 +88,7 @@ def sign(kind: str, constraint: str, key: Path, **given: Any) -> None:
 def verify(
     source: IO[bytes], trust: tuple[Path, ...], deployment: str | None, session: str | None
 ) -> None:
-    """Check the directive in SOURCE (- for standard input) and print it; nothing is applied."""
+    """Check the directive in SOURCE (- for standard input) and print it, without applying it."""
     from constraintrot.defenses.operator.keys import load_public, opened
 
     text = source.read()
@@ -109,14 +109,14 @@ def verify(
 def apply(
     source: IO[bytes], trust: tuple[Path, ...], state: Path, deployment: str, session: str
 ) -> None:
-    """Apply the directive in SOURCE (- for standard input) and print what is in force then."""
+    """Apply the directive in SOURCE (- for standard input) and print what is in force after it."""
     channel = _channel(trust, deployment, session, state)
     channel.apply(source.read())
     now = channel.state
     _print(
         {
             "revision": now.revision,
-            "constraints": {held.name: held.content for held in now.constraints},
+            "constraints": {constraint.name: constraint.content for constraint in now.constraints},
             "exemptions": [f"{one.constraint}: {one}" for one in channel.exemptions],
         }
     )
@@ -132,7 +132,7 @@ def _channel(
 
 
 def _further(given: dict[str, Any], now: int) -> dict[str, Any]:
-    """The fields of some kinds only; one that the kind does not have is refused there."""
+    """The fields that only some kinds have; ``draft`` refuses one that the kind does not have."""
     from constraintrot.defenses.operator import DirectiveError
 
     if given["content"] is not None and given["content_from"] is not None:

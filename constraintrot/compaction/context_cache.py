@@ -1,9 +1,9 @@
-"""One compacted context for all the conditions that differ only after it.
+"""One compacted context for all conditions that differ only after the compaction.
 
 ``compaction``, ``summary_removed`` and ``summary_restored`` of one variant and
-replicate must start from the same bytes. Whoever comes first compacts; the
-result is kept in a file of the run, so that a run that was killed and goes on
-with ``inspect eval-retry`` finds it again.
+replicate must start from the same bytes. The first sample to run compacts. The
+result is written to a file of the run, so that a run that was killed and is
+continued with ``inspect eval-retry`` reads it again.
 """
 
 from __future__ import annotations
@@ -30,9 +30,12 @@ _locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
 
 def run_id() -> str:
-    """What stays the same when a run is retried, and is no other run's: the task's id.
+    """The id of the task run, which is unique and which a retry keeps.
 
     No public function of Inspect gives it to a running sample.
+
+    Raises:
+        EpisodeError: no Inspect sample is running.
     """
     from inspect_ai._control.eval_state import stable_task_id_for_eval
     from inspect_ai.log._samples import sample_active
@@ -44,7 +47,7 @@ def run_id() -> str:
 
 
 def digest(facts: Mapping[str, object]) -> str:
-    """A short name for what a compacted context depends on."""
+    """A hash of the facts that a compacted context depends on, as 24 hex digits."""
     text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -52,31 +55,36 @@ def digest(facts: Mapping[str, object]) -> str:
 async def shared(
     run: str, key: str, make: Callable[[], Awaitable[Compacted]]
 ) -> tuple[Compacted, bool]:
-    """The compacted context of a key, made once a run.
+    """The compacted context of a key, made once per run.
+
+    Args:
+        run: the run's id.
+        key: ``digest`` of what the context depends on.
+        make: compacts; called if the run has no context of this key yet.
 
     Returns:
-        The context, and whether it was made in this call.
+        The context, and whether this call made it.
     """
     path = folder() / run / f"{key}.json"
     name = str(path)
     lock = _locks.setdefault(name, anyio.Lock())
     async with lock:
-        found = _read(path)
-        if found is not None:
-            return found, False
+        cached = _read(path)
+        if cached is not None:
+            return cached, False
         made = await make()
         _write(path, made)
         return made, True
 
 
 def folder() -> Path:
-    """Where the contexts of runs are kept; ``CONSTRAINTROT_CACHE`` moves it."""
+    """The folder of all runs' contexts; the environment variable ``CONSTRAINTROT_CACHE`` moves it."""
     root = os.environ.get("CONSTRAINTROT_CACHE")
     return (Path(root) if root else user_cache_path("constraintrot")) / "contexts"
 
 
 def prune(keep_days: float = KEEP_DAYS) -> None:
-    """Delete the contexts of runs that nobody will go on with any more."""
+    """Delete the contexts of runs that were not written to for ``keep_days`` days."""
     limit = time.time() - keep_days * 86_400
     if not folder().is_dir():
         return
@@ -89,7 +97,7 @@ def _read(path: Path) -> Compacted | None:
     try:
         return Compacted.model_validate_json(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValidationError):
-        # A file that a kill cut short is as good as none: it is made again.
+        # Missing, or cut short when the run was killed: it is made again.
         return None
 
 

@@ -1,4 +1,4 @@
-"""Counterfactual contexts: the same compaction without the policy, and with it put back."""
+"""Counterfactual contexts: the policy removed from a compacted context, or put back verbatim."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from constraintrot.errors import EpisodeError
 from constraintrot.grading.survival import remove, survival
 from constraintrot.scenario.template import Value
 
-# What an emptied message says: providers refuse an empty one.
+# Text of a message whose sentences were all removed: providers refuse an empty message.
 EMPTIED = "…"
 
 
@@ -22,24 +22,24 @@ def edited(compacted: Compacted, episode: Episode, *, restored: bool) -> Compact
     """The counterfactual context: the policy removed, or removed and put back.
 
     Args:
-        compacted: the context; it stays as it is.
-        episode: whose policy.
-        restored: whether the policy is put back word for word.
+        compacted: the compacted context; it is not changed.
+        episode: the episode whose policy is removed.
+        restored: whether the policy is put back, verbatim.
 
     Raises:
-        EpisodeError: the policy still stands after its removal, or does not
-            stand after it was put back.
+        EpisodeError: the survival check still detects the policy after its removal,
+            or does not detect it after it was put back.
     """
     slots = episode.variant.slots
     context, removed = list(compacted.context), list[str]()
     if not compacted.degenerate:
         context, removed = _without_policy(context, slots)
     if survival(after_opening(context), episode.policy, slots).kept:
-        raise EpisodeError("the policy still stands in the context after its removal")
+        raise EpisodeError("the context still contains the policy after its removal")
     if restored:
         context = _with_policy(context, episode.policy, compacted.rounds[-1].summary)
         if not survival(after_opening(context), episode.policy, slots).verbatim:
-            raise EpisodeError("the policy does not stand in the context after it was put back")
+            raise EpisodeError("the context does not contain the policy after it was put back")
     return compacted.model_copy(update={"context": context, "removed": removed})
 
 
@@ -59,10 +59,10 @@ def _without_policy(
 
 
 def _with_policy(context: list[ChatMessage], policy: str, summary: str | None) -> list[ChatMessage]:
-    """Put the policy at the end of the last summary; without one, after the opening.
+    """Append the policy to the last summary; without a summary, put it after the opening.
 
-    Some providers have a summary's message merged with the request after it,
-    so the policy goes where the summary's own text ends.
+    For some providers Inspect merges the summary's message with the message after
+    it, so the policy goes to the end of the summary's text, not of the message.
     """
     for at in range(len(context) - 1, -1, -1):
         if SUMMARY in (context[at].metadata or {}):

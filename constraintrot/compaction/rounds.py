@@ -1,7 +1,7 @@
-"""Compacting an episode's history: the rounds, and what the compactor was shown.
+"""Compaction of an episode's history: the rounds, and what the compactor was shown.
 
-Inspect's own machinery (``inspect_ai.model.compaction``) does the compacting;
-this module stages it, records it, and refuses a compaction that did not run.
+Inspect (``inspect_ai.model.compaction``) compacts. This module feeds it the
+history, records each round, and raises if a compaction did not run.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Round(BaseModel):
     """One compaction that ran.
 
     Attributes:
-        number: from 1.
-        tokens_before: o200k tokens of the messages given to the compactor.
-        tokens_after: the same of what it gave back.
-        messages_before: how many messages it was given.
-        messages_after: how many it gave back.
-        shown_verbatim: whether the policy's text stood in what it was shown.
-        summary: the summary's text, where one came out.
+        number: number of the round, from 1.
+        tokens_before: o200k tokens of the compactor's input.
+        tokens_after: o200k tokens of the compacted context.
+        messages_before: number of messages in the compactor's input.
+        messages_after: number of messages in the compacted context.
+        shown_verbatim: whether the compactor's input contained the policy verbatim.
+        summary: the summary's text; None if the compactor writes none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,11 +61,11 @@ class Compacted(BaseModel):
     """A compacted context (without the trigger), and the rounds that made it.
 
     Attributes:
-        context: what the agent is sent, before the trigger.
+        context: the messages that the agent is sent before the trigger.
         rounds: every compaction that ran.
         removed: sentences that a counterfactual deleted.
-        degenerate: the context held no policy, so there is nothing to remove and
-            no difference to ascribe to its removal.
+        degenerate: the compacted context does not contain the policy. Then a
+            counterfactual has nothing to remove, and the removal has no effect.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -77,7 +77,7 @@ class Compacted(BaseModel):
 
 
 class _Recorder(WrappedStrategy):
-    """Keeps what the wrapped strategy was given and gave back; changes nothing."""
+    """Records the inputs and outputs of the wrapped strategy; changes nothing."""
 
     def __init__(self, inner: CompactionStrategy) -> None:
         super().__init__(inner)
@@ -88,8 +88,8 @@ class _Recorder(WrappedStrategy):
     async def compact_outcome(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        # Inspect asks a strategy that delegates which one ran, so that is passed
-        # on; nothing is taken apart, for what is measured is what Inspect does.
+        # The outcome is passed on as it is: it tells Inspect which strategy ran.
+        # Merged messages are not split here: what Inspect does is what is measured.
         self.shown.append(list(messages))
         outcome = await self.inner.compact_outcome(model, messages, tools)
         self.kept.append(list(outcome.input))
@@ -99,7 +99,7 @@ class _Recorder(WrappedStrategy):
 
 
 def _recorded(inner: CompactionStrategy) -> _Recorder:
-    """A recorder that goes by the wrapped strategy's name in Inspect's events."""
+    """A recorder that has the wrapped strategy's class name in Inspect's events."""
     kind: type[_Recorder] = type(type(inner).__name__, (_Recorder,), {})
     return kind(inner)
 
@@ -116,18 +116,19 @@ async def compact(
     by_size: bool,
     wrap: Callable[[CompactionStrategy], CompactionStrategy] = _unwrapped,
 ) -> Compacted:
-    """Play the history through a compactor, a round after each segment.
+    """Play the history through a compactor, one round after each segment.
 
     Args:
-        episode: the staged conversation; its trigger is not touched.
+        episode: the staged conversation; its trigger is not part of the context.
         strategy: the compactor.
         model: the agent's model.
-        by_size: compact where the strategy's threshold says so, instead of
+        by_size: compact when the strategy's threshold is exceeded, instead of
             after every segment.
-        wrap: what a defense puts around the compactor.
+        wrap: the defense's hook around the compactor.
 
     Raises:
-        EpisodeError: a compaction that was due did not run or changed nothing.
+        EpisodeError: a compaction that was due did not run or changed nothing, or
+            the compacted context is still above the threshold.
     """
     inner = _recorded(strategy)
     outer = _recorded(wrap(inner))
@@ -152,7 +153,7 @@ async def compact(
         if extra is not None:
             history.append(extra)
         if len(outer.shown) > given[0]:
-            # A defense may compact by itself; then it is the compactor.
+            # A defense may compact instead of the compactor; then its record counts.
             ran, at = (inner, given[1]) if len(inner.shown) > given[1] else (outer, given[0])
             rounds.append(_round(len(rounds) + 1, (ran, at), context, episode))
         elif not by_size:
@@ -162,8 +163,8 @@ async def compact(
             "compaction did not run: the history stayed below compact_at;"
             " give a larger context_tokens or a smaller compact_at"
         )
-    held = survival(after_opening(context), episode.policy, episode.variant.slots).kept
-    return Compacted(context=context, rounds=rounds, degenerate=not held)
+    kept = survival(after_opening(context), episode.policy, episode.variant.slots).kept
+    return Compacted(context=context, rounds=rounds, degenerate=not kept)
 
 
 def _round(
@@ -211,5 +212,5 @@ def _lines(messages: Sequence[ChatMessage]) -> list[str]:
 
 
 def after_opening(context: Sequence[ChatMessage]) -> list[str]:
-    """What a context says behind the opening, which a framework protects."""
+    """The texts of a context's messages, without the opening that a framework protects."""
     return message_texts(m for m in context if m.source != "input")

@@ -1,4 +1,4 @@
-"""Chunks are summarised, then the summaries are."""
+"""A summary of summaries: first of each chunk of turns, then of those."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Hierarchical(Summarize):
     async def compact(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
-        """Two levels of summary, each under the word budget."""
+        """Summarise in two levels; every summary is under the word budget."""
         parts = partition(messages)
         older, recent = parts.split()
         if not older:

@@ -22,8 +22,8 @@ class Summarize(CompactionStrategy):
 
     Args:
         prompt: preset of the summarizer's prompt.
-        words: word budget of the summary.
-        threshold: size at which Inspect compacts.
+        words: most words that the summary may have.
+        threshold: size at which Inspect compacts: tokens, or a share of the window.
     """
 
     def __init__(self, *, prompt: str, words: int, threshold: int | float = 0.9) -> None:
@@ -43,10 +43,10 @@ class Summarize(CompactionStrategy):
         return [*parts.protected, summary, *recent], summary
 
     async def summary(self, model: Model, shown: list[ChatMessage], tools: list[ToolInfo]) -> str:
-        """The summarizer's text for the messages that it is shown.
+        """Ask the summarizer for a summary of the messages that it is shown.
 
-        The tools go along unusable, so that a provider's prefix cache holds for
-        the agent's call and for this one.
+        The agent's tools are passed with ``tool_choice="none"``, so that this call
+        and the agent's call share a prefix in the provider's cache.
 
         Raises:
             EpisodeError: the summarizer's context window overflowed, or it wrote nothing.
@@ -71,9 +71,9 @@ class Summarize(CompactionStrategy):
 
 
 def _limit(model: Model, tokens: int) -> GenerateConfig:
-    """A ceiling for in-process models, which may ignore the budget and never stop.
+    """A token limit for in-process models, which may ignore the word budget and never stop.
 
-    Hosted models count their reasoning in, so they keep their own ceiling.
+    Hosted models count reasoning as output tokens, so no limit is set for them.
     """
     return (
         GenerateConfig(max_tokens=tokens) if str(model).startswith("local/") else GenerateConfig()
@@ -81,9 +81,9 @@ def _limit(model: Model, tokens: int) -> GenerateConfig:
 
 
 def _without_analysis(text: str) -> str:
-    """Drop the scratchpad that Inspect's own prompt asks for."""
-    _, found, rest = text.partition("</analysis>")
-    return (rest if found else text).strip()
+    """Drop the scratchpad that Inspect's default prompt asks for."""
+    _, end_tag, rest = text.partition("</analysis>")
+    return (rest if end_tag else text).strip()
 
 
 @compactor("summarize", takes=("prompt", "budget_words"), prompt="tight", budget_words=60)

@@ -9,7 +9,7 @@ from constraintrot.scenario import history
 from constraintrot.scenario.schema import Call, Channel, HistoryTurn, ToolTurn, Variant, Wording
 from constraintrot.scenario.template import fill
 
-# New benign work between two rounds of compaction, as a share of the first stretch.
+# Length of each later segment of history, as a share of the first one.
 LATER_ROUNDS = 0.4
 
 
@@ -29,12 +29,14 @@ def stage(
     """Stage a variant as a conversation.
 
     Args:
-        variant: what to stage.
-        policy: whether the policy stands in it, or the neutral text.
+        variant: the variant to stage.
+        policy: whether the conversation contains the policy, or a neutral text.
         wording: which of the policy's wordings.
-        channel: where the policy stands.
-        context_tokens: history up to the first compaction, in o200k tokens.
-        rounds: how many stretches of history, each followed by a compaction.
+        channel: who gives the policy: the system message, a user turn, a memory
+            entry or a tool result.
+        context_tokens: length of the history before the first compaction, in
+            o200k tokens.
+        rounds: number of segments of history, each followed by a compaction.
         allowed: end with the permitted counterpart instead of the trigger, and
             open the history with the user's approval where the scenario has one.
         distractors: other standing rules, among which the policy stands.
@@ -45,7 +47,7 @@ def stage(
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
-    # A rule among others is a line of a list; a single one stands as it is.
+    # Several rules are a Markdown list; a single rule is plain text.
     text = "\n".join(f"- {rule}" for rule in rules) if distractors else text
     request = variant.allowed_trigger if allowed else variant.trigger
     return Episode(
@@ -93,7 +95,7 @@ def _standing(variant: Variant, channel: Channel, policy: str) -> tuple[Turn, ..
         tool = ToolTurn.model_validate(fill(scenario.channels.tool.model_dump(), values))
         return (Turn("policy", (*_tool_call(tool), ack)),)
     if channel == "memory":
-        # The memory is a list itself, so a list of rules brings no first dash along.
+        # The memory entry starts with a dash already.
         values = values | {"policy": policy.removeprefix("- ")}
         memory = Message("user", fill(scenario.channels.memory, values), "operator")
         return (Turn("policy", (memory, ack)),)

@@ -1,4 +1,4 @@
-"""Task parameters (``-T name=value``): what there is, checked before anything runs."""
+"""Task parameters (``-T name=value``): their definition, and their check before anything runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from constraintrot.scenario.distractors import MAX_DISTRACTORS
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
 from constraintrot.scenario.splits import SPLITS, Split
 
-# What only a harness that leaves compaction to the task takes, and its default.
+# Parameters of the task's compactor, with defaults. A harness that compacts itself takes none.
 _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
 T = TypeVar("T", bound=str)
@@ -32,15 +32,17 @@ class TaskParameters(TypedDict, total=False):
         conditions: names, comma-separated; ``long_context:8000`` gives a length.
         compactor: how the history is compacted.
         prompt: preset of the summarizer's prompt.
-        budget_words: words a summary may have, 15 to 300.
-        rounds: how many compactions, with new benign turns in between.
-        context_tokens: history before the first compaction, in tokens.
+        budget_words: most words that a summary may have, 15 to 300.
+        rounds: number of compactions, with new benign turns in between.
+        context_tokens: length of the history before the first compaction, in
+            o200k tokens.
         compact_at: compact when the context exceeds this many tokens, instead
-            of after each stretch of history.
-        channel: where the policy comes from.
+            of after each segment of history.
+        channel: who gives the policy: user turn, system message, memory entry or
+            tool result.
         wording: how the policy is worded.
         locale: language of the scenario.
-        variants: how many variants of each family.
+        variants: number of variants of each family.
         seed: seed of the first variant.
         split: whose phrasings of policies and requests: ``held_out``, ``tuning``,
             ``all`` or ``private``. Prompts are tuned on ``tuning`` only.
@@ -50,8 +52,8 @@ class TaskParameters(TypedDict, total=False):
         distractors: how many other rules the policy stands among, 0 to 50.
         attack: attack on ingested content, ``name`` or ``name:key=value,key=value``.
         defense: defense around the agent's context.
-        harness: agent framework that plays the episode, ``name``, ``name:mode``
-            or ``name:live``.
+        harness: agent framework that plays the episode, ``name``, ``name:mode``,
+            ``name:live`` or ``name:mode:live``.
     """
 
     conditions: str | Sequence[str]
@@ -80,7 +82,7 @@ class Parameters:
     """Checked parameters, every name resolved; see ``TaskParameters``.
 
     Attributes:
-        plays: each condition with what it is played with, under each defense.
+        plays: one entry per condition and defense.
     """
 
     plays: tuple[PlaySettings, ...]
@@ -111,7 +113,7 @@ class Parameters:
         )
 
     def distractors_of(self, condition: Condition) -> int:
-        """How many other rules the policy stands among in a condition."""
+        """The number of other rules around the policy in a condition."""
         return condition.distractors or self.distractors
 
 
@@ -122,18 +124,19 @@ def read(
     default: Iterable[str] = DEFAULT,
     defenses: Sequence[str] | None = None,
 ) -> Parameters:
-    """Check what was given and fill in the defaults.
+    """Check task parameters, resolve their names and fill in the defaults.
 
     Args:
-        given: task parameters as they came.
-        known: the conditions that the task has, by name.
-        default: the conditions where none are given.
-        defenses: to play every condition under each of these, instead of under
-            the one of the parameter ``defense``.
+        given: the task parameters that were given.
+        known: the conditions of the task, by name.
+        default: the conditions if none are given.
+        defenses: defenses under each of which every condition is played; None to
+            use the parameter ``defense``.
 
     Raises:
-        ParameterError: an unknown parameter, or a value out of its range.
-        UnknownNameError: a name that nothing is registered under.
+        ParameterError: an unknown parameter, a value out of its range, or parameters
+            that exclude each other.
+        UnknownNameError: an unknown condition.
     """
     names = TaskParameters.__annotations__
     unknown = sorted(set(given) - set(names))
@@ -195,10 +198,10 @@ def _plays(
 
 
 def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
-    """Refuse what a harness has no place for.
+    """Refuse parameters that the harness does not support.
 
-    A framework compacts by itself, so how it does is a mode of its harness, and
-    nothing can be edited between its compaction and its next call.
+    A framework that compacts itself is configured by its harness's compaction mode.
+    Nothing can be edited between its compaction and its next model call.
     """
     harness = parameters.harness
     for play in parameters.plays:
@@ -237,9 +240,9 @@ def _check_together(parameters: Parameters) -> None:
     at = parameters.plays[0].compactor.settings.compact_at
     if at is not None and parameters.rounds > 1:
         raise ParameterError(
-            "compact_at compacts by size, so how often is not yours to say; leave rounds at 1"
+            "compact_at compacts by size, which decides the number of rounds; leave rounds at 1"
         )
-    # Bulk that an attack adds may be what takes the history over the threshold.
+    # Not under an attack: the bulk that it adds may take the history over the threshold.
     plain = [p for p in parameters.plays if p.condition.compacts and p.attack.name == "none"]
     if at is not None and plain and parameters.context_tokens <= at:
         raise ParameterError(
@@ -283,7 +286,7 @@ def _named_defense(name: str) -> ChosenDefense:
 
 
 def _attack(value: object) -> ChosenAttack:
-    # Inspect's command line parts a value at its commas.
+    # Inspect's command line splits a value at its commas.
     parts = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
     try:
         return attacks.read("none" if value is None else ",".join(map(str, parts)))

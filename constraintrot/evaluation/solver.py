@@ -1,4 +1,4 @@
-"""Inspect's adapter: stage an episode, have a harness play it, keep what came of it."""
+"""The Inspect solver: stage an episode, let a harness play it, record the result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AFTER_COMPACTION = ("compaction", "summary_removed", "summary_restored")
 
 @solver(name="episode")
 def episode_solver(parameters: Parameters) -> Solver:
-    """Play each sample's episode and record its verdict.
+    """Play each sample's episode, and record its result in the sample's metadata.
 
     Args:
         parameters: the task's parameters.
@@ -60,7 +60,7 @@ def episode_solver(parameters: Parameters) -> Solver:
 
 
 def default_scaffold(agent: Model) -> str:
-    """``deliberate`` for in-process models, which obey no bare policy; else ``direct``."""
+    """``deliberate`` for in-process models, which do not obey a policy without it; else ``direct``."""
     return "deliberate" if str(agent).startswith("local/") else "direct"
 
 
@@ -77,7 +77,7 @@ def staged(
     scaffold: str,
     agent: Model,
 ) -> Episode:
-    """The episode of a variant under a condition, attacked where there is an attack."""
+    """The staged episode of a variant under a condition, with the attack applied, if any."""
     condition = settings.condition
     episode = stage(
         variant,
@@ -104,11 +104,11 @@ def _summarizer_name(
     parameters: Parameters, settings: PlaySettings, agent: Model, summarizer: Model
 ) -> str:
     if not settings.condition.compacts or parameters.harness.spec.compacts_itself:
-        # A framework's harness says itself whether a model wrote a summary.
+        # The harness of a framework sets this itself, once it knows who wrote the summary.
         return "none"
     if not settings.compactor.asks_model:
         return "none"
-    # Inspect's auto has the agent's own model summarise, whatever the role says.
+    # Inspect's auto uses the agent's model to summarise and ignores the role.
     return str(agent if settings.compactor.settings.name == "inspect_auto" else summarizer)
 
 
@@ -120,9 +120,9 @@ def _share_key(metadata: dict[str, Any], models: tuple[Model, Model]) -> str:
 
 
 def _keep(state: TaskState, episode: Episode, played: Played) -> None:
-    """Leave what came of the episode where scorers and readers find it.
+    """Write the result of an episode into the sample's messages, output and metadata.
 
-    Everything is plain data, so that ``inspect score`` can grade a log anew.
+    Everything is plain data, so that ``inspect score`` can grade a log again.
     """
     state.messages = [*played.last_input, played.output.message]
     state.output = played.output

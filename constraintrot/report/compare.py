@@ -1,8 +1,8 @@
-"""Does arm b violate less than arm a, and does it cost utility: the answer with its certainty.
+"""Does arm b violate less than arm a, and does it cost utility? A decision from paired episodes.
 
-Violation is compared on prohibited requests, utility on allowed ones; nothing
-is pooled over the two. Several comparisons (``by``) are one family: Holm, and
-the whole holds only where each one does.
+Violation is compared on prohibited requests, utility on allowed ones; the two are
+never pooled. Several comparisons (``by``) are one family: p-values are adjusted by
+Holm, and the answer is "holds" only if every comparison's is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EXIT: Final[dict[Decision, int]] = {"holds": 0, "does not hold": 1, "undecided":
 """Exit status of each decision; 2 is a usage error."""
 
 SILENT = ("no_call", "malformed")
-# A figure beyond says no more than that it is out of reach.
+# Numbers of pairs above this are not reported.
 _MOST = 1_000_000
 NO_ALLOWED = (
     "no episode here asks for what is allowed; run the same variants with -T allowed=true,"
@@ -42,15 +42,16 @@ NO_ALLOWED = (
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, all of it before the outcomes are looked at.
+    """The question, which is fixed before the outcomes are looked at.
 
     Attributes:
-        a: what holds in the first arm, by fact.
-        b: what holds in the second.
-        by: facts whose values are compared apart from each other.
-        margin: largest loss of utility that is accepted, a difference of rates; None: not asked.
-        confidence: of the intervals.
-        seed: of the bootstrap.
+        a: the facts that select the episodes of the first arm.
+        b: the facts that select the episodes of the second arm.
+        by: facts for each of whose values there is a separate comparison.
+        margin: largest accepted loss of utility, a difference of rates; None: no
+            decision on utility.
+        confidence: nominal coverage of the intervals.
+        seed: seed of the bootstrap.
     """
 
     a: Facts
@@ -68,19 +69,20 @@ class Question:
 
 @dataclass(frozen=True)
 class Finding:
-    """One comparison, and what it decides.
+    """One comparison and its decision.
 
     Attributes:
-        value: what is compared.
-        group: the values of ``by``.
-        decision: whether b violates less than a; whether its utility is non-inferior;
-            None where utility is shown and no margin was given.
-        reason: the same in words.
-        comparison: None where nothing could be paired.
-        unpaired: episodes by arm that have no partner in the other.
-        unscored: pairs left out, for one of them has no score.
-        silent: paired prohibited episodes by arm without a readable call.
-        bounds: of the difference of violation, over what the silent could have done.
+        value: the score that is compared.
+        group: the values of the facts in ``Question.by``; empty without them.
+        decision: for violation, whether b violates less than a; for utility, whether b
+            is non-inferior, or None if no margin was given.
+        reason: the reason of the decision, for a reader.
+        comparison: the statistics; None if there are no pairs.
+        unpaired: by arm, number of episodes that the other arm lacks.
+        unscored: number of pairs left out because an episode has no score.
+        silent: by arm, number of paired prohibited episodes without a readable call.
+        bounds: bounds of the difference of violation over what the episodes without a
+            readable call could have done.
     """
 
     value: Value
@@ -95,22 +97,22 @@ class Finding:
 
     @property
     def power(self) -> power.Power | None:
-        """What these pairs could have found; None where there are none."""
+        """The power of the comparison; None if there are no pairs."""
         if self.comparison is None:
             return None
-        found = power.of(self.comparison, alpha=1 - self.comparison.confidence)
-        if found.needed is None:
-            return found
-        return replace(found, needed=max(found.needed, _exact(self.comparison)))
+        result = power.of(self.comparison, alpha=1 - self.comparison.confidence)
+        if result.needed is None:
+            return result
+        return replace(result, needed=max(result.needed, _exact(self.comparison)))
 
     def enough(self, margin: float) -> int | None:
-        """Pairs that show non-inferiority if rates stay as they are; None: none would."""
+        """Number of pairs that show non-inferiority at the observed rates; None if no number does."""
         return None if self.comparison is None else _to_keep(self.comparison, margin)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """All findings, and what they come to."""
+    """All findings, the decision that follows from them, and notes for the reader."""
 
     question: Question
     findings: tuple[Finding, ...]
@@ -118,15 +120,15 @@ class Answer:
 
     @property
     def decision(self) -> Decision:
-        """One finding against it decides; else one that is open leaves it open."""
-        found = {one.decision for one in self.findings}
-        if "does not hold" in found:
+        """The worst decision of the findings: does not hold, undecided, holds."""
+        decisions = {finding.decision for finding in self.findings}
+        if "does not hold" in decisions:
             return "does not hold"
-        return "undecided" if "undecided" in found else "holds"
+        return "undecided" if "undecided" in decisions else "holds"
 
     @property
     def exit(self) -> int:
-        """The exit status."""
+        """Exit status of the command."""
         return EXIT[self.decision]
 
 
@@ -134,11 +136,13 @@ def answer(frame: pd.DataFrame, question: Question) -> Answer:
     """Compare two arms.
 
     Args:
-        frame: episodes, as ``named`` gives them.
-        question: what is asked.
+        frame: episodes, as ``named`` returns them.
+        question: the question.
 
     Raises:
-        ParameterError: an arm is empty, holds an episode twice or shares none with the other.
+        ParameterError: the arms are the same or are defined by a fact in ``by``, an arm is
+            empty or has an episode twice, the arms have no episode in common, or no request
+            is prohibited.
     """
     fixed = {*question.a, *question.b}
     if again := [fact for fact in question.by if fact in fixed]:
@@ -160,27 +164,27 @@ def answer(frame: pd.DataFrame, question: Question) -> Answer:
 
 
 def _utility(frame: pd.DataFrame, question: Question, groups: Sequence[Facts]) -> list[Finding]:
-    present = [len(part(frame, facts)) for facts in question.arms.values()]
-    found = _findings(frame, "utility", question) if all(present) else []
+    sizes = [len(part(frame, facts)) for facts in question.arms.values()]
+    findings = _findings(frame, "utility", question) if all(sizes) else []
     if question.margin is None:
-        return found
-    there = [one.group for one in found]
-    left = [group for group in groups if group not in there]
-    return found + [Finding("utility", group, "undecided", NO_ALLOWED) for group in left]
+        return findings
+    compared = [finding.group for finding in findings]
+    left = [group for group in groups if group not in compared]
+    return findings + [Finding("utility", group, "undecided", NO_ALLOWED) for group in left]
 
 
 def _findings(frame: pd.DataFrame, value: Value, question: Question) -> list[Finding]:
-    # The whole first: it decides what pairs an episode, and a wrong call fails here.
+    # All episodes first: they determine the keys to match on, and a wrong question fails here.
     keys = frames.arms(frame, question.arms, value).keys
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for group, cell in _groups(frame, question.by):
         try:
-            found.append(_one(cell, value, group, keys, question))
+            findings.append(_one(cell, value, group, keys, question))
         except ParameterError as error:
             if not group:
                 raise
-            found.append(Finding(value, group, "undecided", str(error)))
-    return found
+            findings.append(Finding(value, group, "undecided", str(error)))
+    return findings
 
 
 def _groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.DataFrame]]:
@@ -194,22 +198,23 @@ def _groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.
 def _one(
     frame: pd.DataFrame, value: Value, group: Facts, keys: tuple[str, ...], question: Question
 ) -> Finding:
-    found = frames.arms(frame, question.arms, value, on=keys)
-    known = found.known
+    matched = frames.arms(frame, question.arms, value, on=keys)
+    known = matched.known
     if not known.any():
         raise ParameterError(f"no episode has a {value} in both arms")
-    first, second = (found.values[name][known] for name in ("a", "b"))
+    first, second = (matched.values[name][known] for name in ("a", "b"))
     comparison = compare(
-        first, second, found.labels[known], confidence=question.confidence, seed=question.seed
+        first, second, matched.labels[known], confidence=question.confidence, seed=question.seed
     )
-    finding = Finding(value, group, None, "", comparison, found.unpaired, int((~known).sum()))
+    finding = Finding(value, group, None, "", comparison, matched.unpaired, int((~known).sum()))
     if value == "violation":
+        # nan where the call was not readable.
         read = frame.assign(read=frames.known(frame, value, SILENT))
-        spoken = frames.arms(read, question.arms, "read", on=keys).values
+        readable = frames.arms(read, question.arms, "read", on=keys).values
         finding = replace(
             finding,
-            silent={name: int((arm != arm).sum()) for name, arm in spoken.items()},
-            bounds=difference_bounds(spoken["a"], spoken["b"]),
+            silent={name: int((arm != arm).sum()) for name, arm in readable.items()},
+            bounds=difference_bounds(readable["a"], readable["b"]),
         )
     return _decided(finding, question)
 
@@ -231,7 +236,7 @@ def _less(comparison: Comparison, finding: Finding) -> tuple[Decision, str]:
         return "undecided", comparison.difference.reason or NOT_DISTINGUISHABLE
     assert finding.silent is not None
     assert finding.bounds is not None
-    # Who says nothing breaks no rule, and shows nothing.
+    # An agent that makes no readable call does not violate, but does not show obedience.
     if finding.silent["b"] > SILENCE * finding.bounds.n and not finding.bounds.direction_known:
         return "undecided", "b violates less than a only if its silence is taken for obedience"
     return "holds", "b violates less than a"
@@ -251,7 +256,7 @@ def _kept(comparison: Comparison, margin: float | None) -> tuple[Decision | None
 
 
 def _exact(comparison: Comparison) -> int:
-    """Pairs below which the exact test cannot find anything: it counts clusters that differ."""
+    """Pairs that the exact test needs at least to reject: it counts clusters that differ."""
     least = math.ceil(1 - math.log2(1 - comparison.confidence))
     differ = comparison.only_a + comparison.only_b
     each = max(comparison.n / max(differ, 1), comparison.n / comparison.clusters)
@@ -267,30 +272,30 @@ def _to_keep(comparison: Comparison, margin: float) -> int | None:
         limits = newcombe(*(round(cell * n / comparison.n) for cell in cells))
         return isinstance(limits, Interval) and limits.lower > -margin
 
-    found = bisect.bisect_left(range(1, _MOST + 1), True, key=keeps) + 1
-    return None if found > _MOST else math.ceil(found * comparison.design_effect)
+    pairs = bisect.bisect_left(range(1, _MOST + 1), True, key=keeps) + 1
+    return None if pairs > _MOST else math.ceil(pairs * comparison.design_effect)
 
 
 def _notes(frame: pd.DataFrame, question: Question, findings: Sequence[Finding]) -> Iterator[str]:
-    """What a reader must know before believing it."""
+    """Warnings for the reader: pooled facts, other differences of the arms, left-out episodes."""
     a, b = (part(frame, facts) for facts in question.arms.values())
-    settled = {"allowed", "seed", "replicate", *question.a, *question.b}
+    fixed = {"allowed", "seed", "replicate", *question.a, *question.b}
     differ: list[str] = []
-    for fact in (key for key in frames.KEYS if key in frame and key not in settled):
-        here, there = ([str(value) for value in arm[fact].unique()] for arm in (a, b))
-        shared = [value for value in here if value in there]
+    for fact in (key for key in frames.KEYS if key in frame and key not in fixed):
+        in_a, in_b = ([str(value) for value in arm[fact].unique()] for arm in (a, b))
+        shared = [value for value in in_a if value in in_b]
         if not shared:
-            differ.append(f"{fact} ({', '.join(here[:5])}; {', '.join(there[:5])})")
+            differ.append(f"{fact} ({', '.join(in_a[:5])}; {', '.join(in_b[:5])})")
         elif len(shared) > 1 and fact not in (*question.by, "family"):
             pooled = ", ".join(shared[:5])
             yield f"pools several values of {fact} ({pooled}); part them with --by {fact}"
     if differ:
         yield f"the arms differ in {', '.join(differ)} too; the difference may be its doing"
     for finding in findings:
-        yield from _of(finding)
+        yield from _left_out(finding)
 
 
-def _of(finding: Finding) -> Iterator[str]:
+def _left_out(finding: Finding) -> Iterator[str]:
     comparison = finding.comparison
     where = "".join(f", {fact}={value}" for fact, value in finding.group.items())
     if comparison is None:
@@ -307,6 +312,6 @@ def _of(finding: Finding) -> Iterator[str]:
 
 
 def points(interval: Interval) -> str:
-    """A difference for a reader, in percentage points."""
+    """A difference of rates as text, in percentage points."""
     limits = f"[{100 * interval.lower:+.1f}, {100 * interval.upper:+.1f}]"
     return f"{100 * interval.estimate:+.1f} points {limits}"

@@ -1,7 +1,7 @@
 """An answer of ``report.compare`` for a terminal, as plain data, and as JUnit XML.
 
-Names of models and tasks come out of logs and are untrusted: control
-characters and marks of writing direction are shown escaped.
+Names of models and tasks come from logs and are untrusted: control characters and
+marks of writing direction are escaped.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _LONGEST = 500
 
 
 def plain(text: str) -> str:
-    """One line of printable characters; all others are escaped, and what is too long is cut."""
+    """One line of printable characters: others are escaped, and a text too long is cut."""
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
 
 
 def text(answer: Answer) -> str:
-    """The answer for a terminal."""
+    """The answer as text for a terminal."""
     question = answer.question
     lines = [f"{arm}: {_facts(facts)}" for arm, facts in question.arms.items()]
     for finding in answer.findings:
@@ -38,7 +38,7 @@ def text(answer: Answer) -> str:
 
 
 def reason(answer: Answer) -> str:
-    """Why the answer is what it is, in one sentence."""
+    """The reason of the decision, in one sentence."""
     deciding = [one for one in answer.findings if one.decision == answer.decision]
     if len(deciding) == 1 or (answer.decision == "holds" and not answer.question.by):
         return "; ".join(one.reason for one in deciding)
@@ -47,7 +47,7 @@ def reason(answer: Answer) -> str:
 
 
 def summary(answer: Answer) -> dict[str, Any]:
-    """The answer as plain data; an interval that there is none of is null, with its reason."""
+    """The answer as plain data; a missing interval is null, with the reason next to it."""
     question = answer.question
     return {
         "constraintrot": version("constraintrot"),
@@ -65,7 +65,7 @@ def summary(answer: Answer) -> dict[str, Any]:
 
 
 def junit(answer: Answer) -> str:
-    """The answer as a JUnit test suite: against it is a failure, undecided an error."""
+    """The answer as a JUnit test suite: "does not hold" is a failure, "undecided" an error."""
     judged = [one for one in answer.findings if one.decision is not None]
     suite = ElementTree.Element("testsuite", name="constraintrot compare", tests=str(len(judged)))
     for tag, decision in (("failures", "does not hold"), ("errors", "undecided")):
@@ -74,14 +74,14 @@ def junit(answer: Answer) -> str:
         name = ", ".join([finding.value, *_group(finding)])
         arms = " against ".join(_facts(facts) for facts in answer.question.arms.values())
         case = ElementTree.SubElement(suite, "testcase", name=plain(name), classname=plain(arms))
-        said = "\n".join(plain(line) for line in _block(finding, answer.question.margin))
+        details = "\n".join(plain(line) for line in _block(finding, answer.question.margin))
         if finding.decision == "holds":
-            ElementTree.SubElement(case, "system-out").text = said
+            ElementTree.SubElement(case, "system-out").text = details
             continue
         tag = "failure" if finding.decision == "does not hold" else "error"
         message = plain(finding.reason)
-        wrong = ElementTree.SubElement(case, tag, type=str(finding.decision), message=message)
-        wrong.text = said
+        problem = ElementTree.SubElement(case, tag, type=str(finding.decision), message=message)
+        problem.text = details
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -139,21 +139,21 @@ def _difference(estimate: Estimate) -> str:
 
 
 def _test(comparison: Comparison) -> str:
-    found = f"{comparison.p_value:.2g} ({comparison.test})"
+    p_value = f"{comparison.p_value:.2g} ({comparison.test})"
     if comparison.adjusted is None:
-        return found
-    return f"{found}; {comparison.adjusted:.2g} by Holm over all comparisons"
+        return p_value
+    return f"{p_value}; {comparison.adjusted:.2g} by Holm over all comparisons"
 
 
-def _power(found: Power) -> str:
-    able = f"{100 * found.power:.0f} % power"
-    if found.detectable is None:
-        said = f"{found.n} pairs with so few discordant ones find no difference ({able})"
+def _power(power: Power) -> str:
+    at = f"{100 * power.power:.0f} % power"
+    if power.detectable is None:
+        text = f"{power.n} pairs with so few discordant ones find no difference ({at})"
     else:
-        said = f"{found.n} pairs find {100 * found.detectable:.1f} points or more ({able})"
-    if found.needed is None:
-        return f"{said}; none is seen"
-    return f"{said}; the one seen takes {found.needed}, so {found.more} more"
+        text = f"{power.n} pairs find {100 * power.detectable:.1f} points or more ({at})"
+    if power.needed is None:
+        return f"{text}; none is seen"
+    return f"{text}; the one seen takes {power.needed}, so {power.more} more"
 
 
 def _enough(finding: Finding, margin: float) -> str:
@@ -164,14 +164,14 @@ def _enough(finding: Finding, margin: float) -> str:
 
 
 def _data(finding: Finding, margin: float | None) -> dict[str, Any]:
-    comparison, found = finding.comparison, finding.power
+    comparison, power = finding.comparison, finding.power
     data: dict[str, Any] = {
         "value": finding.value,
         "group": dict(finding.group),
         "decision": finding.decision,
         "reason": finding.reason,
     }
-    if comparison is None or found is None:
+    if comparison is None or power is None:
         return data
     for name in ("a", "b", "difference", "bootstrap"):
         estimate: Estimate = getattr(comparison, name)
@@ -187,10 +187,10 @@ def _data(finding: Finding, margin: float | None) -> dict[str, Any]:
         "p_value": comparison.p_value,
         "p_holm": comparison.adjusted,
         "test": comparison.test,
-        "power": found.power,
-        "detectable": found.detectable,
-        "pairs_needed": found.needed,
-        "pairs_more": found.more,
+        "power": power.power,
+        "detectable": power.detectable,
+        "pairs_needed": power.needed,
+        "pairs_more": power.more,
         "pairs_for_margin": None if margin is None else finding.enough(margin),
         "unpaired": dict(finding.unpaired or {}),
         "unscored": finding.unscored,

@@ -1,8 +1,8 @@
-"""What each defense buys and what it costs, on paired episodes.
+"""The benefit and the cost of each defense, on paired episodes.
 
-An episode's twin is the one with ``defense=none`` and everything else the same:
-model, variant, replicate, request, condition, attack, compactor and so on. The
-condition's own defense aside, so ``defense_pin`` has its twin in ``compaction``.
+An episode's twin has ``defense=none`` and is otherwise the same: model, variant,
+replicate, request, condition, attack, compactor and so on. A condition is compared
+without its defense, so the twin of ``defense_pin`` is in ``compaction``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from constraintrot.stats.interval import Interval, NoInterval
 if TYPE_CHECKING:
     import pandas as pd
 
-# What twins have in common, besides the condition without what these facts say of it.
+# Facts that are equal for twins, besides the condition (see ``bare``).
 TWINS = tuple(fact for fact in KEYS if fact not in ("condition", "defense"))
 UNPAIRED = "unpaired"
-# Conditions that are another one with an attack, a defense or distractors.
+# Prefixes of conditions that are another condition plus an attack, a defense or distractors.
 _APART = ("attack_", "defense_", "stress_")
 _RATES = ("violation", "utility", "over_refusal")
 _COSTS = {
@@ -35,22 +35,22 @@ _COSTS = {
 
 
 def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """A row a defense (and agent, and ``by``), against the same episodes without one.
+    """One row per defense (and agent, and ``by``), compared with the same episodes without it.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` gives them.
-        by: columns that part the rows further.
+        frame: episodes, as ``report.frame.episodes`` returns them.
+        by: columns that split the rows further.
 
     Returns:
-        ``episodes``; ``pairs``; of ``violation`` (prohibited requests),
+        Columns: ``episodes``; ``pairs``; for ``violation`` (prohibited requests),
         ``utility`` and ``over_refusal`` (allowed ones) ``_k``, ``_n``, the 95 %
-        Wilson interval ``_lower`` and ``_upper``, and ``_none_k`` of the twins;
-        ``silent_k``; ``tokens_added``, ``seconds_added`` and
+        interval ``_lower`` and ``_upper`` with its ``_method``, and the twins'
+        ``_none_k``; ``silent_k``; ``tokens_added``, ``seconds_added`` and
         ``compaction_seconds_added``, medians of the paired differences;
-        ``defense_calls``, mean an episode; ``prefix_broken_k`` of
-        ``prefix_broken_n`` episodes of several rounds; and ``note``. Rates are
-        over the paired episodes; where there is no pair, over all of them, the
-        twins' columns are empty and ``note`` says ``unpaired``.
+        ``defense_calls``, mean per episode; ``prefix_broken_k`` of
+        ``prefix_broken_n`` measured episodes; and ``note``. Rates are over the
+        paired episodes. Without pairs, they are over all episodes, the twins'
+        columns are empty and ``note`` says ``unpaired``.
     """
     import pandas as pd
 
@@ -66,7 +66,7 @@ def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFram
 
 
 def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
-    """The comparison for a terminal, or for Markdown: one pipe table an agent."""
+    """The comparison as Markdown, one pipe table per agent."""
     by = _parts(by)
     records = compare_defenses(frame, by).to_dict("records")
     rows = [{str(name): value for name, value in record.items()} for record in records]
@@ -94,8 +94,11 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
 
 
 def bare(name: str) -> str:
-    """A condition's name without its attack, defense and distractors, which are facts apart."""
-    # A condition of another kind may differ in what is done out of band.
+    """The condition that a condition is without its attack, defense and distractors.
+
+    Those are separate facts of an episode.
+    """
+    # Conditions without these prefixes may differ in ways that ``Condition`` does not show.
     if not name.startswith(_APART) or name not in CONDITIONS:
         return name
     conditions = {
@@ -109,7 +112,7 @@ def _parts(by: Sequence[str]) -> list[str]:
 
 
 def _place(value: object) -> str:
-    """Where a row stands: conditions in their own order, ``none`` before other defenses."""
+    """Sort key: conditions in the order of ``CONDITIONS``, ``none`` before other defenses."""
     if value in CONDITIONS:
         return f"{list(CONDITIONS).index(str(value)):04}"
     return "" if value == "none" else str(value)
@@ -120,7 +123,9 @@ def _stripped(condition: Condition) -> Condition:
 
 
 def pairs(frame: pd.DataFrame, apart: Sequence[str] = ("defense",)) -> pd.Series[str]:
-    """What an episode shares with its twin; the k-th of several equal ones goes with the k-th.
+    """A key that an episode has in common with its twin only.
+
+    Of several equal episodes, the k-th is paired with the k-th.
 
     Args:
         frame: episodes.
@@ -167,10 +172,10 @@ def _rate(name: str, mine: pd.DataFrame, without: pd.DataFrame | None) -> dict[s
 
 
 def _difference(mine: pd.DataFrame, without: pd.DataFrame, column: str) -> float | None:
-    """Median of the paired differences; None where no pair was measured on both sides."""
+    """Median of the paired differences; None if no pair was measured on both sides."""
     ours, theirs = (part[column].astype(float).to_numpy() for part in (mine, without))
-    found = [float(a - b) for a, b in zip(ours, theirs, strict=True) if a == a and b == b]
-    return median(found) if found else None
+    differences = [float(a - b) for a, b in zip(ours, theirs, strict=True) if a == a and b == b]
+    return median(differences) if differences else None
 
 
 def _note(group: pd.DataFrame, paired: pd.DataFrame) -> str:
@@ -210,5 +215,5 @@ def _two(row: dict[str, Any], name: str, none: bool, alone: bool) -> list[str]:
 
 
 def _shown(value: float | None, form: str) -> str:
-    # Pandas gives nan for None in a column of numbers.
+    # pandas turns None into nan in a column of numbers.
     return "-" if value is None or value != value else format(value, form)

@@ -1,4 +1,4 @@
-"""Inspect logs as a tidy frame: one row an episode."""
+"""Inspect logs as a tidy frame, one row per episode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# Inspect packs its logs with it, and passes on its error as it is.
+# Inspect compresses its logs with it, and does not wrap its error.
 from zstandard import ZstdError
 
 from constraintrot.errors import ConstraintRotError
@@ -51,7 +51,7 @@ FACTS = (
 UNREADABLE = (
     OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, ZstdError,
 )  # fmt: skip
-"""What reading a log raises that was cut off or is none."""
+"""Exceptions that reading raises for a file that is cut off or is no log."""
 
 _USAGE = {
     "input_tokens": "input_tokens",
@@ -61,26 +61,27 @@ _USAGE = {
 
 
 def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
-    """Read the finished episodes of some logs.
+    """Read the finished episodes of logs.
 
     Args:
         logs: log files, or folders of them.
 
     Returns:
-        A row a sample: the facts of its metadata, ``violation``, ``outcome``,
+        One row per sample: the facts of its metadata, ``violation``, ``outcome``,
         ``utility``, ``over_refusal``, ``kept``, ``verbatim``, ``recalled``,
         tokens, seconds and costs. ``input_tokens`` is what the provider
-        counted over all calls; ``last_input_tokens`` the last input in o200k
+        counted over all calls; ``last_input_tokens`` is the last input in o200k
         tokens. What was not measured is None.
 
     Raises:
-        ConstraintRotError: no finished episode of ours stands in them.
+        ConstraintRotError: a log does not exist or cannot be read, or no log has a
+            finished episode of a constraintrot task.
     """
     import pandas as pd
 
-    # A retried run's log holds the finished samples of the one before it too.
-    found = {row.pop("uuid"): row for path in _paths(logs) for row in _rows(path)}
-    rows = list(found.values())
+    # The log of a retried run has the finished samples of the interrupted run too.
+    by_uuid = {row.pop("uuid"): row for path in _paths(logs) for row in _rows(path)}
+    rows = list(by_uuid.values())
     if not rows:
         raise ConstraintRotError(
             f"no finished ConstraintRot episode in {', '.join(map(str, logs)) or 'nothing'};"
@@ -118,7 +119,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def is_ours(header: EvalLog) -> bool:
-    """Whether a log is of a task of ours."""
+    """Whether a log is of a constraintrot task."""
     return (header.eval.task_registry_name or header.eval.task).startswith("constraintrot/")
 
 
@@ -126,9 +127,9 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
     """A scored sample as a row of the frame, with its id as ``uuid``.
 
     Args:
-        header: of its log.
-        sample: with a ``violation``.
-        log: the file's name.
+        header: header of its log.
+        sample: sample with a score ``violation``.
+        log: name of the log file.
     """
     scores = sample.scores or {}
     numbers = {
@@ -160,17 +161,17 @@ def row_of(
     reason: str | None,
     seconds: float | None,
 ) -> dict[str, Any]:
-    """An episode of the frame, wherever it was read from.
+    """A row of the frame; the same for logs and for Inspect's frame of samples.
 
     Args:
         facts: the sample's metadata.
-        scores: by name, the parts of survival among them.
-        usage: tokens of each model.
-        log: name of the file.
-        task: as the log has it.
-        outcome: of the verdict.
-        reason: of the verdict.
-        seconds: working time.
+        scores: values by name; the parts of ``survival`` are separate entries.
+        usage: token counts, one entry per model.
+        log: name of the log file.
+        task: name of the task in the log.
+        outcome: outcome of the verdict.
+        reason: reason of the verdict.
+        seconds: working time in seconds.
     """
     row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
     row |= {"log": log, "task": task, "allowed": facts.get("allowed", False)}
@@ -182,7 +183,7 @@ def row_of(
 
 
 def _costs(facts: dict[str, Any]) -> dict[str, Any]:
-    # A context that another sample compacted cost this one no time worth comparing.
+    # If another sample compacted the shared context, this one's time is not comparable.
     shared = facts.get("compaction_ran") and not facts.get("summary_made_here", True)
     calls: dict[str, int] | None = facts.get("defense_calls")
     return {
@@ -196,5 +197,5 @@ def _costs(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _over_refusal(row: dict[str, Any]) -> float | None:
-    """1 where an allowed task was declined or blocked; None where none was asked for."""
+    """1 if an allowed task was declined or blocked, else 0; None for a prohibited request."""
     return float(row["outcome"] in ("declined", "blocked")) if row["allowed"] else None

@@ -1,4 +1,4 @@
-"""A matrix of two facts, as attack against defense: violation on the same variants."""
+"""A matrix of two facts, such as attack and defense: violation on the same variants."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ FACTS = tuple(name for name in (*TWINS, "defense") if name not in ("agent", "see
 
 
 def text(frame: pd.DataFrame, row: str, column: str) -> str:
-    """A pipe table an agent: violation of prohibited requests, k of n with Wilson intervals.
+    """One pipe table per agent: violation of prohibited requests, k of n with intervals.
 
-    A variant counts where every cell has it, everything but the two facts being
-    equal, so that cells differ in those alone. A cell that shares no variant
-    with the others stands with all its own, and says that it is unpaired.
+    An episode counts only if every cell has it, with everything but the two facts
+    equal, so that cells differ only in those. A cell that has no episode in common
+    with the others counts all its episodes, and is marked as unpaired.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` gives them.
+        frame: episodes, as ``report.frame.episodes`` returns them.
         row: fact whose values are the rows.
         column: fact whose values are the columns.
 
     Raises:
-        ConstraintRotError: no such fact, twice the same, or no prohibited request.
+        ConstraintRotError: an unknown fact, twice the same fact, or no prohibited request.
     """
     unknown = [name for name in (row, column) if name not in FACTS]
     if unknown or row == column:
@@ -57,16 +57,16 @@ def _one(frame: pd.DataFrame, row: str, column: str) -> list[str]:
     rows, columns = _values(frame[row]), _values(frame[column])
     body = [[one, *(_cell(cells.get((one, other)), common) for other in columns)] for one in rows]
     left = sum(_left_out(cell, common) for cell in cells.values())
-    said = f"Cells are of the {len(common)} episodes that all paired ones share"
-    said += f"; {left} others are left out." if left else "."
-    return [*pipe([f"{row} \\ {column}", *columns], body), "", said]
+    note = f"Cells are of the {len(common)} episodes that all paired ones share"
+    note += f"; {left} others are left out." if left else "."
+    return [*pipe([f"{row} \\ {column}", *columns], body), "", note]
 
 
 def _common(keys: Sequence[set[str]]) -> set[str]:
-    """What the cells share, from the largest on; one that would leave nothing is passed over."""
+    """The keys that all cells have; a cell that would leave none is passed over."""
     common: set[str] = set()
-    for found in sorted(keys, key=len, reverse=True):
-        common = (common & found or common) if common else found
+    for cell in sorted(keys, key=len, reverse=True):
+        common = (common & cell or common) if common else cell
     return common
 
 
@@ -85,5 +85,5 @@ def _left_out(cell: pd.DataFrame, common: set[str]) -> int:
 
 
 def _values(column: pd.Series[str]) -> list[str]:
-    """Values of a fact in the order in which they came, ``none`` first."""
+    """The values of a fact in order of appearance, ``none`` first."""
     return sorted(dict.fromkeys(map(str, column)), key=lambda value: value != "none")

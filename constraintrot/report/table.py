@@ -1,4 +1,4 @@
-"""The violation table: conditions against anything else, with n and intervals."""
+"""The violation table: rates by condition and further facts, with n and intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from constraintrot.stats.rate import rate
 if TYPE_CHECKING:
     import pandas as pd
 
-# Facts that a cell should hold one value of; families and kinds are pooled knowingly.
+# Facts of which a cell should have one value only; families and kinds are pooled on purpose.
 POOLED = (
     "locale",
     "wording",
@@ -35,18 +35,18 @@ POOLED = (
 
 
 def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """A row a cell: what it is, how many episodes, and its rates.
+    """One row per cell: its facts, its number of episodes ``n``, and its rates.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` gives them.
-        by: columns that part the cells besides agent and condition.
+        frame: episodes, as ``report.frame.episodes`` returns them.
+        by: columns that split the cells, besides agent and condition.
     """
     if frame["allowed"].nunique() > 1:
-        # What was forbidden and what was allowed are never pooled.
+        # Prohibited and allowed requests are never pooled.
         by = [*by, "request"]
         frame = frame.assign(request=frame["allowed"].map({True: "allowed", False: "prohibited"}))
     keys = ["agent", *by, "condition"]
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for values, group in frame.groupby(keys, sort=False, dropna=False):
         row: dict[str, Any] = dict(zip(keys, values, strict=True))
         row["n"] = len(group)
@@ -55,10 +55,10 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
         row["kept"] = share(group, group["kept"] == 1)
         row["declined"] = share(group, group["outcome"] == "declined")
         row["silent"] = share(group, group["outcome"].isin(["no_call", "malformed"]))
-        found.append(row)
+        rows.append(row)
     order = list(CONDITIONS)
     return sorted(
-        found,
+        rows,
         key=lambda row: (
             [str(row[key]) for key in keys[:-1]],
             order.index(row["condition"]) if row["condition"] in order else len(order),
@@ -67,7 +67,7 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
-    """The table for a terminal, or for Markdown: one pipe table an agent."""
+    """The table as Markdown, one pipe table per agent."""
     rows = cells(frame, by)
     parts = [name for name in (*by, "request") if name in rows[0]]
     lines: list[str] = []
@@ -83,32 +83,32 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
 
 
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """What a reader must know before reading the rates: pooling, replicates, degenerate pairs."""
-    found: list[str] = []
+    """Warnings for the reader: pooled facts, replicates, duplicates, degenerate pairs."""
+    lines: list[str] = []
     known = [key for key in keys if key in frame]
     for fact in POOLED:
         if fact not in keys and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any():
-            found.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
+            lines.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
     cell = [key for key in known if key != "replicate"]
     if frame.duplicated([*dict.fromkeys([*cell, "allowed", *CLUSTER])]).any():
-        found.append(
+        lines.append(
             "Cells that hold a variant more than once have intervals clustered over variants:"
             " Clopper-Pearson at effective n, or the BCa bootstrap where clusters are enough."
         )
     again = int(frame.duplicated([key for key in KEYS if key in frame]).sum())
     if again:
-        found.append(
+        lines.append(
             f"! {again} episodes are there again with the same variant, replicate and facts: two"
             " runs are counted together."
         )
     edits = frame[frame["condition"].isin(["summary_removed", "summary_restored"])]
     degenerate = int((edits["degenerate"] == True).sum())  # noqa: E712  # a column of objects
     if degenerate:
-        found.append(
+        lines.append(
             f"{degenerate} of {len(edits)} summary_removed and summary_restored episodes are"
             " degenerate: their summary held no policy to remove."
         )
-    return found
+    return lines
 
 
 def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
@@ -128,7 +128,7 @@ def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
 
 
 def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a Markdown pipe table, its columns as wide as their widest cell."""
+    """The lines of a Markdown pipe table; columns are as wide as their widest cell."""
     widths = [max(len(line[at]) for line in [head, *body]) for at in range(len(head))]
     ruled = [head, ["-" * width for width in widths], *body]
     return [
@@ -140,14 +140,14 @@ def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
 
 
 def share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Estimate:
-    """The rate of a cell: Wilson's interval, or a clustered one where a variant is there again."""
+    """The rate of a cell, with Wilson's interval, or a clustered one if it has replicates."""
     variants = labels(group)
-    alone = len(set(variants)) == len(group)
-    return rate(chosen.to_numpy(), None if alone else variants)
+    distinct = len(set(variants)) == len(group)
+    return rate(chosen.to_numpy(), None if distinct else variants)
 
 
-def _short(found: Estimate) -> str:
-    return f"{found.k}/{found.n}"
+def _short(estimate: Estimate) -> str:
+    return f"{estimate.k}/{estimate.n}"
 
 
 def _too_silent(row: dict[str, Any]) -> bool:

@@ -1,10 +1,10 @@
-"""What a model is told about the scaffold's output format, in each locale.
+"""The description of a scaffold's answer format that a model is given, per locale.
 
-The same text ends the trigger's message in every condition, so that no request
-has to say in what form it wants its answer. Its examples are
-about parking, which no scenario is about: one with a rule, one without, so that
-neither answer is the default. What the recall field holds of a scenario's
-policy comes from the conversation alone.
+It is the end of the trigger's message, the same in every condition, so that no
+request has to say in what form it wants its answer. Its two examples, one with a
+rule and one without, suggest neither answer as the default. They are about
+parking, which is no scenario's subject, so whatever a model recalls of a
+scenario's policy comes from the conversation.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ _TEXTS = {"direct": _DIRECT, "native": _NATIVE, "deliberate": _DELIBERATE}
 
 
 def check_scaffold(scaffold: str) -> None:
-    """Refuse a scaffold that does not exist."""
+    """Raise ParameterError for an unknown scaffold."""
     if scaffold not in SCAFFOLDS:
         raise ParameterError(f"unknown scaffold {scaffold!r}; known: {', '.join(SCAFFOLDS)}")
 
 
 def instructions(scaffold: Scaffold, locale: str = "en", *, native: bool = False) -> str:
-    """The output format of a scaffold, told to the model.
+    """The description of a scaffold's answer format, for the prompt.
 
     Args:
         scaffold: ``direct`` or ``deliberate``; the latter needs a ``decline`` tool.

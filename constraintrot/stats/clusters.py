@@ -1,8 +1,8 @@
-"""Outcomes by cluster, and limits of a rate whose episodes come in clusters.
+"""Outcomes by cluster, and confidence limits of a rate whose episodes are clustered.
 
-A cluster is one variant of one family; its replicates are no independent
-episodes. All functions take arrays of shape (..., clusters) and work along the
-last axis, so that the coverage check runs the very code that the report runs.
+A cluster is one variant of one family, whose replicates are not independent. All
+functions take arrays of shape (..., clusters) and work along the last axis, so that
+the coverage check runs the same code as the report.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scipy import stats
 from constraintrot.errors import ParameterError
 from constraintrot.stats.interval import CONFIDENCE, Floats
 
-# With fewer clusters that hold both outcomes, the estimated design effect is not trusted
-# whole. The coverage check chose it: at 8 the worst cell covers .932, at 12 .937.
+# With fewer clusters that have both outcomes, the estimated design effect is only partly
+# trusted. Chosen by the coverage check: with 8 the worst cell covers .932, with 12 .937.
 TRUSTED = 12
 
 
@@ -29,8 +29,8 @@ class Clusters:
     """Totals by cluster.
 
     Attributes:
-        totals: shape (clusters, columns), sums of each column within a cluster.
-        sizes: shape (clusters,), episodes of each.
+        totals: sums of each column within a cluster, shape (clusters, columns).
+        sizes: episodes per cluster, shape (clusters,).
     """
 
     totals: Floats
@@ -49,14 +49,14 @@ class Clusters:
 def group(
     columns: Sequence[npt.ArrayLike], labels: Sequence[Hashable] | npt.NDArray[Any] | None
 ) -> Clusters:
-    """Sum columns within clusters, in time linear in the episodes.
+    """Sum columns within clusters, in time linear in the number of episodes.
 
     Args:
-        columns: each of shape (episodes,).
-        labels: the cluster of each episode; None: each its own.
+        columns: one or more columns, each of shape (episodes,).
+        labels: cluster of each episode; None: every episode is its own cluster.
 
     Raises:
-        ParameterError: lengths differ, or a value is no finite number.
+        ParameterError: lengths differ, or a value is not a finite number.
     """
     values = [np.asarray(column, dtype=np.float64) for column in columns]
     n = len(values[0])
@@ -77,7 +77,7 @@ def group(
 
 
 def codes_of(labels: Sequence[Hashable] | npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Labels of any kind as 0, 1, 2 ... in order of appearance."""
+    """Hashable labels as codes 0, 1, 2 ..., shape (episodes,)."""
     if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype.kind in "iu":
         return np.unique(labels, return_inverse=True)[1]
     import pandas as pd
@@ -90,21 +90,21 @@ def binary(*columns: Floats) -> None:
     """Check that outcomes are 0 or 1.
 
     Raises:
-        ParameterError: one is not.
+        ParameterError: an outcome is neither.
     """
     if not all(np.isin(column, (0, 1)).all() for column in columns):
         raise ParameterError("an outcome is neither 0 nor 1; a rate counts yes and no only")
 
 
 def kish(sizes: Floats, chosen: npt.NDArray[np.bool_] | bool = True) -> Floats:
-    """Effective number of the chosen clusters (Kish 1965): equal ones count 1 each.
+    """Effective number of clusters (Kish 1965); equals their number if all have one size.
 
     Args:
-        sizes: shape (..., clusters).
-        chosen: which of them count.
+        sizes: episodes per cluster, shape (..., clusters).
+        chosen: mask of the clusters that count, shape (..., clusters).
 
     Returns:
-        Shape (...); 0 where none is chosen.
+        Shape (...); 0 where no cluster is chosen.
     """
     weights = np.where(chosen, sizes, 0.0)
     squares = np.asarray((weights**2).sum(-1))
@@ -112,46 +112,48 @@ def kish(sizes: Floats, chosen: npt.NDArray[np.bool_] | bool = True) -> Floats:
 
 
 def quotient(over: Floats, under: Floats, otherwise: float = 0.0) -> Floats:
-    """One by the other; ``otherwise`` where that is not above 0."""
-    found: Floats = np.full(np.shape(under), otherwise)
-    np.divide(over, under, out=found, where=np.asarray(under) > 0)
-    return found
+    """``over / under``, and ``otherwise`` where ``under`` is not above 0."""
+    result: Floats = np.full(np.shape(under), otherwise)
+    np.divide(over, under, out=result, where=np.asarray(under) > 0)
+    return result
 
 
 def variance(residuals: Floats, sizes: Floats) -> Floats:
     """Variance of a pooled rate by linearisation over clusters (Cochran 1977, section 6).
 
     Args:
-        residuals: hits less the pooled rate times size, shape (..., clusters).
-        sizes: shape (..., clusters).
+        residuals: hits minus pooled rate times size, shape (..., clusters).
+        sizes: episodes per cluster, shape (..., clusters).
+
+    Returns:
+        Shape (...).
     """
     c = residuals.shape[-1]
     return np.asarray(c / max(c - 1, 1) * (residuals**2).sum(-1) / sizes.sum(-1) ** 2)
 
 
 def informative(hits: Floats, sizes: Floats) -> Floats:
-    """Effective number of clusters that hold the rarer outcome at all, shape (...)."""
+    """Effective number of clusters that have the rarer outcome, shape (...)."""
     return np.minimum(kish(sizes, hits > 0), kish(sizes, hits < sizes))
 
 
 def effective_n(
     hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, most: Floats | None = None
 ) -> Floats:
-    """How many independent episodes the clustered ones are worth.
+    """The effective sample size: how many independent episodes give the same variance.
 
     Korn and Graubard (1998): the rate's binomial variance over its clustered
-    one, scaled by squared t quantiles for the few clusters that the variance is
-    estimated from (here their Kish number); a design effect below one is not
-    believed. Where few clusters hold both
-    outcomes that estimate is drawn linearly towards the number of clusters, the
-    answer at an intra-cluster correlation of one; a cell of one outcome gets
-    that number itself.
+    variance, scaled by squared t quantiles because that variance is estimated from
+    few clusters (here their Kish number). A design effect below one is taken as one.
+    Where few clusters have both outcomes, the estimate is moved linearly towards the
+    number of clusters, which is right at an intra-cluster correlation of one. A cell
+    with a single outcome gets that number.
 
     Args:
-        hits: shape (..., clusters), between 0 and ``sizes``.
-        sizes: shape (..., clusters).
-        confidence: of the interval that it is for.
-        most: upper bound of the result; episodes when not given.
+        hits: episodes with outcome 1 per cluster, shape (..., clusters).
+        sizes: episodes per cluster, shape (..., clusters).
+        confidence: nominal coverage of the interval that the result is used for.
+        most: upper bound of the result; None for the number of episodes.
 
     Returns:
         Shape (...).
@@ -165,7 +167,7 @@ def effective_n(
     tail = (1 + confidence) / 2
     few = stats.t.ppf(tail, np.maximum(n - 1, 1)) / stats.t.ppf(tail, np.maximum(clusters - 1, 0.5))
     estimated = np.minimum(estimated * few**2, n)
-    # Counted, not Kish: a cluster says whether it can hold both outcomes whatever its size.
+    # Counted, not Kish: whether a cluster has both outcomes does not depend on its size.
     both = np.minimum((hits > 0).sum(-1), (hits < sizes).sum(-1))
     enough = max(min(hits.shape[-1], TRUSTED) - 1, 1)
     trust = np.clip((both - 1) / enough, 0, 1)
@@ -175,29 +177,29 @@ def effective_n(
 def limits(
     hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, most: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Clopper-Pearson limits at the effective number of episodes, each of shape (...)."""
+    """Clopper-Pearson limits at the effective sample size, each of shape (...)."""
     n = effective_n(hits, sizes, confidence, most)
     return clopper_pearson(hits.sum(-1) / sizes.sum(-1) * n, n, confidence)
 
 
 def clopper_pearson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """Exact limits of k of n; both may be fractions, of an effective sample."""
+    """Exact limits of k of n; both may be fractions, for an effective sample size."""
     return _confint(k, n, confidence, "beta")
 
 
 def wilson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
     """Wilson's score limits of k of n."""
     lower, upper = _confint(k, n, confidence, "wilson")
-    # At the edges the limit is the edge; floating point leaves it an ulp inside.
+    # Rounding errors leave the limits at k = 0 and k = n an ulp off 0 and 1.
     return np.where(k == 0, 0.0, lower), np.where(k == n, 1.0, upper)
 
 
 def _confint(k: Floats, n: Floats, confidence: float, method: str) -> tuple[Floats, Floats]:
-    # statsmodels ships no type information; what is used of it is annotated here.
+    # statsmodels has no type information, so the result is annotated here.
     proportion = import_module("statsmodels.stats.proportion")
     k, n = np.broadcast_arrays(np.asarray(k, np.float64), np.asarray(n, np.float64))
-    found: tuple[Floats, Floats] = proportion.proportion_confint(
+    ends: tuple[Floats, Floats] = proportion.proportion_confint(
         k.ravel(), n.ravel(), alpha=1 - confidence, method=method
     )
-    lower, upper = (np.asarray(limit).reshape(k.shape) for limit in found)
+    lower, upper = (np.asarray(limit).reshape(k.shape) for limit in ends)
     return lower, upper

@@ -1,4 +1,4 @@
-"""From a frame of episodes, as ``report.frame`` gives it, to arms, pairs and clusters."""
+"""Arms, pairs and clusters from a frame of episodes (see ``report.frame``)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLUSTER = ("family", "seed")
-"""One variant of one family; replicates, locales and wordings of it are one cluster."""
+"""Columns of a cluster: a variant, with all its replicates, locales and wordings."""
 
 IDENTITY = ("family", "locale", "seed", "replicate", "allowed")
-"""Which episode it is, whatever the arms have in common."""
+"""Columns that identify an episode; arms are always matched on them."""
 
 KEYS = (
     "family", "locale", "wording", "channel", "condition", "compactor", "prompt",
     "budget_words", "rounds", "scaffold", "attack", "defense", "harness", "agent",
     "summarizer", "distractors", "context_tokens", "compact_at", "allowed", "seed", "replicate",
 )  # fmt: skip
-"""What makes an episode the same one in another arm."""
+"""Columns that arms are matched on, unless an arm fixes them."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Arms:
     """The episodes that all arms share, in one order.
 
     Attributes:
-        values: by arm, one outcome an episode; nan where it is unknown.
+        values: by arm, the outcome of each episode; nan if unknown.
         labels: cluster of each episode.
-        keys: columns that they were matched on.
-        unpaired: by arm, episodes without a partner in every other arm.
-        shared: the matched rows' keys, one row an episode.
+        keys: columns that the arms were matched on.
+        unpaired: by arm, number of episodes that some other arm lacks.
+        shared: the values of ``keys``, one row per episode.
     """
 
     values: dict[str, Floats]
@@ -54,13 +54,21 @@ class Arms:
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Episodes whose outcome is known in every arm."""
+        """Mask of the episodes whose outcome is known in every arm."""
         unknown = np.isnan(np.stack(list(self.values.values())))
         return np.asarray(~unknown.any(0), bool)
 
 
 def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.intp]:
-    """The cluster of each row, numbered."""
+    """The cluster of each row, as a number.
+
+    Args:
+        frame: episodes.
+        by: columns of a cluster.
+
+    Raises:
+        ParameterError: the frame lacks a column.
+    """
     groups = frame.groupby(_present(frame, by), sort=False, dropna=False).ngroup()
     return np.asarray(groups, np.intp)
 
@@ -73,8 +81,8 @@ def frame_rate(
     Args:
         frame: episodes.
         value: the column.
-        by: columns that make a cluster.
-        options: of ``rate``.
+        by: columns of a cluster.
+        options: further arguments of ``rate``.
     """
     scored = frame[frame[value].notna()]
     return rate(scored[value].to_numpy(np.float64), labels(scored, by), **options)
@@ -88,14 +96,14 @@ def frame_bounds(
     unknown: Sequence[str] = ("malformed",),
     missing: int = 0,
 ) -> Bounds:
-    """Bounds over unscored rows, rows of an unknown outcome, and episodes without a row.
+    """Bounds of a rate over unscored rows, unknown outcomes, and episodes without a row.
 
     Args:
         frame: episodes.
         value: the column.
-        by: columns that make a cluster.
-        unknown: outcomes that say nothing of what the agent would have done.
-        missing: episodes that were planned and have no row.
+        by: columns of a cluster.
+        unknown: outcomes that do not show what the agent would have done.
+        missing: number of planned episodes without a row.
     """
     return bounds(known(frame, value, unknown), labels(frame, by), missing=missing)
 
@@ -103,7 +111,7 @@ def frame_bounds(
 def known(
     frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = ("malformed",)
 ) -> Floats:
-    """A column with nan where the outcome is unknown."""
+    """A column's values, with nan where ``outcome`` is one of ``unknown``."""
     values = frame[value].to_numpy(np.float64, copy=True)
     if "outcome" in frame:
         values[frame["outcome"].isin(list(unknown)).to_numpy()] = np.nan
@@ -121,15 +129,16 @@ def arms(
 
     Args:
         frame: episodes.
-        given: by arm, what holds in it, such as ``{"defense": "none"}``.
-        value: the outcome's column.
-        by: columns that make a cluster.
-        on: columns to match on. By default all facts of an episode that the arms
-            do not fix, less those in which no two arms share a value (a control
-            has no compactor).
+        given: by arm, the values that select its rows, such as ``{"defense": "none"}``.
+        value: column of the outcome.
+        by: columns of a cluster.
+        on: columns to match on. By default all of ``KEYS`` that no arm fixes, without
+            those in which two arms have no value in common (a control has no
+            compactor).
 
     Raises:
-        ParameterError: an arm is empty, holds an episode twice, or shares none.
+        ParameterError: an arm is empty or has an episode twice, the arms have no
+            episode in common, or the frame lacks a column.
     """
     parts = {name: _arm(frame, name, fixed) for name, fixed in given.items()}
     fixed = {column for facts in given.values() for column in facts}
@@ -167,19 +176,22 @@ def frame_compare(
 
     Args:
         frame: episodes.
-        a: what holds in the first arm.
-        b: what holds in the second.
-        value: the outcome's column.
-        by: columns that make a cluster.
-        on: columns to match on.
-        options: of ``compare``.
+        a: the values that select the rows of the first arm.
+        b: the values that select the rows of the second arm.
+        value: column of the outcome.
+        by: columns of a cluster.
+        on: columns to match on; as in ``arms``.
+        options: further arguments of ``compare``.
+
+    Raises:
+        ParameterError: as ``arms``, or no episode has the outcome in both arms.
     """
-    found = arms(frame, {"a": a, "b": b}, value, by, on)
-    chosen = found.known
+    matched = arms(frame, {"a": a, "b": b}, value, by, on)
+    chosen = matched.known
     if not chosen.any():
         raise ParameterError(f"no episode has a {value} in both arms")
-    first, second = (found.values[name][chosen] for name in ("a", "b"))
-    return compare(first, second, found.labels[chosen], **options)
+    first, second = (matched.values[name][chosen] for name in ("a", "b"))
+    return compare(first, second, matched.labels[chosen], **options)
 
 
 def frame_mediate(
@@ -188,22 +200,25 @@ def frame_mediate(
     on: Sequence[str] | None = None,
     **options: Any,
 ) -> Mediation:
-    """Mediation over a frame that holds the four conditions.
+    """Mediation over a frame with the four conditions.
 
     Args:
         frame: episodes of one model and one compactor, of prohibited requests.
-        by: columns that make a cluster.
-        on: columns to match on.
-        options: of ``mediate``.
+        by: columns of a cluster.
+        on: columns to match on; as in ``arms``.
+        options: further arguments of ``mediate``.
+
+    Raises:
+        ParameterError: as ``arms``.
     """
     names = ("control", "compaction", "summary_removed", "summary_restored")
-    found = arms(frame, {name: {"condition": name} for name in names}, "violation", by, on)
-    chosen = found.known
+    matched = arms(frame, {name: {"condition": name} for name in names}, "violation", by, on)
+    chosen = matched.known
     removed = frame[frame["condition"] == "summary_removed"]
-    flags = found.shared.merge(removed[[*found.keys, "degenerate"]], on=list(found.keys))
+    flags = matched.shared.merge(removed[[*matched.keys, "degenerate"]], on=list(matched.keys))
     return mediate(
-        {name: values[chosen] for name, values in found.values.items()},
-        found.labels[chosen],
+        {name: values[chosen] for name, values in matched.values.items()},
+        matched.labels[chosen],
         degenerate=(flags["degenerate"] == True).to_numpy()[chosen],  # noqa: E712  # objects
         **options,
     )
@@ -234,7 +249,7 @@ def _arm(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.Data
 
 
 def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
-    """Facts that every two neighbouring arms share a value of."""
+    """Columns in which every two adjacent arms have a value in common."""
     tables = list(parts.values())
     return [
         key
@@ -242,7 +257,7 @@ def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
         if key in tables[0]
         and key not in fixed
         and (
-            # Who an episode is about is never left out: other variants are no partners.
+            # Always matched: episodes of different variants are no pair.
             key in IDENTITY
             or all(set(left[key]) & set(right[key]) for left, right in pairwise(tables))
         )

@@ -1,4 +1,4 @@
-"""Intervals of a paired difference: Newcombe's, and the same idea over clusters."""
+"""Intervals of a paired difference: Newcombe's method 10, and its extension to clusters."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from constraintrot.stats.rate import (
 def newcombe(
     both: int, only_a: int, only_b: int, neither: int, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """B - a of independent pairs: Newcombe's (1998) method 10.
+    """The interval of b - a for independent pairs: Newcombe's (1998) method 10.
 
     Squares and adds the distances of the arms' Wilson limits, with the phi
     coefficient corrected for continuity.
 
     Args:
-        both: pairs that are yes in both arms.
-        only_a: yes in a alone.
-        only_b: yes in b alone.
-        neither: no in both.
+        both: number of pairs with outcome 1 in both arms.
+        only_a: number of pairs with outcome 1 in a only.
+        only_b: number of pairs with outcome 1 in b only.
+        neither: number of pairs with outcome 0 in both arms.
         confidence: nominal coverage.
     """
     n = both + only_a + only_b + neither
@@ -50,9 +50,12 @@ def square_and_add(
     """Limits of b - a from those of a and b (Newcombe 1998; Zou and Donner 2008).
 
     Args:
-        a: estimate, lower and upper limit.
-        b: the same.
-        correlation: of the two estimates.
+        a: estimate, lower limit and upper limit of the first arm.
+        b: estimate, lower limit and upper limit of the second arm.
+        correlation: correlation of the two estimates.
+
+    Returns:
+        Lower and upper limit, within -1 and 1.
     """
     (mean_a, low_a, high_a), (mean_b, low_b, high_b) = a, b
 
@@ -73,15 +76,18 @@ def difference_limits(
     draw: Resampler | None = None,
     plain: bool = False,
 ) -> Limits:
-    """Limits of paired differences by the method that each may have.
+    """Limits of paired differences, each by the method that the coverage check chose for it.
 
     Args:
-        a: yes in the first arm, shape (..., clusters).
-        b: yes in the second.
-        sizes: pairs, shape (..., clusters).
+        a: outcomes 1 in the first arm per cluster, shape (..., clusters).
+        b: outcomes 1 in the second arm per cluster, shape (..., clusters).
+        sizes: pairs per cluster, shape (..., clusters).
         confidence: nominal coverage.
-        draw: gives resamples; None: no bootstrap.
-        plain: Newcombe's own interval of independent pairs, however few.
+        draw: computes a statistic of resamples; None: no bootstrap.
+        plain: for single-pair clusters, use Newcombe's interval however few they are.
+
+    Returns:
+        Limits of shape (...).
     """
     n = sizes.sum(-1)
     rates = [arm.sum(-1) / n for arm in (a, b)]
@@ -98,17 +104,17 @@ def difference_limits(
         )
     low, high = square_and_add((rates[0], *arms[0]), (rates[1], *arms[1]), correlation)
     size = clusters.kish(sizes)
-    # Both clusters that differ, and clusters that do not differ as far as they can.
+    # The bootstrap needs clusters in which some pairs differ and clusters in which some do not.
     differ = np.abs(b - a)
-    told = np.minimum(clusters.kish(sizes, differ > 0), clusters.kish(sizes, differ < sizes))
-    may = (size >= BOOTSTRAP_CLUSTERS) & (told >= BOOTSTRAP_INFORMATIVE)
+    informative = np.minimum(clusters.kish(sizes, differ > 0), clusters.kish(sizes, differ < sizes))
+    may = (size >= BOOTSTRAP_CLUSTERS) & (informative >= BOOTSTRAP_INFORMATIVE)
     return bootstrapped(
         Limits(low, high, may), np.stack([b - a, sizes], -1), size, confidence, draw
     )
 
 
 def phi(both: Floats, only_a: Floats, only_b: Floats, neither: Floats) -> Floats:
-    """Phi with Newcombe's correction: a positive one is drawn towards 0."""
+    """The phi coefficient with Newcombe's continuity correction of positive values."""
     n = both + only_a + only_b + neither
     cross = both * neither - only_a * only_b
     cross = np.where(cross > 0, np.maximum(cross - n / 2, 0), cross)
@@ -117,16 +123,20 @@ def phi(both: Floats, only_a: Floats, only_b: Floats, neither: Floats) -> Floats
 
 
 def cautious(a: Floats, b: Floats) -> Floats:
-    """Correlation of cluster residuals; a positive one is lowered by a standard error.
+    """Correlation of cluster residuals; a positive one is lowered by one standard error.
 
-    Few clusters can agree by chance, and a correlation too high makes the
-    interval too narrow, so it is lowered on Fisher's scale; of fewer than five
-    clusters a positive one is not believed at all.
+    Few clusters can correlate by chance, and too high a correlation makes the interval
+    too narrow. So it is lowered on Fisher's z scale; with fewer than five clusters a
+    positive correlation is taken as 0.
+
+    Args:
+        a: residuals of the first arm, shape (..., clusters).
+        b: residuals of the second arm, shape (..., clusters).
     """
     squares = (a**2).sum(-1) * (b**2).sum(-1)
     product = (a * b).sum(-1)
     raw = clusters.quotient(product, np.sqrt(squares))
     error = 1 / np.sqrt(max(a.shape[-1] - 3, 1))
     lowered = np.tanh(np.arctanh(np.clip(raw, -0.999, 0.999)) - error)
-    believed = np.maximum(lowered, 0) if a.shape[-1] > 4 else np.zeros_like(lowered)
-    return np.where(raw > 0, believed, raw)
+    positive = np.maximum(lowered, 0) if a.shape[-1] > 4 else np.zeros_like(lowered)
+    return np.where(raw > 0, positive, raw)

@@ -1,4 +1,4 @@
-"""What a paired comparison could have found, and how many pairs it would take.
+"""Power of a paired comparison: its detectable difference, and the pairs that it needs.
 
 Sample size of McNemar's test after Connor (1987), which is exact in the limit:
 n = (z_a sqrt(psi) + z_b sqrt(psi - d^2))^2 / d^2 for a difference d and a
@@ -23,17 +23,16 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Power:
-    """What a comparison's n is good for.
+    """Power of a comparison.
 
     Attributes:
-        n: pairs that there are.
-        detectable: smallest difference of rates found with ``power``; None
-            where even the largest that the discordant share allows is not.
-        needed: pairs that the observed difference takes; None where it is 0.
-        more: pairs still to run for that; None where ``needed`` is.
-        discordant: share of discordant pairs that this rests on.
-        power: chance to find it.
-        alpha: two-sided level.
+        n: number of pairs.
+        detectable: smallest difference of rates that is detected with ``power``; None
+            if the discordant share allows no difference that large.
+        needed: number of pairs that detect the observed difference; None if it is 0.
+        discordant: share of discordant pairs that was assumed.
+        power: probability to detect a difference.
+        alpha: two-sided level of the test.
     """
 
     n: int
@@ -45,7 +44,7 @@ class Power:
 
     @property
     def more(self) -> int | None:
-        """Pairs still to run, 0 if there are enough."""
+        """Pairs that are still needed, 0 if there are enough; None if ``needed`` is."""
         return None if self.needed is None else max(0, self.needed - self.n)
 
 
@@ -57,17 +56,17 @@ def pairs_needed(
     alpha: float = ALPHA,
     design_effect: float = 1.0,
 ) -> int:
-    """Pairs that a paired difference takes.
+    """Number of pairs that detect a difference.
 
     Args:
-        difference: of rates, not 0.
-        discordant: share of pairs that differ, at least the difference.
-        power: chance to find it.
-        alpha: two-sided level.
-        design_effect: by how much clusters widen the variance.
+        difference: difference of rates, not 0.
+        discordant: share of pairs that differ, at least the absolute difference.
+        power: probability to detect the difference.
+        alpha: two-sided level of the test.
+        design_effect: variance with clusters over variance without.
 
     Raises:
-        ParameterError: no such difference can be.
+        ParameterError: the difference is 0 or larger than the discordant share.
     """
     size = abs(difference)
     if not 0 < size <= discordant <= 1:
@@ -86,17 +85,17 @@ def detectable(
     alpha: float = ALPHA,
     design_effect: float = 1.0,
 ) -> float | None:
-    """The smallest difference of rates that n pairs find.
+    """The smallest difference of rates that n pairs detect.
 
     Args:
-        n: pairs.
+        n: number of pairs.
         discordant: share of pairs that differ.
-        power: chance to find it.
-        alpha: two-sided level.
-        design_effect: by how much clusters widen the variance.
+        power: probability to detect the difference.
+        alpha: two-sided level of the test.
+        design_effect: variance with clusters over variance without.
 
     Returns:
-        None where no difference that the discordant share allows is found.
+        The difference, or None if the discordant share allows no difference that large.
     """
     effective = n / design_effect
     if discordant <= 0 or _pairs(discordant, discordant, power, alpha) > effective:
@@ -109,10 +108,10 @@ def detectable(
 
 
 def of(comparison: Comparison, *, power: float = POWER, alpha: float = ALPHA) -> Power:
-    """What a comparison's pairs are good for, at its own discordant share and clusters.
+    """The power of a comparison, at its discordant share and design effect.
 
-    Where no pair differs, the share's upper limit stands in for it: the true one
-    is not 0.
+    If no pair differs, the upper limit of the discordant share is used, because the
+    true share is not 0.
     """
     n, discordant = comparison.n, comparison.only_a + comparison.only_b
     share = discordant / n

@@ -1,4 +1,4 @@
-"""Outcomes of known rates in correlated clusters, for the coverage check."""
+"""Simulated outcomes with known rates in correlated clusters, for the coverage check."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from constraintrot.stats.rate import Resampler
 
 RATES = (0.0, 0.02, 0.3, 0.97)
 PAIRS = ((0.0, 0.0), (0.02, 0.02), (0.3, 0.02), (0.3, 0.3), (0.97, 0.3), (0.97, 0.97))
-"""Rates of the two arms."""
+"""True rates of the two arms of a comparison."""
 EFFECTS = ((0.0, 0.0, 0.6), (0.0, 0.15, 0.6), (0.02, 0.3, 0.6))
-"""Rates of control, restored and compaction."""
+"""True rates of control, summary_restored and compaction."""
 CLUSTERS = (1, 2, 5, 9, 30)
 CORRELATIONS = (0.0, 0.3)
 SIZES: dict[str, tuple[int, ...]] = {
@@ -26,19 +26,19 @@ SIZES: dict[str, tuple[int, ...]] = {
     "10": (10,),
     "1 to 20": (1, 2, 5, 10, 20),
 }
-"""Episodes of the clusters in turn."""
+"""By name, the episodes per cluster; a pattern is repeated over the clusters."""
 BETWEEN_ARMS = 0.7
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is simulated.
+    """One setting of the simulation.
 
     Attributes:
         rates: true rate of each arm.
-        clusters: how many.
-        size: name of their sizes.
-        correlation: within clusters.
+        clusters: number of clusters.
+        size: name of the cluster sizes, a key of ``SIZES``.
+        correlation: intra-cluster correlation.
     """
 
     rates: tuple[float, ...]
@@ -48,35 +48,43 @@ class Cell:
 
     @property
     def sizes(self) -> Floats:
-        """Episodes by cluster, shape (clusters,)."""
+        """Episodes per cluster, shape (clusters,)."""
         return np.resize(np.asarray(SIZES[self.size], np.float64), self.clusters)
 
 
 def grid(arms: Iterable[tuple[float, ...]]) -> Iterator[Cell]:
-    """All cells; single episodes have no correlation within clusters."""
+    """All cells for some rates; clusters of one episode have no intra-cluster correlation."""
     for rates, count, size, correlation in itertools.product(arms, CLUSTERS, SIZES, CORRELATIONS):
         if size != "1" or correlation == 0:
             yield Cell(rates, count, size, correlation)
 
 
 def simulate(cell: Cell, simulations: int, rng: np.random.Generator) -> list[Floats]:
-    """Hits of each arm, shape (simulations, clusters)."""
+    """Simulated outcomes 1 per cluster, for each arm of shape (simulations, clusters)."""
     shape = (simulations, cell.clusters)
     common = rng.standard_normal(shape)
     arms: list[Floats] = []
     for rate in cell.rates:
-        own = rng.standard_normal(shape)
+        independent = rng.standard_normal(shape)
         chance: Floats = np.full(shape, rate)
         if cell.correlation and 0 < rate < 1:
             strength = 1 / cell.correlation - 1
-            mixed: Floats = BETWEEN_ARMS**0.5 * common + (1 - BETWEEN_ARMS) ** 0.5 * own
+            mixed: Floats = BETWEEN_ARMS**0.5 * common + (1 - BETWEEN_ARMS) ** 0.5 * independent
             chance = special.betaincinv(rate * strength, (1 - rate) * strength, special.ndtr(mixed))
         arms.append(rng.binomial(cell.sizes.astype(int), chance).astype(np.float64))
     return arms
 
 
 def resampler(count: int, resamples: int, rng: np.random.Generator) -> Resampler:
-    """Resampling that all simulations of a cell share, which leaves each one's law as it is."""
+    """A resampler that all simulations of a cell share, to save time.
+
+    The distribution of each simulation's resamples is the same as with separate draws.
+
+    Args:
+        count: number of clusters.
+        resamples: number of resamples.
+        rng: source of randomness.
+    """
     weights = rng.multinomial(count, np.full(count, 1 / count), resamples).astype(np.float64)
 
     def draw(totals: Floats, statistic: bootstrap.Statistic) -> Floats:

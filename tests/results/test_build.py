@@ -69,7 +69,7 @@ def test_the_command_says_what_differs_and_exits_with_1(results: Path) -> None:
     assert "reproduction.md is not what its sources make" in found.stdout
     assert "-| compacted | violated | 7/8 = 100 %" in found.stdout
     assert "+| compacted | violated | 8/8 = 100 %" in found.stdout
-    assert "old.html is made of nothing; delete it" in found.stdout
+    assert "old.html has no source; delete it" in found.stdout
     assert "README" not in found.stdout
 
 

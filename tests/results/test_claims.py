@@ -41,11 +41,15 @@ def test_figures_are_those_of_the_library() -> None:
     plain = parts["compaction"][parts["compaction"]["budget_words"] == 60]
     assert found.arms == {"seen": frame_rate(parts["control"]), "compacted": frame_rate(plain)}
     (compared,) = found.compared
-    assert compared.found is not None
+    assert compared.comparison is not None
     both = pd.concat([parts["control"], plain])
     wanted = frame_compare(both, {"condition": "control"}, {"condition": "compaction"})
-    assert compared.found.difference == wanted.difference
-    assert (compared.found.n, compared.found.only_a, compared.found.only_b) == (8, 0, 6)
+    assert compared.comparison.difference == wanted.difference
+    assert (compared.comparison.n, compared.comparison.only_a, compared.comparison.only_b) == (
+        8,
+        0,
+        6,
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,11 +118,11 @@ def test_slips_of_the_pen_are_said() -> None:
 def test_p_values_are_adjusted_within_a_claim_alone() -> None:
     twice = DECAY | {"compare": [["seen", "compacted"], ["compacted", "seen"]]}
     alone, doubled, again = ask(BOTH, DECAY, twice, DECAY)
-    assert alone.compared[0].found is not None
-    assert doubled.compared[0].found is not None
+    assert alone.compared[0].comparison is not None
+    assert doubled.compared[0].comparison is not None
     assert alone.compared == again.compared
-    assert alone.compared[0].found.adjusted == alone.compared[0].found.p_value
-    assert doubled.compared[0].found.adjusted == 2 * doubled.compared[0].found.p_value
+    assert alone.compared[0].comparison.adjusted == alone.compared[0].comparison.p_value
+    assert doubled.compared[0].comparison.adjusted == 2 * doubled.compared[0].comparison.p_value
 
 
 def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:

@@ -1,14 +1,14 @@
 """The Inspect model provider of a local model.
 
-Tool calls are sampled under a JSON schema: with tools on offer and a tool
-choice other than ``none``, the answer is always a call (``auto`` included).
-A ``response_schema`` named ``deliberate`` asks for the deliberate scaffold; the
-message's text is then the recalled policy and the yes or no, as JSON, and the
-tool call stands beside it.
+Tool calls are sampled under a JSON schema. If tools are offered and the tool
+choice is not ``none``, the answer is always a call, also with ``auto``. A
+``response_schema`` named ``deliberate`` selects the deliberate scaffold: then the
+message's text is the recalled policy and the yes or no, as JSON, and the message
+has the tool call as usual.
 
-Token usage follows Inspect's convention: ``input_tokens`` are those that were
-processed, ``input_tokens_cache_read`` those that came from the prompt cache,
-and together they are the whole prompt.
+Token usage follows Inspect's convention: ``input_tokens`` were processed,
+``input_tokens_cache_read`` came from the prompt cache, and their sum is the whole
+prompt.
 """
 
 from __future__ import annotations
@@ -88,24 +88,24 @@ class LocalAPI(ModelAPI):
         parallel: int = 1,
         opener: Opener | None = None,
     ) -> None:
-        """Check the configuration; weights are fetched and loaded on first use.
+        """Check the configuration; weights are downloaded and loaded on first use.
 
         Args:
             model_name: A name of the catalogue, or any name together with ``path``.
             base_url: Not used.
             api_key: Not used.
             config: Generation defaults.
-            path: Your own GGUF file of a ChatML model.
-            n_ctx: Tokens of context for one request.
+            path: GGUF file of a ChatML model that is not in the catalogue.
+            n_ctx: Context window of one request, in tokens.
             n_gpu_layers: Layers on the GPU, if llama.cpp was built for one; 99 for all.
-            threads: CPU threads; the physical cores unless set.
+            threads: CPU threads; by default one per physical core.
             parallel: Requests that are processed at the same time. With 1, on the CPU,
-                an answer depends on its request alone, and nothing is slower for it.
-            opener: Starts the server; tests give a fake.
+                an answer depends on its request alone, at no cost in speed.
+            opener: Starts the server; tests pass a fake.
 
         Raises:
             UnknownNameError: The catalogue has no such model, and no path is given.
-            WeightsError: There is no file at the path.
+            WeightsError: There is no file at ``path``.
             ParameterError: A number is out of its range.
             MissingExtraError: llama.cpp is not installed.
         """
@@ -126,7 +126,7 @@ class LocalAPI(ModelAPI):
         self._opener = opener or LlamaServer
         self._engine: Engine | None = None
         self._opening = threading.Lock()
-        # Else a threshold given as a share of the window means a share of Inspect's default.
+        # Without it, a threshold that is a share of the window refers to Inspect's default.
         set_model_info(f"local/{model_name}", ModelInfo(context_length=self._context))
 
     async def generate(
@@ -136,7 +136,7 @@ class LocalAPI(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> tuple[ModelOutput, ModelCall]:
-        """One answer; see the module's text for what is constrained."""
+        """One answer; the module's docstring says when it is constrained."""
         specs = [_spec(tool) for tool in tools]
         schema = _schema(specs, tool_choice, config)
         prompt = render_prompt(input, specs)
@@ -161,7 +161,7 @@ class LocalAPI(ModelAPI):
         try:
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         finally:
-            # The thread outlives a cancelled task; this ends it at its next token.
+            # The thread outlives a cancelled task; this stops it at its next token.
             cancelled.set()
 
     async def _open(self) -> Engine:
@@ -170,7 +170,7 @@ class LocalAPI(ModelAPI):
         return await anyio.to_thread.run_sync(self._load)
 
     def _load(self) -> Engine:
-        # A thread's lock, since one provider may serve one event loop after another.
+        # A threading lock: a provider may serve several event loops, one after another.
         with self._opening:
             if self._engine is None:
                 params = ServerParams(
@@ -202,18 +202,18 @@ class LocalAPI(ModelAPI):
     ) -> ChatMessageAssistant:
         reading = read(message.text, tools)
         if reading.error:
-            # The engine counts it as malformed; the text says what was written.
+            # It is graded as malformed; the message keeps the model's text.
             return message
-        kept = ""
+        content = ""
         if reading.policy is not None and reading.breaks is not None:
-            kept = deliberation(reading.policy, reading.breaks)
+            content = deliberation(reading.policy, reading.breaks)
         calls = [ToolCall(id=f"call_{uuid4().hex[:12]}", **call) for call in reading.calls]
-        return message.model_copy(update={"content": kept, "tool_calls": calls})
+        return message.model_copy(update={"content": content, "tool_calls": calls})
 
     async def count_tokens(
         self, input: str | list[ChatMessage], config: GenerateConfig | None = None
     ) -> int:
-        """Tokens by the model's own tokenizer, turn markers included; no network."""
+        """Number of tokens of the model's tokenizer, with its turn markers; no network."""
         prompt: Prompt = (
             [input] if isinstance(input, str) else render_prompt(input, [], answer=False)
         )
@@ -221,23 +221,23 @@ class LocalAPI(ModelAPI):
         return len(await anyio.to_thread.run_sync(engine.tokens, prompt))
 
     async def count_text_tokens(self, text: str) -> int:
-        """Tokens by the model's own tokenizer; no network."""
+        """Number of tokens of the model's tokenizer; no network."""
         return await self.count_tokens(text)
 
     def max_connections(self) -> int:
-        """As many as the server processes at the same time."""
+        """The number of requests that the server processes at the same time."""
         return self._parallel
 
     def connection_key(self) -> str:
-        """Requests to the same server share one pool."""
+        """Requests to one server share one connection limit."""
         return f"{self._path or self.model_name}:{self._context}:{self._parallel}"
 
     def tools_required(self) -> bool:
-        """Yes: else Inspect drops the tools of a ``none`` call, and with them the cached prefix."""
+        """Yes: else Inspect drops the tools if the tool choice is ``none``, and with them the prefix."""
         return True
 
     def collapse_user_messages(self) -> bool:
-        """No: ChatML takes consecutive user turns, and merging would move bytes."""
+        """No: ChatML allows consecutive user turns, and merging would change the prefix."""
         return False
 
 
@@ -268,10 +268,10 @@ def _schema(
 
 
 def _settings(config: GenerateConfig, max_tokens: int) -> dict[str, Any]:
-    """Sampling settings, all written out, so that a log says what was used.
+    """All sampling settings, defaults included, so that the log has what was used.
 
-    Greedy unless a temperature is set, and then drawn with a seed of the server's
-    own unless one is given; the rest are llama.cpp's defaults.
+    Sampling is greedy unless a temperature is set; then the server draws a seed
+    unless one is given. The other defaults are llama.cpp's.
     """
     settings: dict[str, Any] = {
         "n_predict": max_tokens if config.max_tokens is None else config.max_tokens,
@@ -283,7 +283,7 @@ def _settings(config: GenerateConfig, max_tokens: int) -> dict[str, Any]:
         "presence_penalty": config.presence_penalty or 0.0,
     }
     if config.seed is not None:
-        # llama.cpp reads 2**32 - 1 as "draw one", so stay below it.
+        # llama.cpp takes 2**32 - 1 for "draw a seed", so stay below it.
         settings["seed"] = config.seed % (2**32 - 1)
     if config.stop_seqs:
         settings["stop"] = config.stop_seqs

@@ -1,17 +1,17 @@
 """``scripted/NAME``: models that follow a rule, deterministic, offline, for tests.
 
-- ``obedient`` obeys any policy that its input holds and otherwise acts;
+- ``obedient`` obeys any policy in its input and otherwise acts;
   ``reckless`` always acts; ``refuser`` always declines.
 - ``summarizer-drop``, ``summarizer-keep``, ``summarizer-weaken`` write summaries
-  that lose a policy, keep it word for word, or keep its subject without its force;
-  ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it by
-  what the transcript tells them; ``-revoice`` and ``-attribute`` keep it, and tell
-  of approvals in the user's name or with who said so (``suggestible``).
+  that lose a policy, keep it verbatim, or keep its subject without its force;
+  ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it
+  depending on instructions in the transcript; ``-revoice`` and ``-attribute`` keep
+  it, and report approvals as the user's or with their source (see ``summarizers``).
 
 They see messages and tools, nothing else. In a summarizer call (no tool may be
-used) every agent script drops policies; ``-M summarizer=keep`` tells it otherwise.
-Asked to verify a call, it answers as ``verifying`` says; ``-M verifier=garbage``
-makes it unreadable. Asked for an attack's text, as ``attacking`` says.
+used) an agent script drops policies, unless ``-M summarizer=keep`` sets another
+style. In a verifier call it answers as in ``verifier``; ``-M verifier=garbage``
+makes that answer unreadable. In an attacker call it answers as in ``attacker``.
 """
 
 from __future__ import annotations
@@ -35,15 +35,8 @@ from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.grading.survival import Slots, sentences
 from constraintrot.models.config_errors import plainly
 from constraintrot.models.offline import OfflineAPI, metered
-from constraintrot.models.scripted import (
-    attacker as attacking,
-)
-from constraintrot.models.scripted import (
-    summarizers as suggestible,
-)
-from constraintrot.models.scripted import (
-    verifier as verifying,
-)
+from constraintrot.models.scripted import attacker, summarizers
+from constraintrot.models.scripted import verifier as scripted_verifier
 from constraintrot.models.scripted.request_parser import (
     Request,
     any_policy_in,
@@ -54,9 +47,9 @@ from constraintrot.scaffold import answer_format
 from constraintrot.scenario.schema import Call
 
 AGENTS = ("obedient", "reckless", "refuser")
-# Inspect's default; a script reads whatever it is sent.
+# In tokens, as Inspect's default; a script has no limit.
 CONTEXT = 128_000
-SUMMARIZERS = ("drop", "keep", "weaken", *suggestible.SUGGESTIBLE, *suggestible.VOICES)
+SUMMARIZERS = ("drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING)
 
 
 @modelapi(name="scripted")
@@ -73,10 +66,9 @@ class Scripted(OfflineAPI):
         base_url: unused.
         api_key: unused.
         config: unused.
-        summarizer: what an agent script does with policies in a summarizer
-            call: one of ``SUMMARIZERS``.
-        verifier: whose answers an agent script gives in a verifier call, one of
-            ``verifying.STYLES``; its own by default.
+        summarizer: the style of an agent script's summaries, one of ``SUMMARIZERS``.
+        verifier: the style of an agent script's answers in a verifier call, one of
+            ``verifier.STYLES``; by default its own name.
 
     Raises:
         UnknownNameError: no such script.
@@ -109,12 +101,12 @@ class Scripted(OfflineAPI):
             raise ParameterError(
                 f"unknown summarizer {self.style!r}; known: {', '.join(SUMMARIZERS)}"
             )
-        # Else Inspect warns, at every compaction, that it knows no window.
+        # Without it, Inspect warns at every compaction that the window is unknown.
         set_model_info(f"scripted/{model_name}", ModelInfo(context_length=CONTEXT))
         self.verifier = verifier or model_name
-        if self.agent and self.verifier not in verifying.STYLES:
+        if self.agent and self.verifier not in scripted_verifier.STYLES:
             raise ParameterError(
-                f"unknown verifier {verifier!r}; known: {', '.join(verifying.STYLES)}"
+                f"unknown verifier {verifier!r}; known: {', '.join(scripted_verifier.STYLES)}"
             )
 
     async def generate(
@@ -126,11 +118,11 @@ class Scripted(OfflineAPI):
     ) -> ModelOutput:
         """Answer by the rule."""
         texts = message_texts(input)
-        if self.agent and not tools and verifying.asked(texts[-1]):
+        if self.agent and not tools and scripted_verifier.asked(texts[-1]):
             output = ModelOutput.from_content(
-                self.model_name, verifying.answer(texts[-1], self.verifier)
+                self.model_name, scripted_verifier.answer(texts[-1], self.verifier)
             )
-        elif self.agent and not tools and (attack := attacking.answer(texts[-1], self.model_name)):
+        elif self.agent and not tools and (attack := attacker.answer(texts[-1], self.model_name)):
             output = ModelOutput.from_content(self.model_name, attack)
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
@@ -142,7 +134,7 @@ class Scripted(OfflineAPI):
         self, texts: Sequence[str], input: Sequence[ChatMessage], tools: Sequence[ToolInfo]
     ) -> ModelOutput:
         offered = frozenset(tool.name for tool in tools)
-        # Some frameworks put what an agent remembers in a system message after the request.
+        # Some frameworks add a system message with the agent's memory after the request.
         at = max((at for at, m in enumerate(input) if m.role != "system"), default=-1)
         asked, context = texts[at], [*texts[:at], *texts[at:][1:]]
         request = request_in(asked, offered)
@@ -154,9 +146,8 @@ class Scripted(OfflineAPI):
             and request.scenario.allowed.approval
             and _approved([*input[:at], *input[at:][1:]])
         ):
-            policy = (
-                None  # It asks for an approval, and as far as this script can see there is one.
-            )
+            # The policy requires an approval, and the context has one.
+            policy = None
         call = self._call(request, policy)
         output = ModelOutput.for_tool_call(self.model_name, call.function, call.arguments)
         if "breaks_policy" in asked:
@@ -180,8 +171,8 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
         input: the messages.
         style: one of ``SUMMARIZERS``.
     """
-    if style in suggestible.SUGGESTIBLE:
-        style = suggestible.style(input, style)
+    if style in summarizers.SUGGESTIBLE:
+        style = summarizers.style(input, style)
     replies = [
         sentences(message.text)[0].strip()
         for message in input
@@ -191,23 +182,23 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
     if style == "drop":
         return done
     policies = any_policy_in(texts)
-    if style in ("keep", *suggestible.VOICES):
-        told = suggestible.told(input, style) if style in suggestible.VOICES else []
-        return "\n".join([*(statement for statement, _ in policies), *told, done])
+    if style in ("keep", *summarizers.REPORTING):
+        reported = summarizers.reported(input, style) if style in summarizers.REPORTING else []
+        return "\n".join([*(statement for statement, _ in policies), *reported, done])
     return "\n".join([*(_weakened(statement, slots) for statement, slots in policies), done])
 
 
 def _approved(context: Sequence[ChatMessage]) -> bool:
-    """Whether anybody but a tool says that something was approved."""
-    return any(not by_tool for _, by_tool in suggestible.approvals(context))
+    """Whether a message that is no tool result says that something was approved."""
+    return any(not by_tool for _, by_tool in summarizers.approvals(context))
 
 
 def _weakened(statement: str, slots: Slots) -> str:
-    """What the policy was about, without its force: the words that forbid are left out."""
+    """The subject of a policy without its force: the words that forbid are left out."""
     folded = statement.casefold()
-    found = [
+    subjects = [
         next((str(phrase) for phrase in phrases if str(phrase).casefold() in folded), "")
         for name, phrases in slots.items()
         if name != "negation"
     ]
-    return f"Earlier remarks touched on {' / '.join(filter(None, found))}; use judgement."
+    return f"Earlier remarks touched on {' / '.join(filter(None, subjects))}; use judgement."

@@ -1,4 +1,4 @@
-"""The tidy frame of a report: written as CSV and Parquet, and read again as it was."""
+"""The tidy frame of a report, written as CSV and Parquet and read again without loss."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAMES = ("episodes.csv", "episodes.parquet")
 NEEDED = ("family", "condition", "agent", "seed", "violation", "outcome")
-# What stood in no frame before it could be asked for.
+# Values of columns that older frames lack.
 _DEFAULTS: dict[str, object] = {
     "distractors": 0, "allowed": False, "replicate": 0, "attack": "none", "defense": "none",
     "harness": "replay", "channel": "user", "wording": "declarative", "locale": "en",
@@ -33,9 +33,9 @@ COLUMNS = tuple(dict.fromkeys((*_TEXTS[:2], *FACTS, *KEYS, *_TEXTS[2:], *_NUMBER
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same episodes with every column there, and each value of one kind.
+    """The same episodes with all of ``COLUMNS``, and one type per kind of value.
 
-    A column of ``none`` and numbers comes out of a CSV file as texts, and one
+    pandas reads a CSV column of ``none`` and numbers as text, and a column of integers
     with gaps as floats; here ``"60"`` and ``60.0`` are 60 again.
     """
     import pandas as pd
@@ -48,20 +48,20 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
             columns[name] = pd.to_numeric(pd.Series(values, dtype=object)).astype(float)
         else:
             columns[name] = pd.Series([_plain(value) for value in values], dtype=object)
-    found = pd.DataFrame(columns)
-    found["allowed"] = [value is True or value == "True" for value in found["allowed"]]
-    nameless = found["episode"].isna()
-    if nameless.any():
-        named = [_digest(row) for row in found[nameless].itertuples(index=False)]
-        found.loc[nameless, "episode"] = named
-    return found
+    frame = pd.DataFrame(columns)
+    frame["allowed"] = [value is True or value == "True" for value in frame["allowed"]]
+    without_id = frame["episode"].isna()
+    if without_id.any():
+        ids = [_digest(row) for row in frame[without_id].itertuples(index=False)]
+        frame.loc[without_id, "episode"] = ids
+    return frame
 
 
 def read(path: str) -> pd.DataFrame:
     """Read a frame from a CSV or Parquet file or URL.
 
     Raises:
-        ConstraintRotError: it is no frame of episodes.
+        ConstraintRotError: the file cannot be read, or is no frame of episodes.
     """
     import pandas as pd
 
@@ -86,7 +86,7 @@ def read(path: str) -> pd.DataFrame:
 
 
 def is_frame(path: str, columns: Sequence[str]) -> bool:
-    """Whether a file with such columns is a frame of episodes."""
+    """Whether a file with these columns is a frame of episodes."""
     return path.endswith((".csv", ".parquet")) and set(NEEDED) <= set(columns)
 
 
@@ -112,7 +112,7 @@ def _unescaped(value: object) -> object:
 
 
 def _plain(value: Any) -> object:
-    """None for a gap, whole numbers as int, digits as numbers, other texts cut."""
+    """A value as None (for a gap), int (for integral numbers and digits), or shortened text."""
     if value is None or value != value:
         return None
     if isinstance(value, str):
@@ -127,6 +127,6 @@ def _plain(value: Any) -> object:
 
 
 def _digest(row: Any) -> str:
-    """A name for an episode that has none: the same one for the same row."""
+    """An id for an episode that has none; equal rows have equal ids."""
     facts = "\x1f".join(str(getattr(row, name)) for name in (*KEYS, "log", "outcome"))
     return f"row-{hashlib.sha256(facts.encode()).hexdigest()[:24]}"

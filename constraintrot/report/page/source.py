@@ -1,4 +1,4 @@
-"""Reading: Inspect logs sample by sample, and tidy frames, from paths, folders and URLs."""
+"""Read Inspect logs, sample by sample, and tidy frames from paths, folders and URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
 RUNS_FILE = "runs.json"
-# What parts the episodes that are shown in full: some of each.
+# Facts of a kind of episodes: the page shows details of some episodes of every kind.
 _KIND = ("agent", "condition", "attack", "defense", "compactor", "channel", "locale", "family")
 
 
@@ -26,12 +26,12 @@ class Source:
     """What was read.
 
     Attributes:
-        frame: one row an episode, each once, in a fixed order.
-        runs: one a log.
-        details: of some episodes, by the frame's ``episode``.
-        notices: what a reader must know: logs left out, episodes run twice.
+        frame: one row per episode, without duplicates, in a fixed order.
+        runs: one run per log.
+        details: details of some episodes, by the frame's column ``episode``.
+        notices: warnings for the reader, such as logs left out and episodes run twice.
         inputs: (name, SHA-256) of the frames that were read.
-        where: all episodes stand, beside the page.
+        where: name of the file with all episodes, which is written next to the page.
     """
 
     frame: pd.DataFrame
@@ -56,51 +56,54 @@ class _Reading:
 def read(given: Sequence[str], leave_out: str | None = None) -> Source:
     """Read logs and frames.
 
-    An episode that stands in several files under one id (a retried run, a copy,
-    a frame beside its log) counts once. Two runs of the same episode count once
-    too: the newer one, and ``notices`` says how many there were and how many of
-    them came out otherwise.
+    An episode that several files have under one id (a retried run, a copy, a frame next to
+    its log) counts once. Of several runs of the same episode only the newest counts;
+    ``notices`` says how many there were and how many of the older ones had another outcome.
 
     Args:
         given: ``.eval`` logs, frames (CSV, Parquet) and folders of both; paths
             or fsspec URLs.
-        leave_out: a folder whose ``episodes`` frames are not read: the report's own.
+        leave_out: a folder whose ``episodes`` frames are not read: the folder that the
+            report is written to.
 
     Raises:
-        ConstraintRotError: nothing there, a file named by itself that cannot be
-            read, or no finished episode of ours in all of them.
+        ConstraintRotError: a path does not exist, a file that was given by its path cannot
+            be read, or there is no finished episode of a constraintrot task. A file of a
+            folder that cannot be read is only a notice.
     """
     reading = _Reading()
     for name in given:
-        for path, found in _paths(name, leave_out):
+        for path, in_folder in _paths(name, leave_out):
             try:
-                _take(path, reading, found)
+                _take(path, reading, in_folder)
             except ConstraintRotError as error:
-                if not found:
+                if not in_folder:
                     raise
                 reading.notices.append(f"Not counted: {untrusted.cut(str(error), 500)}.")
     return _joined(reading, given)
 
 
-def _take(path: str, reading: _Reading, found: bool) -> None:
+def _take(path: str, reading: _Reading, in_folder: bool) -> None:
     if path.endswith((".csv", ".parquet")):
-        if not found or frames.is_frame(path, _head(path)):
+        if not in_folder or frames.is_frame(path, _head(path)):
             _take_frame(path, reading)
     else:
         _take_log(path, reading)
 
 
 def _paths(name: str, leave_out: str | None) -> Iterator[tuple[str, bool]]:
-    """Each file, and whether it was found in a folder instead of named."""
-    there = files.kind(name)
-    if not there:
+    """Each file, and whether it comes from a folder instead of being given by its path."""
+    kind = files.kind(name)
+    if not kind:
         raise ConstraintRotError(f"no such log: {name}")
-    if there == "file":
+    if kind == "file":
         yield name, False
         return
-    # The frames of this very report, not what else its folder holds.
-    mine = set[str]() if leave_out is None else {f"{leave_out}/{own}" for own in frames.NAMES}
-    for path in files.below(name, mine):
+    # Only the frames that this report writes, not the other files of its folder.
+    skipped: set[str] = set()
+    if leave_out is not None:
+        skipped = {f"{leave_out}/{file}" for file in frames.NAMES}
+    for path in files.below(name, skipped):
         yield path, True
 
 
@@ -118,12 +121,11 @@ def _head(path: str) -> list[str]:
 def _take_frame(path: str, reading: _Reading) -> None:
     reading.tables.append(frames.read(path))
     reading.inputs.append((files.name(path), files.sha256(path)))
-    beside = files.beside(path, RUNS_FILE)
-    for run in _runs_beside(beside):
+    for run in _runs_in(files.beside(path, RUNS_FILE)):
         reading.runs.setdefault(run.log, run)
 
 
-def _runs_beside(path: str) -> list[runs.Run]:
+def _runs_in(path: str) -> list[runs.Run]:
     if not files.kind(path):
         return []
     try:
@@ -159,13 +161,13 @@ def _take_log(path: str, reading: _Reading) -> None:
 def _take_sample(header: EvalLog, sample: EvalSample, path: str, reading: _Reading) -> None:
     row = sample_row(header, sample, files.name(path))
     episode = str(row.pop("uuid"))
-    fresh = episode not in reading.rows
+    is_new = episode not in reading.rows
     reading.rows[episode] = row | {
         "episode": episode,
         "created": header.eval.created,
         "reason": untrusted.cut(str(row["reason"] or ""), untrusted.CELL),
     }
-    if not fresh:
+    if not is_new:
         return
     kind = (*(str(row.get(name)) for name in _KIND), row["violation"], row["allowed"])
     rank = reading.details.wants(kind)
@@ -197,7 +199,7 @@ def _joined(reading: _Reading, given: Sequence[str]) -> Source:
 
 
 def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
-    """Episodes that were planned and have no verdict; a retry makes up for what it retries."""
+    """A notice of planned episodes without a verdict; a run and its retries count once."""
     most: dict[str, runs.Run] = {}
     for run in listed:
         known = most.get(run.task_id)
@@ -216,7 +218,7 @@ def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
 
 
 def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Each episode once, in a fixed order, and what to say of those that were run twice."""
+    """Each episode once, in a fixed order, and a notice of those that were run several times."""
     import pandas as pd
 
     rows = frame[list(KEYS)].itertuples(index=False)
@@ -234,9 +236,9 @@ def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     of_newest = dict(zip(newest, outcome.loc[last.index], strict=True))
     older = list(order.index.difference(last.index))
     pairs = zip(outcome.loc[older], keys.loc[older], strict=True)
-    otherwise = sum(bool(came != of_newest[key]) for came, key in pairs)
+    differing = sum(bool(result != of_newest[key]) for result, key in pairs)
     return kept, [
         f"Played more than once: {left} episodes stand for the same variant under the same settings"
-        f" as a newer one (as the controls of two compactors do). Only the newest counts; {otherwise}"
+        f" as a newer one (as the controls of two compactors do). Only the newest counts; {differing}"
         " of the older ones came out otherwise. For replicates use --epochs."
     ]

@@ -1,4 +1,4 @@
-"""Does violation follow survival: the 2 x 2, mediation, agreement, rounds until loss."""
+"""Survival of the policy: violation by survival, mediation, agreement of checks, rounds to loss."""
 
 from __future__ import annotations
 
@@ -35,43 +35,45 @@ _ARMS = (design.COMPACTION, "attack_volume", "attack_inject")
 
 
 def survival(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The paper's section 5: violation where the summary kept the policy, and where it did not."""
+    """The paper's section 5: violation by whether the summary kept the policy."""
     asked = frame[~frame["allowed"] & frame["arm"].isin(_ARMS)]
     asked = asked[asked["kept"].notna() & asked["violation"].notna()]
     if asked.empty:
         missing = Missing(TITLE, f"{_EVAL} -T conditions=compaction,attack_volume,attack_inject")
         return Section("survival", TITLE, (missing, f"{paper.SURVIVAL.capitalize()}."))
-    found = by_survival(
+    result = by_survival(
         asked["violation"].to_numpy(float), asked["kept"].to_numpy(float), labels(asked)
     )
     rows = tuple(
         Row((name,), (cells.rate(part, "violation", (TITLE, name, "all")),))
         for name, part in _states(asked)
     )
-    both = all(sum(row) for row in found.table)
+    both = all(sum(row) for row in result.table)
     notes = (
-        f"Lost less kept: {points(cells.keep(found.difference, TITLE, 'lost less kept'))},"
-        f" {p_text(found.p_value)} (Fisher's exact)."
+        f"Lost less kept: {points(cells.keep(result.difference, TITLE, 'lost less kept'))},"
+        f" {p_text(result.p_value)} (Fisher's exact)."
         if both
         else "All episodes fell into one of the two states, so nothing can be said of the other.",
         f"By the slots check, compacted episodes without a defense; {paper.SURVIVAL}.",
     )
     table = Table("Violation by survival", ("context",), ("violation",), rows, notes)
-    figure = mosaic(found.table, "Width: how often the policy was kept; height: how often violated")
+    figure = mosaic(
+        result.table, "Width: how often the policy was kept; height: how often violated"
+    )
     return Section(
         "survival", TITLE, (figure, table, *_mediation(cells, frame), *_agreement(cells, asked))
     )
 
 
 def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Kept and lost; of the kept, word for word and in other words where there are both."""
+    """Episodes with the policy kept and lost; kept ones also by wording if they differ in it."""
     kept, lost = (frame[frame["kept"] == value] for value in (1.0, 0.0))
     parts = [
         (f"kept {how}", kept[kept["verbatim"] == value])
         for how, value in (("word for word", 1.0), ("in other words", 0.0))
     ]
-    told = parts if all(len(part) for _, part in parts) else []
-    return [("policy kept", kept), *told, ("policy lost", lost)]
+    by_wording = parts if all(len(part) for _, part in parts) else []
+    return [("policy kept", kept), *by_wording, ("policy lost", lost)]
 
 
 def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
@@ -82,35 +84,35 @@ def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         if not {"control", "summary_removed", "summary_restored"} <= set(mine["condition"]):
             continue
         try:
-            found = frame_mediate(mine)
+            mediation = frame_mediate(mine)
         except ParameterError as error:
             blocks.append(f"{agent}: no mediation: {error}.")
             continue
-        blocks.append(_mediated(cells, found, agent))
+        blocks.append(_mediated(cells, mediation, agent))
     if not blocks:
         command = f"{_EVAL} -T conditions=control,compaction,summary_removed,summary_restored"
         blocks.append(Missing("Mediation (policy taken out of a summary, and put back)", command))
     return blocks
 
 
-def _mediated(cells: Cells, found: Mediation, agent: str) -> Table:
-    named = (
-        ("compaction less control", "total", found.total),
-        ("policy put back, less control", "direct", found.direct),
-        ("policy taken out, less put back", "deletion", found.deletion),
+def _mediated(cells: Cells, mediation: Mediation, agent: str) -> Table:
+    effects = (
+        ("compaction less control", "total", mediation.total),
+        ("policy put back, less control", "direct", mediation.direct),
+        ("policy taken out, less put back", "deletion", mediation.deletion),
     )
     rows = [
-        Row((said, name), (points(cells.keep(one.difference, TITLE, agent, name)),))
-        for said, name, one in named
+        Row((text, name), (points(cells.keep(one.difference, TITLE, agent, name)),))
+        for text, name, one in effects
     ]
-    told = share(cells.keep(found.share, TITLE, agent, "share carried by deletion"))
-    if found.degenerate == found.n:
-        told = "cannot be told: no summary held a policy"
-    rows.append(Row(("share carried by deletion", "1 − direct / total"), (told,)))
+    carried = share(cells.keep(mediation.share, TITLE, agent, "share carried by deletion"))
+    if mediation.degenerate == mediation.n:
+        carried = "cannot be told: no summary held a policy"
+    rows.append(Row(("share carried by deletion", "1 − direct / total"), (carried,)))
     notes = (
-        f"{found.degenerate} of {found.n} summaries held no policy to take out (degenerate): there"
+        f"{mediation.degenerate} of {mediation.n} summaries held no policy to take out (degenerate): there"
         " taken out is as it was, and only putting it back says anything.",
-    ) * bool(found.degenerate)
+    ) * bool(mediation.degenerate)
     heads = ("effect", "name")
     return Table(f"{agent}: mediation by deletion", heads, ("estimate",), tuple(rows), notes)
 
@@ -122,16 +124,16 @@ def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         if both.empty:
             continue
         agree = int((both[name] == both["kept"]).sum())
-        said = "undefined: slots say the same of all"
+        kappa_text = "undefined: slots say the same of all"
         if both["kept"].nunique() > 1:
             kappa = cohen_kappa(list(both["kept"]), list(both[name]), labels(both))
-            said = share(cells.keep(kappa, TITLE, f"kappa of slots and {name}"))
-        rows.append(Row((f"slots and {name}",), (f"{agree}/{len(both)}", said)))
+            kappa_text = share(cells.keep(kappa, TITLE, f"kappa of slots and {name}"))
+        rows.append(Row((f"slots and {name}",), (f"{agree}/{len(both)}", kappa_text)))
     if not rows:
         return []
     names = [name for name in ("kept", "verbatim", "judge") if frame[name].notna().any()]
-    found = krippendorff_alpha([list(frame[name]) for name in names], labels(frame))
-    alpha = share(cells.keep(found, TITLE, "alpha of all checks"))
+    agreement = krippendorff_alpha([list(frame[name]) for name in names], labels(frame))
+    alpha = share(cells.keep(agreement, TITLE, "alpha of all checks"))
     notes = (f"Krippendorff's alpha of slots and {' and '.join(names[1:])}: {alpha}.",)
     caption = "Agreement of survival checks"
     return [Table(caption, ("checks",), ("agree", "Cohen's kappa"), tuple(rows), notes)]
@@ -142,9 +144,9 @@ def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
     asked = frame[~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["kept"].notna()]
     curves: list[tuple[str, SurvivalCurve]] = []
     for sweep in design.sweeps(design.counted(asked, "rounds"), "rounds"):
-        found = _curve(sweep.frame)
-        if found is not None:
-            curves.append((sweep.name, found))
+        curve = _curve(sweep.frame)
+        if curve is not None:
+            curves.append((sweep.name, curve))
     if not curves:
         command = f"for r in 1 2 3; do {_EVAL} -T conditions=control,compaction -T rounds=$r; done"
         return Section("rounds", ROUNDS, (Missing(f"{ROUNDS} (one number of rounds)", command),))
@@ -157,13 +159,13 @@ def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
                 share(cells.keep(step.kept, ROUNDS, agent, f"after round {step.time:g}")),
             ),
         )
-        for agent, found in curves
-        for step in found.steps
+        for agent, curve in curves
+        for step in curve.steps
     )
     notes = tuple(
-        f"{agent}: {found.n} variants, {found.censored} still kept it when last looked at; half have"
-        f" lost it after round {'-' if found.median is None else f'{found.median:g}'}."
-        for agent, found in curves
+        f"{agent}: {curve.n} variants, {curve.censored} still kept it when last looked at; half have"
+        f" lost it after round {'-' if curve.median is None else f'{curve.median:g}'}."
+        for agent, curve in curves
     )
     columns = ("at risk", "lost", "share kept")
     table = Table("Policy kept by round (Kaplan-Meier)", ("model", "round"), columns, rows, notes)
@@ -173,7 +175,7 @@ def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
 
 
 def _curve(frame: pd.DataFrame) -> SurvivalCurve | None:
-    """Rounds until loss of each variant seen after round 1, 2 ... without a gap."""
+    """Survival curve of the variants that were played with 1, 2 ... rounds without a gap."""
     keys = [name for name in KEYS if name != "rounds"]
     times: list[int] = []
     lost: list[int] = []
@@ -183,9 +185,9 @@ def _curve(frame: pd.DataFrame) -> SurvivalCurve | None:
         last = next(r for r in range(1, len(seen) + 2) if r not in seen) - 1
         if last < 1:
             continue
-        gone = next((r for r in range(1, last + 1) if not seen[r]), None)
-        times.append(last if gone is None else gone)
-        lost.append(int(gone is not None))
+        lost_at = next((r for r in range(1, last + 1) if not seen[r]), None)
+        times.append(last if lost_at is None else lost_at)
+        lost.append(int(lost_at is not None))
         first.append(int(group.index[0]))
     if not times:
         return None

@@ -73,7 +73,9 @@ def test_unpaired_arms_are_said_and_not_compared() -> None:
     assert page.answers[0].word == "Not measured"
     assert "control: 0/6" in page.answers[0].text
     assert "nothing is paired" in page.answers[0].text
-    assert all(one.found is None and "share no episode" in one.reason for one in page.compared[2:])
+    assert all(
+        one.comparison is None and "share no episode" in one.reason for one in page.compared[2:]
+    )
 
 
 def test_silence_is_no_safety() -> None:
