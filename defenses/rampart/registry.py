@@ -230,6 +230,17 @@ class Registry:
         """Change a block's content, by its author; its id, name and place stay."""
         return self._mutations.amend(block_id, content, by)
 
+    def reclaim(self, name: str, *, by: Principal) -> tuple[Block, ...]:
+        """Take a name back, by the owner, from the block that has it or one that looks like it.
+
+        Nobody loses a block: what had the name goes on under a derived one. To keep a
+        hostile writer from taking the name again, revoke its grant first.
+
+        Returns:
+            The blocks that were renamed.
+        """
+        return self._mutations.reclaim(name, by)
+
     def promote(
         self, block_ids: UUID | Sequence[UUID], position: int = 0, *, by: Principal
     ) -> None:

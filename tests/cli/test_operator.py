@@ -69,7 +69,7 @@ def test_a_running_agent_sees_it_at_once(key: Path) -> None:
     agent = Channel("mail", "s-1", trusted=trusted, declared={"email": "A."}, folder="state")
     in_force(apply(sign(key, "amend", "--content", "B.")))
     assert [held.content for held in agent.constraints] == ["B."]
-    assert agent.registry.pinned_text() == "~~~ email\nB.\n~~~\n"
+    assert agent.registry.pinned_text() == "~~~ pin by owner: email\nB.\n~~~\n"
 
 
 def test_verify_prints_and_applies_nothing(key: Path) -> None:

@@ -7,6 +7,7 @@ belong to whatever model is in use then.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +25,7 @@ from constraintrot.defenses.rampart.state import ledger
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.authority import Grants
 from constraintrot.defenses.rampart.state.ledger import Ledger
-from constraintrot.defenses.rampart.state.record_factory import new_record
+from constraintrot.defenses.rampart.state.record_factory import Author, new_record
 from constraintrot.defenses.rampart.state.records import Record
 from constraintrot.defenses.rampart.state.store import Store
 
@@ -76,17 +77,16 @@ def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counte
         AuthorityError: the snapshot is of another owner.
         SnapshotError: the state cannot be used.
     """
+    _check_owner(state, grants.owner)
     try:
-        if UUID(state["owner"]) != grants.owner:
-            raise AuthorityError(
-                f"the snapshot belongs to principal {UUID(state['owner'])}; "
-                "only its owner restores it, with the same secret"
-            )
         entries = [ledger.parsed(row) for row in state["log"]]
-        records = [_record(row, counter) for row in state["blocks"]]
+        for entry in entries:
+            if entry.action == "grant":
+                grants.give(UUID(json.loads(entry.detail)["who"]), pin=False)
+        records = [_record(row, grants, counter) for row in state["blocks"]]
         counts = [int(state[key]) for key in ("revision", "written", "compiles")]
         grants.pinning = {UUID(who): bool(pin) for who, pin in state["grants"].items()}
-    except (AuthorityError, SnapshotError):
+    except SnapshotError:
         raise
     except (RampartError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise SnapshotError(f"the snapshot's state cannot be used: {error}") from error
@@ -95,6 +95,18 @@ def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counte
     _insert(store, records, counts)
     store.ledger = Ledger(entries)
     store.ledger.append("restore", grants.owner, detail={"blocks": len(records)})
+
+
+def _check_owner(state: Mapping[str, Any], owner: UUID) -> None:
+    try:
+        kept = UUID(state["owner"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SnapshotError(f"the snapshot names no owner: {error}") from error
+    if kept != owner:
+        raise AuthorityError(
+            f"the snapshot belongs to principal {kept}; "
+            "only its owner restores it, with the same secret"
+        )
 
 
 def _insert(store: Store, records: list[Record], counts: list[int]) -> None:
@@ -130,13 +142,14 @@ def _row(store: Store, record: Record) -> dict[str, object]:
     }
 
 
-def _record(row: Mapping[str, Any], counter: Counter) -> Record:
+def _record(row: Mapping[str, Any], grants: Grants, counter: Counter) -> Record:
     pinned, removable, last = row["pinned"], row["removable"], row["last"]
     if not isinstance(pinned, bool) or (pinned and removable):
         raise SnapshotError(f"block {row['name']!r} of the snapshot is neither pinned nor not")
+    author = UUID(row["author"])
     record = new_record(
         counter,
-        UUID(row["author"]),
+        Author(author, grants.author(author)),
         row["name"],
         row["content"],
         pinned=pinned,

@@ -112,6 +112,9 @@ def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:
         elif entry.action == "amend":
             at = live[key]
             lines[at] = replace(lines[at], digest=entry.digest, amended=lines[at].amended + 1)
+        elif entry.action == "rename":
+            at = live[key] = live.pop(name_key(json.loads(entry.detail)["was"]))
+            lines[at] = replace(lines[at], name=entry.name)
         elif entry.action in ("evict", "rollback"):
             at = live.pop(key)
             state: State = "evicted" if entry.action == "evict" else "rolled back"

@@ -15,6 +15,7 @@ from constraintrot.defenses.rampart import (
     AuthorityError,
     DuplicateBlockError,
     EmbeddingError,
+    Frame,
     PinOverflowError,
     Principal,
     Registry,
@@ -110,10 +111,10 @@ def test_the_pinned_text_and_the_manifest_follow_the_pins_only(registry: Registr
     registry.write("A lesson.", by=AGENT)
     registry.compile()
     assert (registry.pinned_text(), registry.manifest()) == (text, manifest)
-    assert frames(text) == [("policy", POLICY)]
+    assert frames(text) == [Frame("pin", "owner", "policy", POLICY)]
     registry.amend(registry.named("policy").id, "Other.", by=OWNER)
     assert registry.manifest() != manifest
-    assert frames(registry.pinned_text()) == [("policy", "Other.")]
+    assert frames(registry.pinned_text())[0].content == "Other."
     assert Registry(OWNER).pinned_text() == ""
 
 
