@@ -8,6 +8,7 @@ belong to whatever model is in use then.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +21,8 @@ from constraintrot.defenses.rampart.errors import (
     RampartError,
     SnapshotError,
 )
-from constraintrot.defenses.rampart.snapshot.sealed_file import read, write
+from constraintrot.defenses.rampart.files import locked
+from constraintrot.defenses.rampart.snapshot.sealed_file import read, write_held
 from constraintrot.defenses.rampart.state import ledger
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.authority import Grants
@@ -32,15 +34,38 @@ from constraintrot.defenses.rampart.state.store import Store
 FORMAT: Final = 1
 
 
-def save(path: str | Path, key: bytes, store: Store, grants: Grants) -> None:
-    """Write a registry's state.
+def save(path: str | Path, key: bytes, store: Store, grants: Grants, *, overwrite: bool) -> None:
+    """Write a registry's state, unless the file knows of changes that the registry does not.
 
     Raises:
-        SnapshotError: it cannot be written.
+        SnapshotError: it cannot be written, or is no earlier state of this registry.
     """
+    with locked(path, SnapshotError):
+        if not overwrite and os.path.lexists(path):
+            _check_earlier(path, key, store)
+        with store.lock:
+            state = state_of(store, grants)
+        write_held(path, state, key)
+
+
+def _check_earlier(path: str | Path, key: bytes, store: Store) -> None:
+    """See that the last change in a file is one that the registry's log has, too."""
+    try:
+        log = [ledger.parsed(row) for row in load(path, key)["log"]]
+    except (RampartError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SnapshotError(
+            f"{path} is not overwritten: {error}; move it away, or give overwrite=True"
+        ) from error
+    # Who restored it and changed nothing is no reason to refuse.
+    last = next((entry for entry in reversed(log) if entry.action != "restore"), None)
     with store.lock:
-        state = state_of(store, grants)
-    write(path, state, key)
+        ours = store.ledger.entries()
+    if last is None or last.index >= len(ours) or ours[last.index].hash != last.hash:
+        raise SnapshotError(
+            f"{path} is not overwritten: it holds changes that this registry does not have, so"
+            " another process or another registry wrote it; restore it and make your changes"
+            " again, or give overwrite=True to lose what it holds"
+        )
 
 
 def state_of(store: Store, grants: Grants) -> dict[str, object]:
@@ -58,15 +83,22 @@ def state_of(store: Store, grants: Grants) -> dict[str, object]:
     }
 
 
-def load(path: str | Path, key: bytes) -> dict[str, Any]:
+def load(path: str | Path, key: bytes, least_revision: int = 0) -> dict[str, Any]:
     """Read a registry's state.
 
     Raises:
-        SnapshotError: the file cannot be trusted, or holds something else.
+        SnapshotError: the file cannot be trusted, holds something else, or is older
+            than the revision.
     """
     state = read(path, key)
     if state.get("format") != FORMAT or not isinstance(state.get("label"), str):
         raise SnapshotError(f"the snapshot is not a registry's state of format {FORMAT}")
+    revision = state.get("revision")
+    if not isinstance(revision, int) or revision < least_revision:
+        raise SnapshotError(
+            f"{path} is of revision {revision}, and {least_revision} at least is expected: an"
+            " older file was put in its place; find the newer one"
+        )
     return state
 
 
