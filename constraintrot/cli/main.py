@@ -11,14 +11,14 @@ import click
 
 from constraintrot.cli.attack import attack
 from constraintrot.cli.compare import compare
-from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.guard import ClearGroup, clear_errors, needs
 from constraintrot.cli.harnesses import harnesses
 from constraintrot.cli.operator import operator
 from constraintrot.cli.report import report
 from constraintrot.errors import ConstraintRotError
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=ClearGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="constraintrot")
 def main() -> None:
     """Does an agent still obey its rules after its context was compacted?

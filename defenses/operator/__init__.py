@@ -20,6 +20,7 @@ from constraintrot.defenses.operator.directive import (
     Pin,
     Rescind,
     Scope,
+    broad,
     draft,
 )
 from constraintrot.defenses.operator.errors import (
@@ -70,6 +71,7 @@ __all__ = [
     "UnknownConstraintError",
     "UnknownKeyError",
     "VerifyingKey",
+    "broad",
     "connected",
     "connection",
     "draft",

@@ -10,6 +10,8 @@ can be forged, so here it never is.
 
 from __future__ import annotations
 
+import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -19,24 +21,28 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from constraintrot.defenses.operator.directive import Directive, Scope
+from constraintrot.defenses.operator.directive import Directive, Scope, broad
 from constraintrot.defenses.operator.errors import (
     ClockSkewError,
+    DirectiveError,
     ExpiredError,
+    KeyFileError,
     OperatorError,
     ScopeError,
     StateError,
+    UnknownKeyError,
 )
 from constraintrot.defenses.operator.keys import VerifyingKey, opened
 from constraintrot.defenses.operator.mailbox import Mailbox
 from constraintrot.defenses.operator.state import Constraint, Exemption, State
 from constraintrot.defenses.operator.store import Folder, Memory, Store
-from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.defenses.rampart import Principal, RampartError, Registry
 from constraintrot.errors import ParameterError
 
 SKEW: Final = 60.0
 """Seconds by which the operator's clock and ours may differ."""
 MOST_SKEW: Final = 300.0
+LOGGER: Final = logging.getLogger("constraintrot.operator")
 
 
 class Receipt(BaseModel):
@@ -50,6 +56,7 @@ class Receipt(BaseModel):
         constraint: that it is about.
         sequence: its number.
         revision: of the state afterwards.
+        warnings: what the directive lets through that is more than one decision.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,6 +68,7 @@ class Receipt(BaseModel):
     constraint: str | None = None
     sequence: int | None = None
     revision: int
+    warnings: tuple[str, ...] = ()
 
 
 class Channel:
@@ -70,20 +78,23 @@ class Channel:
         deployment: label of the deployment; the registry's, and what scopes name.
         session: id of the conversation.
         trusted: keys whose directives count.
-        declared: constraints in force from the start, by name. A state that was
-            kept before goes first.
+        declared: constraints in force from the start, by name. Where a state was kept
+            before, what is declared otherwise than then is in force from now on, and
+            logged; None changes nothing of it.
         folder: where the state is kept, with the numbers of the directives that
             were applied; in memory unless given.
         mailbox: where directives come in by themselves; see ``poll``.
         clock: seconds since 1970.
         skew: seconds by which the operator's clock may differ, 300 at most.
+        least_revision: of the kept state; an older one was put in its place.
 
     Attributes:
         registry: for reading; its owner is known to the channel alone.
 
     Raises:
         ParameterError: the skew is out of its range.
-        OperatorError: a label is refused, or the kept state cannot be read.
+        OperatorError: a label is refused, the kept state cannot be read or is too old,
+            or a policy that a directive changed is declared otherwise than before.
     """
 
     def __init__(
@@ -97,6 +108,7 @@ class Channel:
         mailbox: Mailbox | None = None,
         clock: Callable[[], float] = time.time,
         skew: float = SKEW,
+        least_revision: int = 0,
     ) -> None:
         if not 0 <= skew <= MOST_SKEW:
             raise ParameterError(f"skew must be 0 to {MOST_SKEW:.0f} seconds, not {skew}")
@@ -111,10 +123,18 @@ class Channel:
         self._principal = Principal("operator channel")
         self.registry = Registry(self._principal, label=deployment)
         self._state = State()
+        self._begun = False
         self._store: Store = Memory() if folder is None else Folder(folder, (deployment, session))
         with self._exclusive():
-            if self._store.read() is None:
+            if self._state.revision < least_revision:
+                raise StateError(
+                    f"the kept state is of revision {self._state.revision}, and {least_revision}"
+                    " at least is expected: an older one was put in its place, or it was removed"
+                )
+            if not self._begun:
                 self._keep(_declared(declared or {}))
+            elif declared is not None:
+                self._redeclare(declared)
 
     @property
     def revision(self) -> int:
@@ -138,6 +158,25 @@ class Channel:
         now = self._clock()
         return tuple(one for one in self.state.exemptions if one.active(now))
 
+    def revoke(self, key: VerifyingKey | str) -> None:
+        """Trust a key no longer, here and in each process that shares the folder.
+
+        What its directives exempted ends. What they pinned, amended or rescinded stays;
+        see ``constraints``, and sign what is to be undone with another key.
+
+        Args:
+            key: the key, or its id.
+
+        Raises:
+            KeyFileError: it is no key's id.
+            StateError: the state cannot be kept.
+        """
+        name = key.id if isinstance(key, VerifyingKey) else key
+        if not re.fullmatch("[0-9a-f]{32}", str(name)):
+            raise KeyFileError(f"a key's id is 32 hex digits, as keygen prints; got {name!r}")
+        with self._exclusive():
+            self._keep(self._state.at(self._clock()).revoking(name))
+
     def check(self, text: str | bytes) -> Directive:
         """The directive of a signed text that is meant for here and now; nothing is applied.
 
@@ -145,6 +184,7 @@ class Channel:
             OperatorError: the signature, the scope or the time is wrong.
         """
         directive = opened(text, self._trusted)
+        self._check_trust(directive, self.state)
         self._check_scope(directive.scope)
         self._check_time(directive)
         return directive
@@ -158,6 +198,7 @@ class Channel:
         directive = self.check(text)
         with self._exclusive():
             # What has to wait for another process may have expired meanwhile.
+            self._check_trust(directive, self._state)
             self._check_time(directive)
             self._keep(self._state.at(self._clock()).after(directive))
         return directive
@@ -178,6 +219,10 @@ class Channel:
                 receipts.append(self._receipt(text))
             except StateError:
                 self.mailbox.put_back(*waiting[at:])
+                raise
+            except BaseException:
+                # Not this one: it would fail again, and hold up what is behind it for ever.
+                self.mailbox.put_back(*waiting[at + 1 :])
                 raise
         return receipts
 
@@ -221,7 +266,14 @@ class Channel:
             constraint=done.constraint,
             sequence=done.sequence,
             revision=self.revision,
+            warnings=broad(done),
         )
+
+    def _check_trust(self, directive: Directive, state: State) -> None:
+        if directive.key in state.revoked:
+            raise UnknownKeyError(
+                f"key {directive.key} was revoked here; sign the directive with another one"
+            )
 
     def _check_scope(self, scope: Scope) -> None:
         if scope.deployment != self.scope.deployment:
@@ -251,9 +303,40 @@ class Channel:
     def _exclusive(self) -> Generator[None]:
         with self._lock, self._store.locked():
             kept = self._store.read()
+            self._check_newer(kept)
             if kept is not None and kept != self._state:
                 self._sync(kept)
+            self._begun = self._begun or kept is not None
             yield
+
+    def _check_newer(self, kept: State | None) -> None:
+        """Refuse a state that is not what this channel knows, or one that came after it.
+
+        Each change has a revision of its own, so two states of one revision differ only
+        where one of them is no successor of the other's past.
+        """
+        if not self._begun or kept == self._state:
+            return
+        if kept is None or kept.revision <= self._state.revision:
+            what = "is gone" if kept is None else f"is of revision {kept.revision}"
+            raise StateError(
+                f"the kept state {what}, and this channel has seen revision"
+                f" {self._state.revision}: somebody removed it or put an older one back; find the"
+                " newest one, or start anew in another folder"
+            )
+
+    def _redeclare(self, declared: Mapping[str, str]) -> None:
+        state = self._state.redeclared(declared)
+        if state is self._state:
+            return
+        changed = sorted(
+            name for name, text in declared.items() if self._state.baseline.get(name) != text
+        )
+        self._keep(state)
+        LOGGER.warning(
+            "%s, session %s: declared otherwise than before, and in force from revision %d on: %s",
+            self.scope.deployment, self.scope.session, state.revision, ", ".join(changed),
+        )  # fmt: skip
 
     def _keep(self, state: State) -> None:
         """Take a state over: first the registry, then the store, or neither."""
@@ -261,9 +344,13 @@ class Channel:
         try:
             self._sync(state)
             self._store.write(state)
+        except RampartError as error:
+            self._sync(before)
+            raise DirectiveError(f"the registry refuses it: {error}") from error
         except BaseException:
             self._sync(before)
             raise
+        self._begun = True
 
     def _sync(self, state: State) -> None:
         """Make the registry say what a state says."""
@@ -292,4 +379,4 @@ def _declared(policies: Mapping[str, str]) -> State:
     state = State()
     for name, content in policies.items():
         state = state.declared(name, content)
-    return state
+    return state.model_copy(update={"baseline": dict(policies)})

@@ -53,6 +53,7 @@ def test_from_a_key_to_what_is_in_force(key: Path) -> None:
         "revision": 1,
         "constraints": {"email": "Mail example.org only."},
         "exemptions": [],
+        "revoked": [],
     }
     Path("new.txt").write_text("Mail example.net only.", encoding="utf-8")
     amended = in_force(apply(sign(key, "amend", "--content-from", "new.txt")))
@@ -190,3 +191,34 @@ def test_signing_and_applying_load_no_inspect(key: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["revision"] == 1
+
+
+@pytest.mark.parametrize(
+    "broad",
+    [
+        ("--exempt-for", str(31 * 365 * 24 * 3600), "--function", "send_email"),
+        ("--calls", "1"),
+        ("--calls", "1", "--function", "send_email", "--valid-for", "999999"),
+    ],
+)
+def test_a_broad_exemption_is_not_signed_unasked(key: Path, broad: tuple[str, ...]) -> None:
+    options = ("sign", "exempt", "email", "--key", str(key), *HERE, *broad)
+    refused = call(*options)
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert "--broad signs it all the same" in refused.stderr
+    signed = call(*options, "--broad")
+    assert signed.exit_code == 0
+    told = call("verify", "-", "--trust", "op.key.pub", stdin=signed.stdout)
+    assert told.stderr.startswith("! it ")
+    assert json.loads(told.stdout)["kind"] == "exempt"
+
+
+def test_a_key_is_revoked(key: Path) -> None:
+    assert apply(sign(key, "pin", "--content", "A.")).exit_code == 0
+    options = ("--state", "state", *HERE, "--session", "s-1")
+    done = call("revoke", "op.key.pub", *options)
+    assert json.loads(done.stdout)["revoked"] == [load_public("op.key.pub").id]
+    refused = apply(sign(key, "rescind"))
+    assert refused.exit_code == 2
+    assert "was revoked here" in refused.stderr
