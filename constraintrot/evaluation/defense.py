@@ -35,6 +35,17 @@ class Deployment:
 
     declared: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.declared, str):
+            raise ParameterError(
+                f"declared is a tuple of policies, not one text: ({self.declared!r},)"
+            )
+
+
+def rules_of(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Rules as a tuple; a bare string is one rule, not a rule a letter."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
 
 class Defense:
     """Base class of defenses; each hook does nothing unless it is overridden."""

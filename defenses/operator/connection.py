@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from constraintrot.defenses import rules_of
 from constraintrot.defenses.operator.channel import Channel, Receipt
 from constraintrot.defenses.operator.keys import VerifyingKey
 from constraintrot.defenses.operator.mailbox import Mailbox
@@ -33,7 +34,7 @@ class Connection:
     folder: Path | None = None
     receipts: list[Receipt] = field(default_factory=list[Receipt])
 
-    def channel(self, declared: Sequence[str]) -> Channel:
+    def channel(self, declared: str | Sequence[str]) -> Channel:
         """A channel in which declared policies are pinned as ``policy-1`` and so on."""
         return Channel(
             self.deployment,
@@ -41,7 +42,7 @@ class Connection:
             trusted=self.trusted,
             declared={
                 f"policy-{number}": policy
-                for number, policy in enumerate(dict.fromkeys(declared), start=1)
+                for number, policy in enumerate(dict.fromkeys(rules_of(declared)), start=1)
             },
             folder=self.folder,
             mailbox=self.mailbox,

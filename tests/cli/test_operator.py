@@ -62,7 +62,7 @@ def test_from_a_key_to_what_is_in_force(key: Path) -> None:
     exempt = in_force(apply(sign(key, "exempt", *exact, "--exempt-for", "60")))
     assert exempt["exemptions"] == ["email: the next call of send with the arguments that it names"]
     rescinded = in_force(apply(sign(key, "rescind")))
-    assert rescinded == {"revision": 4, "constraints": {}, "exemptions": []}
+    assert rescinded == {"revision": 4, "constraints": {}, "exemptions": [], "revoked": []}
 
 
 def test_a_running_agent_sees_it_at_once(key: Path) -> None:
@@ -105,7 +105,7 @@ def test_what_is_refused_is_said_and_changes_nothing(key: Path) -> None:
         assert done.stdout == ""
     unknown = call("sign", "rescind", "mail", "--key", str(key), *HERE).stdout
     assert "no constraint 'mail' is pinned; pinned: 'email'" in apply(unknown).stderr
-    assert in_force(apply(sign(key, "exempt", "--calls", "2")))["revision"] == 2
+    assert in_force(apply(sign(key, "exempt", "--calls", "2", "--broad")))["revision"] == 2
 
 
 @pytest.mark.parametrize(
