@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import click
@@ -36,6 +37,20 @@ def clear_errors() -> Generator[None]:
             raise
         click.echo(f"constraintrot: {ours}", err=True)
         sys.exit(2)
+
+
+def write(option: str, path: Path, text: str) -> None:
+    """Write what an option names a file for, its folder too.
+
+    Raises:
+        ConstraintRotError: the disk refuses; the message names the option.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        why = error.strerror or error
+        raise ConstraintRotError(f"{option} {path}: {why}; name another place") from error
 
 
 class ClearGroup(click.Group):

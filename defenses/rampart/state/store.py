@@ -23,6 +23,7 @@ from constraintrot.defenses.rampart.lookalikes import look_key
 from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.ledger import Ledger
+from constraintrot.defenses.rampart.state.provenance import Line, lineage
 from constraintrot.defenses.rampart.state.records import Entry, Moment, Record
 from constraintrot.defenses.rampart.state.tier import Tier
 
@@ -80,6 +81,16 @@ class Store:
             text = "".join(entry.frame for entry in pins)
             self._pinned = (pins, text, sha256(facts.encode()).hexdigest())
         return self._pinned
+
+    def lines(self) -> tuple[Line, ...]:
+        """The lives of all its blocks, removed ones included."""
+        with self.lock:
+            where, log = self.id, self.ledger.entries()
+        return lineage(where, log)
+
+    def written_by(self, author: UUID) -> tuple[Line, ...]:
+        """The lives of the blocks that an author wrote."""
+        return tuple(line for line in self.lines() if line.author == author)
 
     def moment(self) -> Moment:
         """All that a compile needs, to go on with after the lock is released."""
