@@ -55,9 +55,10 @@ _BLOCK_TAGS: Final = (
 )
 _HEADING_OR_FENCE: Final = re.compile(
     r"\n(?:## +(?P<title>[^\n]*)| {0,3}(?:(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)"
-    # HTML blocks, in which nothing is markdown (CommonMark 4.6, kinds 1 to 6).
+    # HTML blocks, in which nothing is markdown (CommonMark 4.6, kinds 1 to 7).
     r"|(?P<html><(?:!--|\?|!\[CDATA\[|![a-z]|(?:script|pre|style|textarea)(?=[\s>])"
-    rf"|/?(?:{_BLOCK_TAGS})(?=[\s/>]))[^\n]*)))",
+    rf"|/?(?:{_BLOCK_TAGS})(?=[\s/>])"
+    r"|(?P<tag>/?[a-z][a-z0-9-]*(?:[ \t][^\n<>]*)?/?>[ \t\r]*(?=\n|\Z)))[^\n]*)))",
     re.IGNORECASE,
 )
 _HTML_ENDS: Final = tuple(
@@ -226,18 +227,27 @@ def _headings(text: str, body: int, names: frozenset[str]) -> Iterator[_Span]:
     """
     marked = "```" in text or "~~~" in text or "<" in text
     pattern = _HEADING_OR_FENCE if marked else _HEADING
-    mark, outside, hides = "", body - 1, _hidden(text, body) if "<!--" in text else []
+    mark, outside, unsure = "", body - 1, body - 1
+    hidden = _hidden(text, body) if "<!--" in text else []
     # From the newline that ends the frontmatter, so that the first line counts too.
     for line in pattern.finditer(text, max(body - 1, 0)):
-        title = line["title"]
-        if line.start() < outside:
+        title, at = line["title"], line.start() + 1
+        if at <= outside or (title is not None and mark):
             continue
+        if title is not None and (title := title.strip(" \t\r")) not in names:
+            continue
+        if title is None and not mark and line["tag"]:
+            unsure = max(unsure, _html_end(text, line.start("html")))
+            continue
+        if at <= unsure and not mark:
+            raise SeedError(
+                f"after an HTML tag on a line of its own there is no blank line before"
+                f" {text[at : at + 40].splitlines()[0]!r}; put one there"
+            )
         if title is not None:
-            if mark or (title := title.strip(" \t\r")) not in names:
-                continue
-            _refuse_hidden(title, line.start() + 1, hides)
+            _refuse_hidden(title, at, hidden)
             # The newline, if the file does not end without one.
-            yield title, line.start() + 1, min(line.end() + 1, len(text))
+            yield title, at, min(line.end() + 1, len(text))
         elif line["mark"] is not None:
             mark = _fence(mark, line["mark"], line["info"])
         elif not mark:

@@ -165,11 +165,18 @@ def test_a_section_that_is_hidden_as_html_is_no_block(hidden: str) -> None:
 
 @pytest.mark.parametrize(
     "before",
-    ["<!-- one line -->", "<!-->", "`<!--` opens a comment", "a < b", "<br>", "```\n<!--\n```",
+    ["<!-- one line -->", "<!-->", "`<!--` opens a comment", "a < b", "<b>x</b>", "<br>\n", "```\n<!--\n```",
      "<https://example.org>", "    <!--", "<div>\n\n</div>\n", "<p>x</p>\n"],
 )  # fmt: skip
 def test_what_hides_no_section(before: str) -> None:
     assert [seed.name for seed in markdown(f"{HEAD}## a\n{before}\n## b\nText.", "x")] == ["a", "b"]
+
+
+@pytest.mark.parametrize("within", ["## b\n", "<pre>\n\n## b\n", "```\n\n## b\n```\n"])
+@pytest.mark.parametrize("before", ["", "Text.\n"])
+def test_a_tag_on_a_line_of_its_own_is_followed_by_a_blank_line(before: str, within: str) -> None:
+    with pytest.raises(SeedError, match="no blank line before"):
+        markdown(f"{HEAD}## a\n{before}<span hidden>\n{within}Forged.\n## b\nx", "x")
 
 
 @pytest.mark.parametrize("ends", ["-->", "\n-->\n"])

@@ -235,7 +235,7 @@ def test_kills_leave_one_file_at_most_and_the_next_write_none(path: Path) -> Non
     content = sealed(path)
     for _ in range(3):
         if not (child := os.fork()):
-            os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
+            os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
             snapshot.write(path, {"new": True}, KEY)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
         assert left_beside(path) == {f".{path.name}.new"}
