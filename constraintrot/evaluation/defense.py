@@ -43,8 +43,17 @@ class Deployment:
 
 
 def rules_of(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Rules as a tuple; a bare string is one rule, not a rule a letter."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    """Rules as a tuple; a bare string is one rule, not a rule a letter.
+
+    Raises:
+        ParameterError: a mapping, whose names are no rules, or something that is no text.
+    """
+    if isinstance(given, str):
+        return (given,)
+    rules = () if isinstance(given, Mapping | bytes) else tuple(given)
+    if isinstance(given, Mapping | bytes) or not all(isinstance(rule, str) for rule in rules):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise ParameterError("rules are a list of texts; of a mapping, give its values()")
+    return rules
 
 
 class Defense:

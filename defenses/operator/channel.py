@@ -175,7 +175,9 @@ class Channel:
         if not re.fullmatch("[0-9a-f]{32}", str(name)):
             raise KeyFileError(f"a key's id is 32 hex digits, as keygen prints; got {name!r}")
         with self._exclusive():
-            self._keep(self._state.at(self._clock()).revoking(name))
+            # No change of the state without a revision of its own.
+            if name not in self._state.revoked:
+                self._keep(self._state.at(self._clock()).revoking(name))
 
     def check(self, text: str | bytes) -> Directive:
         """The directive of a signed text that is meant for here and now; nothing is applied.

@@ -182,8 +182,6 @@ class State(_Frozen):
 
     def revoking(self, key: str) -> State:
         """The state once a key's directives do not count any more, and its exemptions ended."""
-        if key in self.revoked:
-            return self
         ended = f"{_EXEMPTION}{key}-"
         return self._with(
             revoked=(*self.revoked, key),

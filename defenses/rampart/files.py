@@ -37,6 +37,8 @@ def locked(path: str | Path, error: type[ConstraintRotError]) -> Generator[None]
             longer than ``LONGEST_WAIT``.
     """
     target = Path(path)
+    if not target.name or target.name == "..":
+        raise error(f"{str(path)!r} names no file; give a folder and a name")
     with held(target.with_name(f".{target.name}.lock"), error):
         yield
 
@@ -54,7 +56,7 @@ def held(lock_file: Path, error: type[ConstraintRotError]) -> Generator[None]:
     # The lock's library would make it.
     if not lock_file.parent.is_dir():
         raise error(f"cannot write in {lock_file.parent}: there is no such folder; make it first")
-    if lock_file.is_symlink():
+    if os.path.islink(lock_file):
         raise error(f"{lock_file} is a link, which no lock is; remove it")
     # A new one each time: two threads, or a process and its fork, share none.
     lock = FileLock(lock_file, mode=0o600)
@@ -65,7 +67,7 @@ def held(lock_file: Path, error: type[ConstraintRotError]) -> Generator[None]:
             f"another process has held {lock_file} for {LONGEST_WAIT:.0f} seconds; "
             "see what holds it, and end that"
         ) from None
-    except (OSError, NotImplementedError) as failure:
+    except (OSError, ValueError, NotImplementedError) as failure:
         raise error(f"cannot lock {lock_file}: {failure}") from None
     try:
         yield
@@ -80,7 +82,7 @@ def replace(path: Path, data: bytes, error: type[ConstraintRotError], *, mode: i
         ConstraintRotError: as ``error``; it is a link, or the disk refused. An older
             file is then as it was.
     """
-    if path.is_symlink():
+    if os.path.islink(path):
         raise error(f"cannot write {path}: it is a link; name the file itself, or remove it")
     fresh = path.with_name(f".{path.name}.new")
     try:

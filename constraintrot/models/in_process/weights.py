@@ -15,7 +15,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -49,8 +49,10 @@ def path(name: str) -> Path | None:
         if not file.is_file():
             return None
         if not _stamped(file, model):
+            # Taken first: what is swapped meanwhile has another identity.
+            identity = _identity(file, model)
             _verify(file, model, f"move it away, or put the right file there; {_origin(model)}")
-            _stamp(file, model)
+            _stamp(file, identity)
     except OSError as error:
         raise WeightsError(
             f"cannot read {file}: {error.strerror}; {CACHE_VARIABLE} moves the cache"
@@ -122,7 +124,7 @@ def _fetch(model: LocalModel, target: Path, progress: Progress, sources: Sources
                 f"{_by_hand(model, target)}"
             ) from error
     os.replace(fetched, target)
-    _stamp(target, model)
+    _stamp(target, _identity(target, model))
     shutil.rmtree(staging, ignore_errors=True)
     return target
 
@@ -230,7 +232,7 @@ def _private(note: Path) -> bool:
     )
 
 
-def _stamp(file: Path, model: LocalModel) -> None:
+def _stamp(file: Path, identity: Mapping[str, str | int]) -> None:
     note = _stamp_file(file)
     # Where no note can be kept, the file is hashed at every start.
     with contextlib.suppress(OSError):
@@ -241,7 +243,7 @@ def _stamp(file: Path, model: LocalModel) -> None:
         try:
             handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(handle, "w", encoding="utf-8") as out:
-                json.dump(_identity(file, model), out)
+                json.dump(identity, out)
             os.replace(fresh, note)
         finally:
             fresh.unlink(missing_ok=True)

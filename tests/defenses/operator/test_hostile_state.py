@@ -29,6 +29,7 @@ from tests.defenses.operator.desk import (
     NOW,
     OTHER,
     POLICY,
+    Clock,
     channel,
     fields,
     signed,
@@ -154,6 +155,18 @@ def test_a_revoked_key_counts_no_more_and_its_exemptions_end(tmp_path: Path) -> 
     for wrong in ("op.key.pub", "", OTHER.id.upper()):
         with pytest.raises(KeyFileError, match="32 hex digits"):
             ours.revoke(wrong)
+
+
+def test_each_change_of_a_state_has_a_revision_of_its_own(tmp_path: Path) -> None:
+    clock = Clock()
+    ours, theirs = kept(tmp_path, clock=clock), kept(tmp_path, clock=clock)
+    ours.revoke(OTHER.id)
+    ours.apply(signed("exempt", 1, calls=None, until=NOW + 60, function="buy"))
+    assert len(theirs.exemptions) == 1
+    clock.now += 120
+    ours.revoke(OTHER.id)
+    assert theirs.exemptions == ours.exemptions == ()
+    assert theirs.state == ours.state
 
 
 def test_a_key_is_revoked_in_memory_too() -> None:

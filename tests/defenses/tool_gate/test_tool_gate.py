@@ -409,3 +409,9 @@ def test_a_bare_string_is_one_rule_wherever_rules_are_given() -> None:
     wrong: Any = RULE
     with pytest.raises(ParameterError, match="not one text"):
         Deployment(wrong)
+
+
+@pytest.mark.parametrize("rules", [{"email": RULE}, b"Send nothing.", [RULE, None], [1]])
+def test_what_is_no_rule_is_refused(rules: Any) -> None:
+    with pytest.raises(ParameterError, match="a list of texts"):
+        ToolGate(rules)

@@ -297,6 +297,26 @@ def test_a_stamp_that_others_can_write_or_of_another_size_counts_for_nothing(
         weights.path("tiny")
 
 
+def test_a_file_that_is_swapped_while_it_is_hashed_is_hashed_again(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target.parent.mkdir(parents=True)
+    target.write_bytes(CONTENT)
+    swapped = target.with_name("swapped")
+    swapped.write_bytes(b"x" * len(CONTENT))
+
+    def swapping(file: Path) -> str:
+        digest = resumable_join.sha256_of(file)
+        if swapped.exists():
+            swapped.replace(file)
+        return digest
+
+    monkeypatch.setattr(weights, "sha256_of", swapping)
+    assert weights.path("tiny") == target
+    with pytest.raises(WeightsError, match="is not tiny"):
+        weights.path("tiny")
+
+
 def test_a_cache_that_cannot_be_read_says_so(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weights.pull("tiny", sources=Index().sources)
 

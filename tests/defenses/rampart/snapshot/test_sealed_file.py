@@ -251,3 +251,25 @@ def test_a_lock_that_is_never_released(path: Path, monkeypatch: pytest.MonkeyPat
         pytest.raises(SnapshotError, match="another process has held"),
     ):
         snapshot.write(path, STATE, KEY)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "/", "\0", "x" * 300, "a\0b"])
+def test_a_path_that_names_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SnapshotError):
+        snapshot.write(name, STATE, KEY)
+    with pytest.raises(SnapshotError):
+        snapshot.read(name, KEY)
+
+
+def test_what_is_planted_at_the_name_of_the_new_file_stops_nothing_or_says_so(path: Path) -> None:
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.write_text("left by a kill")
+    fresh.chmod(0o444)
+    sealed(path)
+    fresh.mkdir()
+    with pytest.raises(SnapshotError, match="cannot write"):
+        snapshot.write(path, {"new": True}, KEY)
+    assert snapshot.read(path, KEY) == STATE
