@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +273,53 @@ def test_what_is_more_than_one_decision_is_said(more: dict[str, Any], says: list
     assert all(part in whole for part, whole in zip(says, far, strict=True))
     made = channel(mailbox=Mailbox(signed("exempt", **more)))
     assert made.poll()[0].warnings == far
+
+
+# All of it, in any order
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["pin", "amend", "rescind", "exempt", "use", "later", "revoke", "restart", "poll"]
+        ),
+        st.booleans(),
+        st.sampled_from(["limit", "notes"]),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(STEPS)
+def test_two_channels_of_one_folder_never_differ(steps: list[tuple[str, bool, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        clock = Clock()
+        given = {"folder": Path(folder) / "state", "clock": clock}
+        given["trusted"] = [KEY.public, OTHER.public]
+        pair = [channel(**given), channel(**given)]
+        for number, (step, first, name) in enumerate(steps, start=1):
+            made, by = pair[first], KEY if name == "limit" else OTHER
+            at = {"issued": int(clock.now), "expires": int(clock.now) + 600}
+            before = pair[not first].state
+            if step == "use":
+                made.use(made.exempting(*CALL), made.constraints)
+            elif step == "later":
+                clock.now += 100
+            elif step == "revoke":
+                made.revoke(by.public)
+            elif step == "restart":
+                pair[first] = channel(**given, least_revision=made.revision)
+            else:
+                more = {"until": at["issued"] + 50, "calls": None} if step == "exempt" else {}
+                kind = "pin" if step == "poll" else step
+                text = signed(kind, number, by=by, constraint=name, **at, **more)
+                made.mailbox.put(text)
+                refused = [one.error for one in made.poll() if not one.accepted]
+                assert not refused or pair[not first].state == before
+            assert pair[0].state == pair[1].state
+            for one in pair:
+                assert texts(one) == {held.name: held.content for held in one.constraints}
+                assert one.state.revision >= before.revision
+                assert not any(
+                    key in held.name for key in one.state.revoked for held in one.exemptions
+                )
