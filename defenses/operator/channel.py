@@ -19,21 +19,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from constraintrot.defenses.operator.directive import Directive, Scope, broad
+from constraintrot.defenses.operator.acceptance import (
+    check_newer,
+    check_revision,
+    check_scope,
+    check_time,
+    check_trust,
+)
+from constraintrot.defenses.operator.directive import Directive, Scope
 from constraintrot.defenses.operator.errors import (
-    ClockSkewError,
     DirectiveError,
-    ExpiredError,
     KeyFileError,
     OperatorError,
-    ScopeError,
     StateError,
-    UnknownKeyError,
 )
 from constraintrot.defenses.operator.keys import VerifyingKey, opened
 from constraintrot.defenses.operator.mailbox import Mailbox
+from constraintrot.defenses.operator.receipt import Receipt
 from constraintrot.defenses.operator.state import Constraint, Exemption, State
 from constraintrot.defenses.operator.store import Folder, Memory, Store
 from constraintrot.defenses.rampart import Principal, RampartError, Registry
@@ -43,32 +47,6 @@ SKEW: Final = 60.0
 """Seconds by which the operator's clock and ours may differ."""
 MOST_SKEW: Final = 300.0
 LOGGER: Final = logging.getLogger("constraintrot.operator")
-
-
-class Receipt(BaseModel):
-    """What became of a text that came in.
-
-    Attributes:
-        accepted: whether it was applied.
-        error: the error's name, where it was refused.
-        reason: that error's message.
-        kind: of the directive, where it was applied; so are the others.
-        constraint: that it is about.
-        sequence: its number.
-        revision: of the state afterwards.
-        warnings: what the directive lets through that is more than one decision.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    accepted: bool
-    error: str | None = None
-    reason: str | None = None
-    kind: str | None = None
-    constraint: str | None = None
-    sequence: int | None = None
-    revision: int
-    warnings: tuple[str, ...] = ()
 
 
 class Channel:
@@ -126,11 +104,7 @@ class Channel:
         self._begun = False
         self._store: Store = Memory() if folder is None else Folder(folder, (deployment, session))
         with self._exclusive():
-            if self._state.revision < least_revision:
-                raise StateError(
-                    f"the kept state is of revision {self._state.revision}, and {least_revision}"
-                    " at least is expected: an older one was put in its place, or it was removed"
-                )
+            check_revision(self._state, least_revision)
             if not self._begun:
                 self._keep(_declared(declared or {}))
             elif declared is not None:
@@ -186,9 +160,9 @@ class Channel:
             OperatorError: the signature, the scope or the time is wrong.
         """
         directive = opened(text, self._trusted)
-        self._check_trust(directive, self.state)
-        self._check_scope(directive.scope)
-        self._check_time(directive)
+        check_trust(directive, self.state)
+        check_scope(directive.scope, self.scope)
+        check_time(directive, self._clock(), self._skew)
         return directive
 
     def apply(self, text: str | bytes) -> Directive:
@@ -200,8 +174,8 @@ class Channel:
         directive = self.check(text)
         with self._exclusive():
             # What has to wait for another process may have expired meanwhile.
-            self._check_trust(directive, self._state)
-            self._check_time(directive)
+            check_trust(directive, self._state)
+            check_time(directive, self._clock(), self._skew)
             self._keep(self._state.at(self._clock()).after(directive))
         return directive
 
@@ -252,80 +226,22 @@ class Channel:
 
     def _receipt(self, text: str) -> Receipt:
         try:
-            done = self.apply(text)
+            return Receipt.applied(self.apply(text), self.revision)
         except StateError:
             raise
         except OperatorError as error:
-            return Receipt(
-                accepted=False,
-                error=type(error).__name__,
-                reason=str(error),
-                revision=self.revision,
-            )
-        return Receipt(
-            accepted=True,
-            kind=done.kind,
-            constraint=done.constraint,
-            sequence=done.sequence,
-            revision=self.revision,
-            warnings=broad(done),
-        )
-
-    def _check_trust(self, directive: Directive, state: State) -> None:
-        if directive.key in state.revoked:
-            raise UnknownKeyError(
-                f"key {directive.key} was revoked here; sign the directive with another one"
-            )
-
-    def _check_scope(self, scope: Scope) -> None:
-        if scope.deployment != self.scope.deployment:
-            raise ScopeError(
-                f"the directive is for deployment {scope.deployment!r}, and this is"
-                f" {self.scope.deployment!r}"
-            )
-        if scope.session not in (None, self.scope.session):
-            raise ScopeError(
-                f"the directive is for session {scope.session!r}, and this is"
-                f" {self.scope.session!r}"
-            )
-
-    def _check_time(self, directive: Directive) -> None:
-        now = self._clock()
-        if now > directive.expires + self._skew:
-            raise ExpiredError(
-                f"the directive expired {now - directive.expires:.0f} seconds ago; sign a new one"
-            )
-        if directive.issued > now + self._skew:
-            raise ClockSkewError(
-                f"the directive was issued {directive.issued - now:.0f} seconds in this clock's"
-                f" future; {self._skew:.0f} are allowed for: set the clocks"
-            )
+            return Receipt.refused(error, self.revision)
 
     @contextmanager
     def _exclusive(self) -> Generator[None]:
         with self._lock, self._store.locked():
             kept = self._store.read()
-            self._check_newer(kept)
+            if self._begun:
+                check_newer(kept, self._state)
             if kept is not None and kept != self._state:
                 self._sync(kept)
             self._begun = self._begun or kept is not None
             yield
-
-    def _check_newer(self, kept: State | None) -> None:
-        """Refuse a state that is not what this channel knows, or one that came after it.
-
-        Each change has a revision of its own, so two states of one revision differ only
-        where one of them is no successor of the other's past.
-        """
-        if not self._begun or kept == self._state:
-            return
-        if kept is None or kept.revision <= self._state.revision:
-            what = "is gone" if kept is None else f"is of revision {kept.revision}"
-            raise StateError(
-                f"the kept state {what}, and this channel has seen revision"
-                f" {self._state.revision}: somebody removed it or put an older one back; find the"
-                " newest one, or start anew in another folder"
-            )
 
     def _redeclare(self, declared: Mapping[str, str]) -> None:
         state = self._state.redeclared(declared)

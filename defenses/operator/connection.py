@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from constraintrot.defenses import rules_of
-from constraintrot.defenses.operator.channel import Channel, Receipt
+from constraintrot.defenses.operator.channel import Channel
 from constraintrot.defenses.operator.keys import VerifyingKey
 from constraintrot.defenses.operator.mailbox import Mailbox
+from constraintrot.defenses.operator.receipt import Receipt
 
 
 @dataclass(frozen=True)
