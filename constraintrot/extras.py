@@ -32,6 +32,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     ),
     "report": ("matplotlib", "jinja2", "pyarrow"),
     "local": ("xllamacpp",),
+    "embed": ("fastembed", "numpy"),
     "litellm": ("litellm",),
 }
 

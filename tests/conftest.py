@@ -47,6 +47,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of the test's own."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("CONSTRAINTROT_CACHE", str(folder))
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     return folder
 
 

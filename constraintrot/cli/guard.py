@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
@@ -19,9 +20,16 @@ T = TypeVar("T")
 
 @contextmanager
 def clear_errors() -> Generator[None]:
-    """Print this package's errors without a traceback, and exit with status 2."""
+    """Print this package's errors, and the disk's, without a traceback; exit with status 2."""
     try:
         yield
+    except BrokenPipeError:
+        # Who reads the output has read enough; click knows what to do.
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"constraintrot: {where}{error.strerror or error}", err=True)
+        sys.exit(2)
     except Exception as error:
         # Some are wrapped for Inspect's command line; the original is the cause.
         ours = error if isinstance(error, ConstraintRotError) else error.__cause__
@@ -29,6 +37,28 @@ def clear_errors() -> Generator[None]:
             raise
         click.echo(f"constraintrot: {ours}", err=True)
         sys.exit(2)
+
+
+def write(option: str, path: Path, text: str) -> None:
+    """Write what an option names a file for, its folder too.
+
+    Raises:
+        ConstraintRotError: the disk refuses; the message names the option.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        why = error.strerror or error
+        raise ConstraintRotError(f"{option} {path}: {why}; name another place") from error
+
+
+class ClearGroup(click.Group):
+    """A group whose commands all run within ``clear_errors``."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with clear_errors():
+            return super().invoke(ctx)
 
 
 def needs(*extras: str) -> Callable[[Callable[P, T]], Callable[P, T]]:

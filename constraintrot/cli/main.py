@@ -11,7 +11,7 @@ import click
 
 from constraintrot.cli.attack import attack
 from constraintrot.cli.compare import compare
-from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.guard import ClearGroup, clear_errors, needs, write
 from constraintrot.cli.harnesses import harnesses
 from constraintrot.cli.operator import operator
 from constraintrot.cli.report import report
@@ -19,7 +19,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.scenario.splits import DEFAULT_SPLIT, SPLITS, Split
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=ClearGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="constraintrot")
 def main() -> None:
     """Does an agent still obey its rules after its context was compacted?
@@ -181,6 +181,7 @@ def table(
     """Print violation by condition from Inspect LOGS (files or folders)."""
     from constraintrot.report import defenses as comparison
     from constraintrot.report.frame import FACTS, episodes
+    from constraintrot.report.page.frames import csv_text
     from constraintrot.report.table import text
 
     with clear_errors():
@@ -196,7 +197,7 @@ def table(
             click.echo(comparison.text(frame, by) if defenses else text(frame, by))
         if csv is not None:
             written = comparison.compare_defenses(frame, by) if defenses else frame
-            written.to_csv(csv, index=False)
+            write("--csv", csv, csv_text(written))
 
 
 @main.command()

@@ -35,6 +35,26 @@ class Deployment:
 
     declared: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.declared, str):
+            raise ParameterError(
+                f"declared is a tuple of policies, not one text: ({self.declared!r},)"
+            )
+
+
+def rules_of(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Rules as a tuple; a bare string is one rule, not a rule a letter.
+
+    Raises:
+        ParameterError: a mapping, whose names are no rules, or something that is no text.
+    """
+    if isinstance(given, str):
+        return (given,)
+    rules = () if isinstance(given, Mapping | bytes) else tuple(given)
+    if isinstance(given, Mapping | bytes) or not all(isinstance(rule, str) for rule in rules):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise ParameterError("rules are a list of texts; of a mapping, give its values()")
+    return rules
+
 
 class Defense:
     """Base class of defenses; each hook does nothing unless it is overridden."""

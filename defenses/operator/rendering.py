@@ -144,7 +144,7 @@ def rendered(state: State, exemptions: Iterable[Exemption]) -> str:
     if not stated and not notes:
         return ""
     head = (HEADING if state.constraints else EMPTY).format(revision=state.revision)
-    frames = "".join(frame(held.name, held.content) for held in stated)
+    frames = "".join(frame(held.name, held.content, tier="pin") for held in stated)
     return "\n".join(part for part in [head, frames.rstrip("\n"), *notes] if part)
 
 

@@ -23,7 +23,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.defenses.rampart.errors import RampartError
-from constraintrot.defenses.rampart.framing import frames
+from constraintrot.defenses.rampart.framing import Frame, frames
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.models.config_errors import plainly
@@ -91,9 +91,9 @@ def reply(prompt: str, *, terse: bool) -> str:
     except RampartError:
         notes = []
     if instruction.startswith(_PASSING):
-        return "\n".join(_passed_on(content, terse) for _, content in notes)
+        return "\n".join(_passed_on(content, terse) for *_, content in notes)
     if instruction == PROPOSE:
-        return _proposal("\n".join(content for _, content in notes))
+        return _proposal("\n".join(content for *_, content in notes))
     if instruction == CHOOSE:
         return _choice(notes)
     return "There is nothing for me to do here."
@@ -114,9 +114,9 @@ def _proposal(text: str) -> str:
     return f"We repair {topic[1] if topic else 'what we find'} in place. It costs {cost} crowns."
 
 
-def _choice(notes: Sequence[tuple[str, str]]) -> str:
+def _choice(notes: Sequence[Frame]) -> str:
     offers: list[tuple[int, int, str]] = []
-    for name, content in notes:
+    for *_, name, content in notes:
         number, cost = re.fullmatch(r"proposal (\d+)", name), re.search(r"(\d+) crowns", content)
         if number:
             offers.append((int(cost[1]) if cost else _UNBOUNDED, int(number[1]), content))

@@ -1,21 +1,25 @@
 """The cached weights of the local models: downloaded, and verified before every use.
 
 Cache: ``$CONSTRAINTROT_CACHE/models``, or the user's cache directory. A file is
-used only if its SHA-256 is the catalogue's. Only staging files, which this
+used only if its SHA-256 is the catalogue's; a file that did not change since it was
+hashed is not hashed again, which is noted in the user's state directory. Only staging files, which this
 module made, are ever deleted; a wrong file that the user put there is reported.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
+import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+import platformdirs
 from filelock import FileLock
 
 from constraintrot.downloads.cache import CACHE_VARIABLE, folder
@@ -36,15 +40,23 @@ def path(name: str) -> Path | None:
 
     Raises:
         UnknownNameError: The catalogue has no such model.
-        WeightsError: The cached file has another SHA-256 than the catalogue's.
+        WeightsError: The cached file cannot be read, or has another SHA-256 than the
+            catalogue's.
     """
     model = catalogue.get(name)
     file = folder() / model.filename
-    if not file.is_file():
-        return None
-    if not _stamped(file, model):
-        _verify(file, model, f"move it away, or put the right file there; {_origin(model)}")
-        _stamp(file, model)
+    try:
+        if not file.is_file():
+            return None
+        if not _stamped(file, model):
+            # Taken first: what is swapped meanwhile has another identity.
+            identity = _identity(file, model)
+            _verify(file, model, f"move it away, or put the right file there; {_origin(model)}")
+            _stamp(file, identity)
+    except OSError as error:
+        raise WeightsError(
+            f"cannot read {file}: {error.strerror}; {CACHE_VARIABLE} moves the cache"
+        ) from error
     return file
 
 
@@ -112,7 +124,7 @@ def _fetch(model: LocalModel, target: Path, progress: Progress, sources: Sources
                 f"{_by_hand(model, target)}"
             ) from error
     os.replace(fetched, target)
-    _stamp(target, model)
+    _stamp(target, _identity(target, model))
     shutil.rmtree(staging, ignore_errors=True)
     return target
 
@@ -175,24 +187,63 @@ def _by_hand(model: LocalModel, target: Path) -> str:
 
 
 def _stamp_file(file: Path) -> Path:
-    return Path(f"{file}.verified")
+    """Where it is noted that a file was verified: never beside it.
+
+    Whoever can put a file into the cache, which people share and restore from archives,
+    could put a note beside it.
+    """
+    name = hashlib.sha256(os.fsencode(file.resolve())).hexdigest()
+    return Path(platformdirs.user_state_dir("constraintrot")) / "verified" / f"{name}.json"
 
 
 def _identity(file: Path, model: LocalModel) -> dict[str, str | int]:
+    """What changes with any writing to a file: nobody sets the time of the last change back."""
     status = file.stat()
-    return {"sha256": model.sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    return {
+        "sha256": model.sha256,
+        "size": status.st_size,
+        "mtime_ns": status.st_mtime_ns,
+        "ctime_ns": status.st_ctime_ns,
+        "device": status.st_dev,
+        "inode": status.st_ino,
+    }
 
 
 def _stamped(file: Path, model: LocalModel) -> bool:
     """Whether this file was verified before, so that start-up need not hash a gigabyte."""
+    note = _stamp_file(file)
     try:
-        stamp = json.loads(_stamp_file(file).read_text(encoding="utf-8"))
+        if file.stat().st_size != model.size or not _private(note):
+            return False
+        stamp = json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return bool(stamp == _identity(file, model))
 
 
-def _stamp(file: Path, model: LocalModel) -> None:
-    # In a read-only cache there is no stamp, and the file is hashed at every start.
+def _private(note: Path) -> bool:
+    """Whether nobody else can have written a note, or put another one in its place."""
+    if os.name != "posix":
+        return True
+    places = (note.lstat(), note.parent.lstat())
+    return all(
+        not stat.S_ISLNK(one.st_mode) and one.st_uid == os.geteuid() and not one.st_mode & 0o022
+        for one in places
+    )
+
+
+def _stamp(file: Path, identity: Mapping[str, str | int]) -> None:
+    note = _stamp_file(file)
+    # Where no note can be kept, the file is hashed at every start.
     with contextlib.suppress(OSError):
-        _stamp_file(file).write_text(json.dumps(_identity(file, model)), encoding="utf-8")
+        note.parent.mkdir(parents=True, exist_ok=True)
+        if os.name == "posix":
+            note.parent.chmod(0o700)
+        fresh = note.with_suffix(f".{os.getpid()}")
+        try:
+            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(handle, "w", encoding="utf-8") as out:
+                json.dump(identity, out)
+            os.replace(fresh, note)
+        finally:
+            fresh.unlink(missing_ok=True)

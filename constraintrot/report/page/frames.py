@@ -93,7 +93,7 @@ def is_frame(path: str, columns: Sequence[str]) -> bool:
 def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
     """Write ``episodes.csv``, safe for spreadsheets, and ``episodes.parquet``."""
     as_csv, parquet = (folder / name for name in NAMES)
-    frame.map(_escaped).to_csv(as_csv, index=False, lineterminator="\n")
+    as_csv.write_text(csv_text(frame), encoding="utf-8", newline="")
     typed = frame.copy()
     for name in set(COLUMNS) - {*_NUMBERS, "allowed"}:
         typed[name] = [
@@ -101,6 +101,12 @@ def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
         ]
     typed.to_parquet(parquet, engine="pyarrow", index=False)
     return as_csv, parquet
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """A frame as CSV whose cells, column names included, no spreadsheet computes."""
+    safe = frame.map(_escaped).rename(columns=_escaped)
+    return str(safe.to_csv(index=False, lineterminator="\n"))
 
 
 def _escaped(value: object) -> object:

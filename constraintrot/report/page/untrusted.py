@@ -16,7 +16,10 @@ _UNSEEN = re.compile(
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+# Full-width signs too: some spreadsheets read them as the narrow ones.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
+# What a spreadsheet may take off before it looks at a cell.
+_IGNORED = "' \u00a0\u3000"
 
 LINE = 600
 TEXT = 4_000
@@ -52,10 +55,10 @@ def plain(value: Any, limit: int = TEXT) -> str:
 
 def escape_cell(text: str) -> str:
     """A cell that no spreadsheet takes for a formula; ``unescape_cell`` is the inverse."""
-    return f"'{text}" if text.lstrip("'").startswith(_FORMULA) else text
+    return f"'{text}" if text.lstrip(_IGNORED).startswith(_FORMULA) else text
 
 
 def unescape_cell(text: str) -> str:
     """The inverse of ``escape_cell``."""
-    quoted = text.startswith("'") and text.lstrip("'").startswith(_FORMULA)
+    quoted = text.startswith("'") and text.lstrip(_IGNORED).startswith(_FORMULA)
     return text[1:] if quoted else text
