@@ -83,14 +83,16 @@ def in_place(data: Mapping[str, Any], call_type: str, block: str) -> bool:
 
 
 def _operators_texts(data: Mapping[str, Any], call_type: str) -> Iterator[str]:
-    if call_type in CHAT:
-        for message in cast("Sequence[Any]", data.get("messages") or ()):
-            if isinstance(message, Mapping):
-                known = cast("Mapping[str, Any]", message)
-                if known.get("role") in _OPERATOR:
-                    yield from _texts(known.get("content"))
-    else:
-        yield from _texts(data.get("instructions" if call_type in RESPONSES else "system"))
+    if call_type in MESSAGES:
+        yield from _texts(data.get("system"))
+        return
+    yield from _texts(data.get("instructions") if call_type in RESPONSES else None)
+    # LiteLLM makes a system message in parts an item of a response's input.
+    history: Any = data.get("input" if call_type in RESPONSES else "messages")
+    for message in cast("list[Any]", history if isinstance(history, list) else []):
+        known = cast("Mapping[str, Any]", message) if isinstance(message, Mapping) else {}
+        if known.get("role") in _OPERATOR:
+            yield from _texts(known.get("content"))
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -16,8 +16,6 @@ import httpx
 import yaml
 from openai import OpenAI
 
-from tests.stub_openai import Stub
-
 POLICY = "Send email only to addresses at example.org."
 OFFLINE = (
     "LITELLM_LOCAL_MODEL_COST_MAP",
@@ -74,13 +72,11 @@ class Proxy:
 
     Attributes:
         url: where it is.
-        upstream: the server behind it, which keeps what it received.
         folder: its own, with its configuration and its ``log``.
         printed: what it printed before it listened.
     """
 
     url: str
-    upstream: Stub
     folder: Path
     printed: list[str]
 
@@ -95,28 +91,19 @@ class Proxy:
         file = self.folder / "network"
         return file.read_text().splitlines() if file.exists() else []
 
+    def __post_init__(self) -> None:
+        self.http = httpx.Client(base_url=self.url, timeout=60)
+        self.client = OpenAI(base_url=f"{self.url}/v1", api_key="any", max_retries=0)
+
     def chat(self, messages: list[Any], model: str = "mine", **given: Any) -> Any:
         """The response to a chat completion, with its headers."""
-        client = OpenAI(base_url=f"{self.url}/v1", api_key="any", max_retries=0)
-        return client.chat.completions.with_raw_response.create(
+        return self.client.chat.completions.with_raw_response.create(
             model=model, messages=messages, **given
         )
 
     def post(self, path: str, body: dict[str, Any], **given: Any) -> httpx.Response:
         """The response to any request."""
-        return httpx.post(f"{self.url}{path}", json=body, timeout=60, **given)
-
-    @property
-    def sent(self) -> dict[str, Any]:
-        """The body that went upstream last."""
-        return self.upstream.requests[-1]
-
-    @contextmanager
-    def received(self) -> Iterator[list[dict[str, Any]]]:
-        """The bodies that go upstream meanwhile."""
-        before, found = len(self.upstream.requests), list[dict[str, Any]]()
-        yield found
-        found.extend(self.upstream.requests[before:])
+        return self.http.post(path, json=body, **given)
 
 
 def pins_in(sent: Any) -> int:
@@ -142,6 +129,7 @@ def _models(upstream: str) -> list[dict[str, Any]]:
         deployed("mine-summarizer", "openai/summarizer"),
         deployed("gem", "gemini/gemini-2.5-flash"),
         deployed("claude", "anthropic/claude-haiku-4-5", api_base=upstream.removesuffix("/v1")),
+        deployed("bridged", "openai/responses/upstream"),
         deployed("replaced", "openai/upstream", extra_body=replaced),
         deployed("dropped", "openai/upstream", additional_drop_params=["messages[0].content"]),
         deployed("grok", "xai/grok-4", drop_params=True),
@@ -150,21 +138,26 @@ def _models(upstream: str) -> list[dict[str, Any]]:
 
 @contextmanager
 def proxy_of(
-    folder: Path, upstream: Stub, *refused: dict[str, Any], **given: Any
+    folder: Path, upstream: str, *refused: dict[str, Any], retries: int = 0, **given: Any
 ) -> Iterator[Proxy]:
     """A proxy whose guardrail has the settings given.
 
     Args:
         folder: an empty one, for its configuration.
-        upstream: the server behind it.
+        upstream: address of the server behind it.
         *refused: guardrails that LiteLLM is shown before.
+        retries: how often it asks again where the server fails.
         **given: the settings.
     """
     fallbacks = [{"mine-summarizer": ["mine"]}]
     config = {
-        "model_list": _models(upstream.url),
+        "model_list": _models(upstream),
         "guardrails": [guard(**given)],
-        "router_settings": {"fallbacks": fallbacks, "num_retries": 0, "disable_cooldowns": True},
+        "router_settings": {
+            "fallbacks": fallbacks,
+            "num_retries": retries,
+            "disable_cooldowns": True,
+        },
     }
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
     (folder / "refused.yaml").write_text(yaml.safe_dump(list(refused)))
@@ -178,7 +171,7 @@ def proxy_of(
     try:
         assert process.stdout is not None
         printed = list(_until_port(process.stdout))
-        yield Proxy(f"http://127.0.0.1:{printed[-1].split()[1]}", upstream, folder, printed)
+        yield Proxy(f"http://127.0.0.1:{printed[-1].split()[1]}", folder, printed)
     finally:
         process.terminate()
         process.wait(30)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import httpx
 import pytest
-from openai import OpenAI
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from constraintrot.defenses.pinning.pinned_block import HEADING
 from tests.defenses.frameworks.litellm_proxy import POLICY, Proxy, guard, pins_in, proxy_of
-from tests.stub_openai import serving
+from tests.stub_openai import Stub, serving
 
 HEADER = "x-constraintrot-pins"
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
@@ -23,8 +23,26 @@ UNPINNED = [{"role": "user", "content": "Unpinned."}]
 REFUSED = {"guardrail": "pins.PinGuardrail", "mode": "pre_call", "policies": [POLICY]}
 
 
+class Tested(Proxy):
+    """A proxy whose upstream keeps what it received."""
+
+    upstream: Stub
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The body that went upstream last."""
+        return self.upstream.requests[-1]
+
+    @contextmanager
+    def received(self) -> Iterator[list[dict[str, Any]]]:
+        """The bodies that go upstream meanwhile."""
+        before, found = len(self.upstream.requests), list[dict[str, Any]]()
+        yield found
+        found.extend(self.upstream.requests[before:])
+
+
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tested]:
     folder = tmp_path_factory.mktemp("proxy")
     (folder / "policies").mkdir()
     (folder / "policies" / "email.md").write_text(POLICY)
@@ -37,12 +55,14 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     ]
     skip = {"models": ["*-summarizer"], "last_message": ["Sum up this conversation*"]}
     given = {"seeds": str(folder / "policies"), "skip": skip, "routes": ["/rag/*"]}
-    with serving() as stub, proxy_of(folder, stub, *refused, **given) as started:
-        yield started
+    with serving() as stub, proxy_of(folder, stub.url, *refused, **given) as started:
+        tested = Tested(started.url, started.folder, started.printed)
+        tested.upstream = stub
+        yield tested
 
 
 @pytest.fixture(autouse=True)
-def answers(proxy: Proxy) -> None:
+def answers(proxy: Tested) -> None:
     proxy.upstream.say("Hello.")
 
 
@@ -52,7 +72,7 @@ def body(path: str, **given: Any) -> dict[str, Any]:
     return made | ({"max_tokens": 9} if path == MESSAGES else {}) | given
 
 
-def test_a_client_s_request_is_pinned(proxy: Proxy) -> None:
+def test_a_client_s_request_is_pinned(proxy: Tested) -> None:
     response = proxy.chat([{"role": "system", "content": "Be brief."}, *HELLO])
     assert response.parse().choices[0].message.content == "Hello."
     system, user = proxy.sent["messages"]
@@ -68,7 +88,7 @@ def test_a_client_s_request_is_pinned(proxy: Proxy) -> None:
     assert manifest.removeprefix("manifest=") in receipts[-1]
 
 
-def test_a_stream_is_pinned(proxy: Proxy) -> None:
+def test_a_stream_is_pinned(proxy: Tested) -> None:
     response = proxy.chat(HELLO, stream=True)
     assert response.headers[HEADER].startswith("injected; ")
     parts = [part.choices[0].delta.content for part in response.parse() if part.choices]
@@ -77,7 +97,7 @@ def test_a_stream_is_pinned(proxy: Proxy) -> None:
     assert pins_in(proxy.sent) == 1
 
 
-def test_what_stands_there_already_is_verified(proxy: Proxy) -> None:
+def test_what_stands_there_already_is_verified(proxy: Tested) -> None:
     proxy.chat(HELLO)
     again = proxy.chat(proxy.sent["messages"])
     assert again.headers[HEADER].startswith("verified; ")
@@ -86,19 +106,32 @@ def test_what_stands_there_already_is_verified(proxy: Proxy) -> None:
 
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, MESSAGES])
 @pytest.mark.parametrize("model", ["mine", "gem", "claude"])
-def test_each_pinned_route_pins_for_each_provider(proxy: Proxy, path: str, model: str) -> None:
+def test_each_pinned_route_pins_for_each_provider(proxy: Tested, path: str, model: str) -> None:
     with proxy.received() as received:
         proxy.post(path, body(path, model=model), headers={"anthropic-beta": "context-1m"})
     assert [pins_in(sent) for sent in received] == [1]
 
 
-def test_a_list_of_models_is_pinned_for_each(proxy: Proxy) -> None:
+@pytest.mark.parametrize("model", ["mine", "gem", "claude", "bridged"])
+@pytest.mark.parametrize("content", ["Be brief.", [{"type": "text", "text": "Be brief."}]])
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_the_operator_s_message_is_pinned_in_each_form(
+    proxy: Tested, model: str, content: Any, role: str
+) -> None:
+    said = [{"role": role, "content": content}, *HELLO]
+    with proxy.received() as received:
+        proxy.post(CHAT, body(CHAT, model=model, messages=said))
+    assert [pins_in(sent) for sent in received] == [1]
+    assert "Be brief." in json.dumps(received)
+
+
+def test_a_list_of_models_is_pinned_for_each(proxy: Tested) -> None:
     with proxy.received() as received:
         proxy.chat(HELLO, model="mine,other")
     assert [pins_in(sent) for sent in received] == [1, 1]
 
 
-def test_a_client_cannot_switch_it_off(proxy: Proxy) -> None:
+def test_a_client_cannot_switch_it_off(proxy: Tested) -> None:
     # LiteLLM's own mark of guardrails that one of its pipelines has run already.
     managed = {"_pipeline_managed_guardrails": ["pins"]}
     off = {"disable_global_guardrail": True, "guardrails": [], "metadata": {"guardrails": []}}
@@ -147,7 +180,7 @@ DEPLOYED = {
     ],
 )
 def test_a_request_that_could_lose_its_pins_is_refused(
-    proxy: Proxy, path: str, given: dict[str, Any]
+    proxy: Tested, path: str, given: dict[str, Any]
 ) -> None:
     proxy.upstream.answer = lambda sent: (
         (500, {"message": "down"}) if sent.get("model") == "upstream" else {"content": "Hello."}
@@ -193,7 +226,7 @@ ROUTES = [
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_a_route_that_is_not_pinned_is_refused(proxy: Proxy, path: str) -> None:
+def test_a_route_that_is_not_pinned_is_refused(proxy: Tested, path: str) -> None:
     given = {"prompt": "Hello", "messages": HELLO, "contents": [{"parts": [{"text": "Hello"}]}]}
     given |= {"input": "Hello", "retrieval_config": {"vector_store_id": "x"}}
     with proxy.received() as received:
@@ -204,7 +237,7 @@ def test_a_route_that_is_not_pinned_is_refused(proxy: Proxy, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/realtime?model=mine", "/v1/responses", "/vertex_ai/live"])
-def test_a_websocket_is_refused(proxy: Proxy, path: str) -> None:
+def test_a_websocket_is_refused(proxy: Tested, path: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
         connect(
             f"ws{proxy.url.removeprefix('http')}{path}",
@@ -213,18 +246,18 @@ def test_a_websocket_is_refused(proxy: Proxy, path: str) -> None:
     assert refused.value.response.status_code == 403
 
 
-def test_what_reaches_no_language_model_is_let_through(proxy: Proxy) -> None:
+def test_what_reaches_no_language_model_is_let_through(proxy: Tested) -> None:
     with proxy.received() as received:
         proxy.post("/v1/embeddings", {"model": "mine", "input": "Hello"})
         proxy.post("/v1/images/generations", {"model": "mine", "prompt": "A hat"})
     assert [sent.get("input", sent.get("prompt")) for sent in received] == ["Hello", "A hat"]
     for path in ("/v1/models", "/health/liveliness", "/model/info"):
-        assert httpx.get(f"{proxy.url}{path}").status_code == 200
+        assert proxy.http.get(path).status_code == 200
     # By the setting `routes`; what LiteLLM says of it is its own.
     assert "not known to be pinned" not in proxy.post("/rag/query", {"model": "mine"}).text
 
 
-def test_a_summarizer_s_call_is_left_alone_by_rule(proxy: Proxy) -> None:
+def test_a_summarizer_s_call_is_left_alone_by_rule(proxy: Tested) -> None:
     said = [{"role": "user", "content": "Sum it up."}]
     response = proxy.chat(said, model="mine-summarizer")
     assert response.headers[HEADER] == "skipped; rule=models"
@@ -236,7 +269,7 @@ def test_a_summarizer_s_call_is_left_alone_by_rule(proxy: Proxy) -> None:
         assert pins_in(received[0]) == 0
 
 
-def test_a_list_of_models_is_skipped_only_where_each_is(proxy: Proxy) -> None:
+def test_a_list_of_models_is_skipped_only_where_each_is(proxy: Tested) -> None:
     for model in ("mine, mine-summarizer", "mine,x-summarizer", "mine-summarizer,mine"):
         with proxy.received() as received:
             proxy.post(CHAT, body(CHAT, model=model))
@@ -244,7 +277,7 @@ def test_a_list_of_models_is_skipped_only_where_each_is(proxy: Proxy) -> None:
         assert {pins_in(sent) for sent in received} == {1}
 
 
-def test_the_operator_s_fallback_of_a_summarizer_is_pinned(proxy: Proxy) -> None:
+def test_the_operator_s_fallback_of_a_summarizer_is_pinned(proxy: Tested) -> None:
     proxy.upstream.answer = lambda sent: (
         (500, {"message": "down"}) if sent["model"] == "summarizer" else {"content": "Hello."}
     )
@@ -256,7 +289,7 @@ def test_the_operator_s_fallback_of_a_summarizer_is_pinned(proxy: Proxy) -> None
     ]
 
 
-def test_a_client_s_fallback_is_pinned(proxy: Proxy) -> None:
+def test_a_client_s_fallback_is_pinned(proxy: Tested) -> None:
     proxy.upstream.answer = lambda sent: (
         (500, {"message": "down"}) if sent["model"] == "upstream" else {"content": "Hello."}
     )
@@ -265,7 +298,7 @@ def test_a_client_s_fallback_is_pinned(proxy: Proxy) -> None:
     assert [(sent["model"], pins_in(sent)) for sent in received] == [("upstream", 1), ("other", 1)]
 
 
-def test_a_summary_asked_of_an_agent_with_its_tools_is_left_alone(proxy: Proxy) -> None:
+def test_a_summary_asked_of_an_agent_with_its_tools_is_left_alone(proxy: Tested) -> None:
     tools = [{"name": "send", "input_schema": {"type": "object"}}]
     result = {"type": "tool_result", "tool_use_id": "1", "content": "Sum up this conversation"}
     asked = {"type": "text", "text": "Sum up this conversation in detail."}
@@ -282,7 +315,7 @@ def test_a_summary_asked_of_an_agent_with_its_tools_is_left_alone(proxy: Proxy) 
     ("model", "path"), [("replaced", CHAT), ("dropped", CHAT), ("grok", RESPONSES)]
 )
 def test_a_deployment_that_would_lose_the_pins_is_not_called(
-    proxy: Proxy, model: str, path: str
+    proxy: Tested, model: str, path: str
 ) -> None:
     with proxy.received() as received:
         response = proxy.post(path, body(path, model=model))
@@ -291,24 +324,23 @@ def test_a_deployment_that_would_lose_the_pins_is_not_called(
     assert response.headers[HEADER] == "refused"
 
 
-def test_a_health_check_is_pinned(proxy: Proxy) -> None:
+def test_a_health_check_is_pinned(proxy: Tested) -> None:
     with proxy.received() as received:
-        httpx.get(f"{proxy.url}/health?model=mine", timeout=60)
+        proxy.http.get("/health?model=mine")
     assert [pins_in(sent) for sent in received] == [1]
 
 
-def test_a_mistake_in_the_configuration_is_an_error_at_the_start(proxy: Proxy) -> None:
+def test_a_mistake_in_the_configuration_is_an_error_at_the_start(proxy: Tested) -> None:
     off, empty, nested = [line for line in proxy.printed if line.startswith("refused")]
     assert "default_on: true" in off
     assert "policies holds nothing to pin" in empty
     assert "more would not be pinned" in nested
 
 
-def test_litellm_s_own_client_is_served(proxy: Proxy) -> None:
-    client = OpenAI(base_url=f"{proxy.url}/v1", api_key="any", max_retries=0)
-    assert "mine" in [model.id for model in client.models.list()]
+def test_an_openai_client_lists_the_models(proxy: Tested) -> None:
+    assert "mine" in [model.id for model in proxy.client.models.list()]
 
 
-def test_nothing_but_this_machine_is_asked_for(proxy: Proxy) -> None:
+def test_nothing_but_this_machine_is_asked_for(proxy: Tested) -> None:
     # Last, so that all of the above was asked; not from another file, so that it was this proxy.
     assert proxy.network == []
