@@ -14,8 +14,9 @@ from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs
     LitellmParams,
 )
 
-from constraintrot.defenses.frameworks.litellm.placement import PINNED, RESPONSES, in_place, pin
+from constraintrot.defenses.frameworks.litellm.placement import PINNED, in_place, pin
 from constraintrot.defenses.frameworks.litellm.policy_sources import registry_of
+from constraintrot.defenses.frameworks.litellm.provider_support import loses
 from constraintrot.defenses.frameworks.litellm.request_keys import (
     names_fallbacks,
     refused,
@@ -261,24 +262,7 @@ def _loses(kwargs: Mapping[str, Any], call_type: str) -> str | None:
     """Why a call would lose the pins after they were verified; None where it would not."""
     if what := replaced(kwargs):
         return f"{what} would replace the pins"
-    if call_type in RESPONSES and not _takes_instructions(kwargs):
-        return "the provider's responses take no instructions; use chat completions"
-    return None
-
-
-def _takes_instructions(kwargs: Mapping[str, Any]) -> bool:
-    """Whether a provider's own responses API would be sent the instructions."""
-    from litellm.utils import ProviderConfigManager
-
-    model, provider, _, _ = litellm.get_llm_provider(
-        model=str(kwargs.get("model")),
-        custom_llm_provider=kwargs.get("custom_llm_provider"),
-        api_base=kwargs.get("api_base"),
-    )
-    config = ProviderConfigManager.get_provider_responses_api_config(
-        model=model, provider=litellm.LlmProviders(provider)
-    )
-    return config is None or "instructions" in config.get_supported_openai_params(model)
+    return loses(kwargs, call_type)
 
 
 def _groups(kwargs: Mapping[str, Any]) -> list[Any]:

@@ -187,6 +187,32 @@ def test_each_call_of_a_deployment_is_verified() -> None:
             deployed(guard, {**sent, "messages": [user]})
 
 
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("bedrock/agentcore/arn:aws:bedrock-agentcore:eu-west-1:1:runtime/x", False),
+        ("bedrock/agent/A/B", False),
+        ("vertex_ai/agent_engine/projects/p/locations/l/reasoningEngines/1", False),
+        ("a2a/agent", True),
+        ("openai/gpt-5", True),
+        ("anthropic/claude-haiku-4-5", True),
+        ("gemini/gemini-2.5-flash", True),
+        ("bedrock/anthropic.claude-3-haiku-20240307-v1:0", True),
+        ("bedrock/converse/amazon.nova-lite-v1:0", True),
+        ("azure/gpt-5", True),
+        ("ollama_chat/llama3", True),
+        ("cohere_chat/command-r", True),
+        ("my-own/model", True),
+    ],
+)
+def test_a_provider_that_is_not_sent_the_pins_is_not_called(model: str, sent: bool) -> None:
+    if sent:
+        assert block(deployed(guardrail(), hello(model=model))) == 1
+    else:
+        with pytest.raises(litellm.BadRequestError, match="does not send this provider system"):
+            deployed(guardrail(), hello(model=model))
+
+
 def test_a_call_that_no_request_was_pinned_for_is_pinned() -> None:
     call = hello()
     assert block(deployed(guardrail(), call)) == 1
