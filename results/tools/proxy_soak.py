@@ -201,8 +201,7 @@ def soak(requests: int) -> list[Row]:
     """Send the requests and judge them."""
     kinds = [list(KINDS)[number % len(KINDS)] for number in range(requests)]
     with tempfile.TemporaryDirectory() as folder, serving() as upstream:
-        settings = {"policies": [POLICY], "retries": 2}
-        with proxy_of(Path(folder), upstream.url, **settings) as proxy:
+        with proxy_of(Path(folder), upstream.url, retries=2, policies=[POLICY]) as proxy:
             statuses = asyncio.run(_sent(proxy.url, kinds))
         received = [sent for _, sent in upstream.received]
         print(f"{upstream.failed} of {len(received)} answers of the model server were errors")

@@ -59,7 +59,7 @@ def serving() -> Iterator[Upstream]:
     upstream = Upstream()
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     upstream.url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-    config = uvicorn.Config(upstream, log_level="error", lifespan="off")  # type: ignore[arg-type]
+    config = uvicorn.Config(upstream, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
@@ -109,7 +109,10 @@ def _answer(path: str) -> dict[str, Any]:
 
 def _events() -> str:
     base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "x"}
-    deltas = ({"role": "assistant", "content": TEXT}, None), ({}, "stop")
+    deltas: tuple[tuple[dict[str, str], str | None], ...] = (
+        ({"role": "assistant", "content": TEXT}, None),
+        ({}, "stop"),
+    )
     choices = [{"index": 0, "delta": delta, "finish_reason": why} for delta, why in deltas]
     lines = [json.dumps({**base, "choices": [choice]}) for choice in choices]
     return "".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"])

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, cast
 
 import litellm
 from fastapi import HTTPException
+from litellm.exceptions import BadRequestError
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs]
     GuardrailEventHooks,
@@ -289,7 +290,7 @@ def _stop(kwargs: Mapping[str, Any], why: str) -> NoReturn:
     LOGGER.error("a call was stopped: %s", why)
     if (here := passage()) is not None:
         here.stopped = True
-    raise litellm.BadRequestError(
+    raise BadRequestError(
         message=f"constraintrot pins: {why}", model=str(kwargs.get("model")), llm_provider=""
     )
 

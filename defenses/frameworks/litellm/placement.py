@@ -89,7 +89,8 @@ def _operators_texts(data: Mapping[str, Any], call_type: str) -> Iterator[str]:
     yield from _texts(data.get("instructions") if call_type in RESPONSES else None)
     # LiteLLM makes a system message in parts an item of a response's input.
     history: Any = data.get("input" if call_type in RESPONSES else "messages")
-    for message in cast("list[Any]", history if isinstance(history, list) else []):
+    listed: list[Any] = history if isinstance(history, list) else []
+    for message in listed:
         known = cast("Mapping[str, Any]", message) if isinstance(message, Mapping) else {}
         if known.get("role") in _OPERATOR:
             yield from _texts(known.get("content"))
@@ -98,8 +99,9 @@ def _operators_texts(data: Mapping[str, Any], call_type: str) -> Iterator[str]:
 def _texts(content: Any) -> Iterator[str]:
     if isinstance(content, str):
         yield content
-    elif isinstance(content, Sequence):
-        for part in cast("Sequence[Any]", content):
+    else:
+        parts: list[Any] = content if isinstance(content, list) else []
+        for part in parts:
             if isinstance(part, Mapping):
                 yield from _texts(cast("Mapping[str, Any]", part).get("text"))
 
@@ -124,7 +126,7 @@ def _into(content: Any, pinned_block: PinnedBlock, *, at: int = -1) -> Any:
 def _mappings(given: Any, name: str) -> list[Mapping[str, Any]]:
     if not isinstance(given, list):
         raise ValueError(f"{name} is not a list")
-    listed = cast("list[Any]", given)
+    listed: list[Any] = given
     if not all(isinstance(one, Mapping) for one in listed):
         raise ValueError(f"{name} holds what is not an object")
     return listed

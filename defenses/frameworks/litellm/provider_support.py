@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 import litellm
+from litellm.exceptions import BadRequestError
+from litellm.types.utils import LlmProviders  # pyright: ignore[reportMissingTypeStubs]
 from litellm.utils import ProviderConfigManager  # pyright: ignore[reportMissingTypeStubs]
 
 from constraintrot.defenses.frameworks.litellm.placement import CHAT, RESPONSES
@@ -29,8 +31,8 @@ def loses(call: Mapping[str, Any], call_type: str) -> str | None:
             custom_llm_provider=call.get("custom_llm_provider"),
             api_base=call.get("api_base"),
         )
-        known = litellm.LlmProviders(provider)
-    except (ValueError, litellm.BadRequestError):
+        known = LlmProviders(provider)
+    except (ValueError, BadRequestError):
         # LiteLLM refuses such a call itself, or hands it to the operator's own handler.
         return None
     if call_type in RESPONSES:
@@ -42,14 +44,14 @@ def loses(call: Mapping[str, Any], call_type: str) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def _takes_instructions(model: str, provider: litellm.LlmProviders) -> bool:
+def _takes_instructions(model: str, provider: LlmProviders) -> bool:
     config = ProviderConfigManager.get_provider_responses_api_config(model=model, provider=provider)
     # Without one LiteLLM makes a chat completion of it, which is looked at by itself.
     return config is None or "instructions" in config.get_supported_openai_params(model)
 
 
 @lru_cache(maxsize=1024)
-def _keeps_system(model: str, provider: litellm.LlmProviders) -> bool:
+def _keeps_system(model: str, provider: LlmProviders) -> bool:
     """Found out by having LiteLLM translate a request, which sends nothing.
 
     Agents behind LiteLLM are sent the last message alone. Where a translation is not to

@@ -101,7 +101,8 @@ def replaced(data: Mapping[str, Any]) -> str | None:
     if isinstance(extra, Mapping) and (keys := CARRIERS & set(cast("Mapping[str, Any]", extra))):
         return f"extra_body.{min(keys)}"
     dropped: Any = data.get("additional_drop_params")
-    for path in cast("list[Any]", dropped if isinstance(dropped, list) else [dropped]):
+    paths: list[Any] = dropped if isinstance(dropped, list) else [dropped]
+    for path in paths:
         # LiteLLM takes paths too, as in "messages[0].content".
         if isinstance(path, str) and path.replace("[", ".").split(".")[0] in CARRIERS:
             return f"additional_drop_params: {path}"
@@ -115,4 +116,5 @@ def _body(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _names(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(one, str) for one in cast("list[Any]", given))
+    listed: list[Any] = given if isinstance(given, list) else [None]
+    return all(isinstance(one, str) for one in listed)

@@ -67,24 +67,24 @@ def _last_words(data: Mapping[str, Any]) -> str | None:
 
     What a tool returned is not the user's, so a document cannot have a request left alone.
     """
-    history = data.get("messages", data.get("input"))
+    history: Any = data.get("messages", data.get("input"))
     if isinstance(history, str):
         return history.strip()
-    if not isinstance(history, Sequence) or not history:
-        return None
-    last: Any = cast("Sequence[Any]", history)[-1]
-    if not isinstance(last, Mapping):
-        return None
-    message = cast("Mapping[str, Any]", last)
+    message = _last(history)
     if message.get("role") != "user":
         return None
     content: Any = message.get("content")
-    if isinstance(content, Sequence) and not isinstance(content, str) and content:
+    if not isinstance(content, str):
         # Claude Code's last message holds the results of tools, and then the user's words.
-        part: Any = cast("Sequence[Any]", content)[-1]
-        known = cast("Mapping[str, Any]", part) if isinstance(part, Mapping) else {}
-        content = known.get("text") if known.get("type") in ("text", "input_text") else None
+        part = _last(content)
+        content = part.get("text") if part.get("type") in ("text", "input_text") else None
     return content.strip() if isinstance(content, str) else None
+
+
+def _last(given: Any) -> Mapping[str, Any]:
+    listed: list[Any] = given if isinstance(given, list) else []
+    last: Any = listed[-1] if listed else None
+    return cast("Mapping[str, Any]", last) if isinstance(last, Mapping) else {}
 
 
 def _patterns(rules: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -98,5 +98,5 @@ def _patterns(rules: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def _listed(given: Any) -> list[str]:
     if isinstance(given, str):
         return [given]
-    listed = cast("list[Any]", given) if isinstance(given, (list, tuple)) else []
+    listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else []
     return [one for one in listed if isinstance(one, str)]

@@ -18,7 +18,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 with warnings.catch_warnings():
     # LiteLLM's own imports are not up to date with what they use.
     warnings.simplefilter("ignore")
-    import litellm
+    from litellm.exceptions import BadRequestError
 
     from constraintrot.defenses.frameworks.litellm import RECEIPT, PinGuardrail, pinned, placement
     from constraintrot.defenses.frameworks.litellm.routes import Passage, allowed, passing
@@ -152,7 +152,7 @@ def test_a_system_message_in_parts() -> None:
 def test_a_call_without_a_place_for_pins_is_refused(call_type: str) -> None:
     with pytest.raises(HTTPException, match="no place for pins"):
         ran(guardrail(), {"prompt": "Hello"}, call_type)
-    with pytest.raises(litellm.BadRequestError, match="no place for pins"):
+    with pytest.raises(BadRequestError, match="no place for pins"):
         deployed(guardrail(), {"model": "x", "prompt": "Hello"}, call_type)
     sent = {"model": "x", "input": "Hello"}
     assert deployed(guardrail(), ran(guardrail(), sent, "aembedding"), "aembedding") == sent
@@ -179,11 +179,12 @@ def test_each_call_of_a_deployment_is_verified() -> None:
     with passing(Passage()):
         sent = ran(guard, hello())
         assert deployed(guard, sent) is sent
-        for call in ({"messages": hello()["messages"]}, {"messages": []}, {}):
-            with pytest.raises(litellm.BadRequestError, match="the pins are not in the request"):
+        lost: list[dict[str, Any]] = [{"messages": hello()["messages"]}, {"messages": []}, {}]
+        for call in lost:
+            with pytest.raises(BadRequestError, match="the pins are not in the request"):
                 deployed(guard, {**sent, "messages": None} | call)
         user = {"role": "user", "content": sent["messages"][0]["content"]}
-        with pytest.raises(litellm.BadRequestError, match="the pins are not in the request"):
+        with pytest.raises(BadRequestError, match="the pins are not in the request"):
             deployed(guard, {**sent, "messages": [user]})
 
 
@@ -209,7 +210,7 @@ def test_a_provider_that_is_not_sent_the_pins_is_not_called(model: str, sent: bo
     if sent:
         assert block(deployed(guardrail(), hello(model=model))) == 1
     else:
-        with pytest.raises(litellm.BadRequestError, match="does not send this provider system"):
+        with pytest.raises(BadRequestError, match="does not send this provider system"):
             deployed(guardrail(), hello(model=model))
 
 

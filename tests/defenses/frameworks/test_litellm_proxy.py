@@ -23,7 +23,7 @@ UNPINNED = [{"role": "user", "content": "Unpinned."}]
 REFUSED = {"guardrail": "pins.PinGuardrail", "mode": "pre_call", "policies": [POLICY]}
 
 
-class Tested(Proxy):
+class Watched(Proxy):
     """A proxy whose upstream keeps what it received."""
 
     upstream: Stub
@@ -42,7 +42,7 @@ class Tested(Proxy):
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tested]:
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("proxy")
     (folder / "policies").mkdir()
     (folder / "policies" / "email.md").write_text(POLICY)
@@ -54,15 +54,15 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tested]:
         guard(seeds=str(folder / "nested")),
     ]
     skip = {"models": ["*-summarizer"], "last_message": ["Sum up this conversation*"]}
-    given = {"seeds": str(folder / "policies"), "skip": skip, "routes": ["/rag/*"]}
+    given: dict[str, Any] = {"seeds": str(folder / "policies"), "skip": skip, "routes": ["/rag/*"]}
     with serving() as stub, proxy_of(folder, stub.url, *refused, **given) as started:
-        tested = Tested(started.url, started.folder, started.printed)
-        tested.upstream = stub
-        yield tested
+        watched = Watched(started.url, started.folder, started.printed)
+        watched.upstream = stub
+        yield watched
 
 
 @pytest.fixture(autouse=True)
-def answers(proxy: Tested) -> None:
+def answers(proxy: Watched) -> None:
     proxy.upstream.say("Hello.")
 
 
@@ -72,7 +72,7 @@ def body(path: str, **given: Any) -> dict[str, Any]:
     return made | ({"max_tokens": 9} if path == MESSAGES else {}) | given
 
 
-def test_a_client_s_request_is_pinned(proxy: Tested) -> None:
+def test_a_client_s_request_is_pinned(proxy: Watched) -> None:
     response = proxy.chat([{"role": "system", "content": "Be brief."}, *HELLO])
     assert response.parse().choices[0].message.content == "Hello."
     system, user = proxy.sent["messages"]
@@ -88,7 +88,7 @@ def test_a_client_s_request_is_pinned(proxy: Tested) -> None:
     assert manifest.removeprefix("manifest=") in receipts[-1]
 
 
-def test_a_stream_is_pinned(proxy: Tested) -> None:
+def test_a_stream_is_pinned(proxy: Watched) -> None:
     response = proxy.chat(HELLO, stream=True)
     assert response.headers[HEADER].startswith("injected; ")
     parts = [part.choices[0].delta.content for part in response.parse() if part.choices]
@@ -97,7 +97,7 @@ def test_a_stream_is_pinned(proxy: Tested) -> None:
     assert pins_in(proxy.sent) == 1
 
 
-def test_what_stands_there_already_is_verified(proxy: Tested) -> None:
+def test_what_stands_there_already_is_verified(proxy: Watched) -> None:
     proxy.chat(HELLO)
     again = proxy.chat(proxy.sent["messages"])
     assert again.headers[HEADER].startswith("verified; ")
@@ -106,7 +106,7 @@ def test_what_stands_there_already_is_verified(proxy: Tested) -> None:
 
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, MESSAGES])
 @pytest.mark.parametrize("model", ["mine", "gem", "claude"])
-def test_each_pinned_route_pins_for_each_provider(proxy: Tested, path: str, model: str) -> None:
+def test_each_pinned_route_pins_for_each_provider(proxy: Watched, path: str, model: str) -> None:
     with proxy.received() as received:
         proxy.post(path, body(path, model=model), headers={"anthropic-beta": "context-1m"})
     assert [pins_in(sent) for sent in received] == [1]
@@ -116,7 +116,7 @@ def test_each_pinned_route_pins_for_each_provider(proxy: Tested, path: str, mode
 @pytest.mark.parametrize("content", ["Be brief.", [{"type": "text", "text": "Be brief."}]])
 @pytest.mark.parametrize("role", ["system", "developer"])
 def test_the_operator_s_message_is_pinned_in_each_form(
-    proxy: Tested, model: str, content: Any, role: str
+    proxy: Watched, model: str, content: Any, role: str
 ) -> None:
     said = [{"role": role, "content": content}, *HELLO]
     with proxy.received() as received:
@@ -125,13 +125,13 @@ def test_the_operator_s_message_is_pinned_in_each_form(
     assert "Be brief." in json.dumps(received)
 
 
-def test_a_list_of_models_is_pinned_for_each(proxy: Tested) -> None:
+def test_a_list_of_models_is_pinned_for_each(proxy: Watched) -> None:
     with proxy.received() as received:
         proxy.chat(HELLO, model="mine,other")
     assert [pins_in(sent) for sent in received] == [1, 1]
 
 
-def test_a_client_cannot_switch_it_off(proxy: Tested) -> None:
+def test_a_client_cannot_switch_it_off(proxy: Watched) -> None:
     # LiteLLM's own mark of guardrails that one of its pipelines has run already.
     managed = {"_pipeline_managed_guardrails": ["pins"]}
     off = {"disable_global_guardrail": True, "guardrails": [], "metadata": {"guardrails": []}}
@@ -180,7 +180,7 @@ DEPLOYED = {
     ],
 )
 def test_a_request_that_could_lose_its_pins_is_refused(
-    proxy: Tested, path: str, given: dict[str, Any]
+    proxy: Watched, path: str, given: dict[str, Any]
 ) -> None:
     proxy.upstream.answer = lambda sent: (
         (500, {"message": "down"}) if sent.get("model") == "upstream" else {"content": "Hello."}
@@ -226,8 +226,12 @@ ROUTES = [
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_a_route_that_is_not_pinned_is_refused(proxy: Tested, path: str) -> None:
-    given = {"prompt": "Hello", "messages": HELLO, "contents": [{"parts": [{"text": "Hello"}]}]}
+def test_a_route_that_is_not_pinned_is_refused(proxy: Watched, path: str) -> None:
+    given: dict[str, Any] = {
+        "prompt": "Hello",
+        "messages": HELLO,
+        "contents": [{"parts": [{"text": "Hello"}]}],
+    }
     given |= {"input": "Hello", "retrieval_config": {"vector_store_id": "x"}}
     with proxy.received() as received:
         response = proxy.post(path, {"model": "mine", **given})
@@ -237,7 +241,7 @@ def test_a_route_that_is_not_pinned_is_refused(proxy: Tested, path: str) -> None
 
 
 @pytest.mark.parametrize("path", ["/v1/realtime?model=mine", "/v1/responses", "/vertex_ai/live"])
-def test_a_websocket_is_refused(proxy: Tested, path: str) -> None:
+def test_a_websocket_is_refused(proxy: Watched, path: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
         connect(
             f"ws{proxy.url.removeprefix('http')}{path}",
@@ -246,7 +250,7 @@ def test_a_websocket_is_refused(proxy: Tested, path: str) -> None:
     assert refused.value.response.status_code == 403
 
 
-def test_what_reaches_no_language_model_is_let_through(proxy: Tested) -> None:
+def test_what_reaches_no_language_model_is_let_through(proxy: Watched) -> None:
     with proxy.received() as received:
         proxy.post("/v1/embeddings", {"model": "mine", "input": "Hello"})
         proxy.post("/v1/images/generations", {"model": "mine", "prompt": "A hat"})
@@ -257,7 +261,7 @@ def test_what_reaches_no_language_model_is_let_through(proxy: Tested) -> None:
     assert "not known to be pinned" not in proxy.post("/rag/query", {"model": "mine"}).text
 
 
-def test_a_summarizer_s_call_is_left_alone_by_rule(proxy: Tested) -> None:
+def test_a_summarizer_s_call_is_left_alone_by_rule(proxy: Watched) -> None:
     said = [{"role": "user", "content": "Sum it up."}]
     response = proxy.chat(said, model="mine-summarizer")
     assert response.headers[HEADER] == "skipped; rule=models"
@@ -269,7 +273,7 @@ def test_a_summarizer_s_call_is_left_alone_by_rule(proxy: Tested) -> None:
         assert pins_in(received[0]) == 0
 
 
-def test_a_list_of_models_is_skipped_only_where_each_is(proxy: Tested) -> None:
+def test_a_list_of_models_is_skipped_only_where_each_is(proxy: Watched) -> None:
     for model in ("mine, mine-summarizer", "mine,x-summarizer", "mine-summarizer,mine"):
         with proxy.received() as received:
             proxy.post(CHAT, body(CHAT, model=model))
@@ -277,7 +281,7 @@ def test_a_list_of_models_is_skipped_only_where_each_is(proxy: Tested) -> None:
         assert {pins_in(sent) for sent in received} == {1}
 
 
-def test_the_operator_s_fallback_of_a_summarizer_is_pinned(proxy: Tested) -> None:
+def test_the_operator_s_fallback_of_a_summarizer_is_pinned(proxy: Watched) -> None:
     proxy.upstream.answer = lambda sent: (
         (500, {"message": "down"}) if sent["model"] == "summarizer" else {"content": "Hello."}
     )
@@ -289,7 +293,7 @@ def test_the_operator_s_fallback_of_a_summarizer_is_pinned(proxy: Tested) -> Non
     ]
 
 
-def test_a_client_s_fallback_is_pinned(proxy: Tested) -> None:
+def test_a_client_s_fallback_is_pinned(proxy: Watched) -> None:
     proxy.upstream.answer = lambda sent: (
         (500, {"message": "down"}) if sent["model"] == "upstream" else {"content": "Hello."}
     )
@@ -298,7 +302,7 @@ def test_a_client_s_fallback_is_pinned(proxy: Tested) -> None:
     assert [(sent["model"], pins_in(sent)) for sent in received] == [("upstream", 1), ("other", 1)]
 
 
-def test_a_summary_asked_of_an_agent_with_its_tools_is_left_alone(proxy: Tested) -> None:
+def test_a_summary_asked_of_an_agent_with_its_tools_is_left_alone(proxy: Watched) -> None:
     tools = [{"name": "send", "input_schema": {"type": "object"}}]
     result = {"type": "tool_result", "tool_use_id": "1", "content": "Sum up this conversation"}
     asked = {"type": "text", "text": "Sum up this conversation in detail."}
@@ -315,7 +319,7 @@ def test_a_summary_asked_of_an_agent_with_its_tools_is_left_alone(proxy: Tested)
     ("model", "path"), [("replaced", CHAT), ("dropped", CHAT), ("grok", RESPONSES)]
 )
 def test_a_deployment_that_would_lose_the_pins_is_not_called(
-    proxy: Tested, model: str, path: str
+    proxy: Watched, model: str, path: str
 ) -> None:
     with proxy.received() as received:
         response = proxy.post(path, body(path, model=model))
@@ -324,23 +328,23 @@ def test_a_deployment_that_would_lose_the_pins_is_not_called(
     assert response.headers[HEADER] == "refused"
 
 
-def test_a_health_check_is_pinned(proxy: Tested) -> None:
+def test_a_health_check_is_pinned(proxy: Watched) -> None:
     with proxy.received() as received:
         proxy.http.get("/health?model=mine")
     assert [pins_in(sent) for sent in received] == [1]
 
 
-def test_a_mistake_in_the_configuration_is_an_error_at_the_start(proxy: Tested) -> None:
+def test_a_mistake_in_the_configuration_is_an_error_at_the_start(proxy: Watched) -> None:
     off, empty, nested = [line for line in proxy.printed if line.startswith("refused")]
     assert "default_on: true" in off
     assert "policies holds nothing to pin" in empty
     assert "more would not be pinned" in nested
 
 
-def test_an_openai_client_lists_the_models(proxy: Tested) -> None:
+def test_an_openai_client_lists_the_models(proxy: Watched) -> None:
     assert "mine" in [model.id for model in proxy.client.models.list()]
 
 
-def test_nothing_but_this_machine_is_asked_for(proxy: Tested) -> None:
+def test_nothing_but_this_machine_is_asked_for(proxy: Watched) -> None:
     # Last, so that all of the above was asked; not from another file, so that it was this proxy.
     assert proxy.network == []
