@@ -15,7 +15,12 @@ from litellm.types.guardrails import (  # pyright: ignore[reportMissingTypeStubs
     LitellmParams,
 )
 
-from constraintrot.defenses.frameworks.litellm.placement import PINNED, in_place, pin
+from constraintrot.defenses.frameworks.litellm.placement import (
+    PINNED,
+    in_place,
+    pin,
+    writes_nothing,
+)
 from constraintrot.defenses.frameworks.litellm.policy_sources import registry_of
 from constraintrot.defenses.frameworks.litellm.provider_support import loses
 from constraintrot.defenses.frameworks.litellm.request_keys import (
@@ -45,24 +50,6 @@ HEADER = "x-constraintrot-pins"
 RECEIPT = "constraintrot_pins"
 """Key of the receipt in a request's metadata, which the proxy's loggers are given."""
 
-# Calls that have a model write nothing, by LiteLLM's names.
-_NO_TEXT = frozenset(
-    [
-        "call_mcp_tool",
-        "count_tokens",
-        "embedding",
-        "embeddings",
-        "image_edit",
-        "image_generation",
-        "list_input_items",
-        "list_mcp_tools",
-        "moderation",
-        "rerank",
-        "transcription",
-        "audio_transcription",
-    ]
-)
-_KEPT = ("get_", "retrieve_", "list_", "delete_", "cancel_", "file_")
 _SETTINGS = frozenset({"guardrail_name", "event_hook", "default_on", "guardrail_id"})
 
 
@@ -154,7 +141,7 @@ class PinGuardrail(CustomGuardrail):
             _left_alone(data, "routes")
             return data
         if kind not in PINNED:
-            if not _writes_nothing(kind):
+            if not writes_nothing(kind):
                 _refuse(f"a call of the type {kind} has no place for pins")
             return data
         if why := refused(data, kind, self.keys):
@@ -193,7 +180,7 @@ class PinGuardrail(CustomGuardrail):
         if here is not None and (here.let_through or self._skips(here, kwargs)):
             return kwargs
         if kind not in PINNED:
-            if not _writes_nothing(kind):
+            if not writes_nothing(kind):
                 _stop(kwargs, f"a call of the type {kind} has no place for pins")
             return kwargs
         if why := _loses(kwargs, kind):
@@ -252,11 +239,6 @@ def _check(settings: Mapping[str, Any]) -> None:
     known = _SETTINGS | set(LitellmParams.model_fields)
     if unknown := sorted(set(settings) - known):
         raise ParameterError(f"unknown setting {unknown[0]!r} of the guardrail that pins")
-
-
-def _writes_nothing(call_type: str) -> bool:
-    name = call_type.removeprefix("a")
-    return call_type in _NO_TEXT or name in _NO_TEXT or name.startswith(_KEPT)
 
 
 def _loses(kwargs: Mapping[str, Any], call_type: str) -> str | None:

@@ -23,6 +23,24 @@ MESSAGES = frozenset({"anthropic_messages"})
 PINNED = CHAT | RESPONSES | MESSAGES
 """LiteLLM's call types that have a place for the pins."""
 
+# Less a leading "a", as in `aembedding`.
+_NO_TEXT = frozenset(
+    [
+        "audio_transcription",
+        "call_mcp_tool",
+        "count_tokens",
+        "embedding",
+        "embeddings",
+        "image_edit",
+        "image_generation",
+        "list_input_items",
+        "list_mcp_tools",
+        "moderation",
+        "rerank",
+        "transcription",
+    ]
+)
+_KEPT = ("get_", "retrieve_", "list_", "delete_", "cancel_", "file_")
 _OPERATOR = ("system", "developer")
 
 
@@ -69,6 +87,12 @@ def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None
         _content(data.get("system"), "system")
         if system := _into(data.get("system"), pinned_block):
             data["system"] = system
+
+
+def writes_nothing(call_type: str) -> bool:
+    """Whether calls of a type are known to have no language model write anything."""
+    names = (call_type, call_type.removeprefix("a"))
+    return any(name in _NO_TEXT or name.startswith(_KEPT) for name in names)
 
 
 def in_place(data: Mapping[str, Any], call_type: str, block: str) -> bool:
