@@ -279,7 +279,7 @@ def litellm() -> tuple[float, float]:
                 {"role": "system", "content": "Be brief."},
                 {"role": "user", "content": "Hello"},
             ]
-            data = {"model": "mine", "messages": said}
+            data = {"model": "openai/mine", "messages": said}
             return runner.run(calls(guard, data))
 
         return ask

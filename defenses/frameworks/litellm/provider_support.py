@@ -25,22 +25,30 @@ def loses(call: Mapping[str, Any], call_type: str) -> str | None:
     """
     if call_type not in CHAT | RESPONSES:
         return None
-    try:
-        model, provider, _, _ = litellm.get_llm_provider(
-            model=str(call.get("model")),
-            custom_llm_provider=call.get("custom_llm_provider"),
-            api_base=call.get("api_base"),
-        )
-        known = LlmProviders(provider)
-    except (ValueError, BadRequestError):
-        # LiteLLM refuses such a call itself, or hands it to the operator's own handler.
+    found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
+    if found is None:
         return None
+    model, known = found
     if call_type in RESPONSES:
         if not _takes_instructions(model, known):
             return "the provider's responses take no instructions; use chat completions"
     elif not _keeps_system(model, known):
         return "LiteLLM does not send this provider system messages"
     return None
+
+
+@lru_cache(maxsize=1024)
+def _provider(
+    model: str, named: str | None, address: str | None
+) -> tuple[str, LlmProviders] | None:
+    try:
+        name, provider, _, _ = litellm.get_llm_provider(
+            model=model, custom_llm_provider=named, api_base=address
+        )
+        return name, LlmProviders(provider)
+    except (ValueError, BadRequestError):
+        # LiteLLM refuses such a call itself, or hands it to the operator's own handler.
+        return None
 
 
 @lru_cache(maxsize=1024)
