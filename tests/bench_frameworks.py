@@ -259,13 +259,19 @@ def google_adk() -> tuple[float, float]:
 
 
 def litellm() -> tuple[float, float]:
-    """A proxy's hook before a call, with the guardrail and with one that does nothing."""
+    """A proxy's hooks before a call and before a deployment's, with the guardrail and without."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     from litellm.integrations.custom_guardrail import CustomGuardrail
 
     from constraintrot.defenses.frameworks.litellm import PinGuardrail
+    from constraintrot.defenses.frameworks.litellm.routes import Passage, passing
 
     pins = pinned_block()
+
+    async def calls(guard: Any, data: dict[str, Any]) -> object:
+        with passing(Passage()):
+            sent = await guard.async_pre_call_hook(None, None, data, "acompletion")
+            return await guard.async_pre_call_deployment_hook(sent or data, "acompletion")
 
     def agent(guard: CustomGuardrail, runner: asyncio.Runner) -> Callable[[], object]:
         def ask() -> object:
@@ -273,9 +279,8 @@ def litellm() -> tuple[float, float]:
                 {"role": "system", "content": "Be brief."},
                 {"role": "user", "content": "Hello"},
             ]
-            data = {"model": "mine", "messages": said}
-            call: Any = guard.async_pre_call_hook
-            return runner.run(call(None, None, data, "acompletion"))
+            data = {"model": "openai/mine", "messages": said}
+            return runner.run(calls(guard, data))
 
         return ask
 

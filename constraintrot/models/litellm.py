@@ -7,8 +7,8 @@
 
 API keys come from LiteLLM's environment variables. Model arguments other than
 ``api_base`` are passed to ``litellm.acompletion``, such as ``-M drop_params=true``.
-LiteLLM's telemetry is off, and it uses the table of prices in its package instead
-of downloading one.
+LiteLLM's telemetry is off, and it uses the tables in its package (prices, Anthropic's
+beta headers) instead of downloading them.
 """
 
 from __future__ import annotations
@@ -163,8 +163,10 @@ class LiteLLMAPI(ModelAPI):
 
 
 def _imported() -> Any:
-    # LiteLLM reads this at import; without it, it downloads its table of prices.
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    # Without these LiteLLM downloads its table of prices, at import, and its list of
+    # Anthropic's beta headers, at the first request with such a header.
+    for switch in ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"):
+        os.environ.setdefault(switch, "True")
     require("the provider litellm", "litellm")
     import litellm as module
 
