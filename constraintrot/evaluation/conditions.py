@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from constraintrot.errors import ParameterError, UnknownNameError
 
-Edit: TypeAlias = Literal["removed", "restored"]
+Edit: TypeAlias = Literal["removed", "restored", "sham"]
 
 # A long context, where its length is not given, against the others' history.
 LONG_FACTOR = 5
@@ -26,8 +26,9 @@ class Condition:
         name: as it is written in ``-T conditions=`` and in metadata.
         policy: whether the policy stands in the conversation.
         compacts: whether the history is compacted before the trigger.
-        edit: what is done to the compacted context: the policy's sentences
-            removed, or removed and the policy put back verbatim.
+        edit: what is done to the compacted context: the policy's clauses
+            removed; removed, and the policy put back verbatim; or as much other
+            text removed instead.
         long: whether the history is drawn out to ``long_tokens``.
         long_tokens: that target in o200k tokens; None for the default factor.
         attack: attack that the condition stands for, or None.
@@ -66,6 +67,7 @@ FAMILY = _named(
     Condition("compaction"),
     Condition("long_context", compacts=False, long=True),
     Condition("summary_removed", edit="removed"),
+    Condition("sham", edit="sham"),
     Condition("summary_restored", edit="restored"),
     Condition("attack_volume", attack="volume"),
     Condition("attack_inject", attack="inject_deprecation"),
@@ -114,6 +116,7 @@ LAUNDERING = {
 # Every condition of the package's tasks, in the order in which reports list them.
 CONDITIONS: Mapping[str, Condition] = {**FAMILY, **STRESS, **OPERATOR, **LAUNDERING}
 DEFAULT = ("floor", "control", "compaction")
+EDITS = tuple(condition.name for condition in FAMILY.values() if condition.edit)
 
 
 def conditions(

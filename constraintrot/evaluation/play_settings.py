@@ -21,8 +21,8 @@ class PlaySettings:
         defense: the defense around the agent, ``none`` for none.
         scaffold: ``direct``, ``deliberate`` or ``deliberate_decline_first``; empty
             until the agent's model is known, which decides where nobody did.
-        share_as: key under which the compacted context is shared with the
-            conditions that differ only after it; None where none does.
+        share_as: key under which what the compactor gives back is shared with the
+            conditions that show it the same messages; None where none does.
     """
 
     condition: Condition

@@ -26,7 +26,6 @@ _CJK = re.compile(r"[\u3400-\u9fff]")
 BULLET = re.compile(
     r"\s*(?:[-*•·–]\s+|\(?\d{1,2}[.)](?:\s+|$)|\d{1,2}、|[(（][\d一二三四五六七八九十]{1,3}[)）]\s*)"
 )
-_HEADER = re.compile(r"\s*\[[^\]\n]*\]\s*")
 _LABEL = re.compile(r"[^:：,，;；.。!?！？\n]{1,48}(?::(?=\s)|：)\**\s*")
 _BREAK = re.compile(r"[;；]\s*|\s+[–—-]\s+|\s*——\s*|—|,(?=\s)\s*|，")
 _PAIRS = {"(": ")", "（": "）", "“": "”", "「": "」", "『": "』", "《": "》", "[": "]", "【": "】"}
@@ -55,14 +54,12 @@ class Clause(Span):
         label: whether it only names what comes after it ("User instructions:").
         binds: whether the clause that it leans on says something else without it
             (a condition).
-        header: whether it is a compactor's own heading, which is never cut.
     """
 
     sentence: int
     leans: int = 0
     label: bool = False
     binds: bool = False
-    header: bool = False
 
 
 def clauses(text: str) -> list[Clause]:
@@ -70,10 +67,7 @@ def clauses(text: str) -> list[Clause]:
     found: list[Clause] = []
     at = 0
     for number, sentence in enumerate(_lines(text)):
-        if _HEADER.fullmatch(sentence):
-            found.append(Clause(at, at + len(sentence), number, header=True))
-        else:
-            found += _of_sentence(sentence, at, number)
+        found += _of_sentence(sentence, at, number)
         at += len(sentence)
     return found
 
@@ -81,6 +75,15 @@ def clauses(text: str) -> list[Clause]:
 def size(text: str) -> int:
     """Words of a text; each Chinese character counts as one."""
     return len(_CJK.findall(text)) + len(re.findall(r"\w+", _CJK.sub(" ", text)))
+
+
+def overlapping(parts: Sequence[Clause], spans: Sequence[Span]) -> set[int]:
+    """The numbers of the clauses that share a character with some spans."""
+    return {
+        at
+        for at, part in enumerate(parts)
+        if any(part.start < span.end and span.start < part.end for span in spans)
+    }
 
 
 def with_dependents(parts: Sequence[Clause], chosen: Collection[int]) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from constraintrot.grading.clauses import Clause, Span, clauses, size, with_dependents
+from constraintrot.grading.clauses import Clause, Span, clauses, overlapping, size, with_dependents
 from constraintrot.grading.survival import WINDOW, best_window
 from constraintrot.scenario.schema import WORDINGS, Variant
 
@@ -48,11 +48,7 @@ def _verbatim(text: str, parts: Sequence[Clause], variant: Variant) -> set[int]:
         words = variant.policy(wording).split()
         pattern = re.compile(r"\s+".join(map(re.escape, words)))
         for match in pattern.finditer(text):
-            found |= {
-                at
-                for at, part in enumerate(parts)
-                if part.start < match.end() and match.start() < part.end
-            }
+            found |= overlapping(parts, [Span(*match.span())])
     return found
 
 

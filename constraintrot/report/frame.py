@@ -45,7 +45,12 @@ FACTS = (
     "tokens_after",
     "context_tokens",
     "compact_at",
+    "summary_draw",
+    "summary_retries",
+    "removed_characters",
+    "removed_tokens",
     "degenerate",
+    "degenerate_because",
     "seconds_defense",
 )
 UNREADABLE = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.report import contrasts
 from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
@@ -83,7 +84,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
 
 
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """What a reader must know before reading the rates: pooling, replicates, degenerate pairs."""
+    """What a reader must know before reading the rates: pooling, replicates, contrasts."""
     found: list[str] = []
     known = [key for key in keys if key in frame]
     for fact in POOLED:
@@ -101,14 +102,7 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             f"! {again} episodes are there again with the same variant, replicate and facts: two"
             " runs are counted together."
         )
-    edits = frame[frame["condition"].isin(["summary_removed", "summary_restored"])]
-    degenerate = int((edits["degenerate"] == True).sum())  # noqa: E712  # a column of objects
-    if degenerate:
-        found.append(
-            f"{degenerate} of {len(edits)} summary_removed and summary_restored episodes are"
-            " degenerate: their summary held no policy to remove."
-        )
-    return found
+    return [*found, *contrasts.pairing(frame), *contrasts.lines(frame)]
 
 
 def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:

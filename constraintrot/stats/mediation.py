@@ -53,7 +53,7 @@ class Mediation:
         deletion: summary_removed less summary_restored: the policy taken out of
             the same summary, everything else equal.
         share: of the total, what restoring the policy takes away, 1 - direct / total.
-        degenerate: pairs whose summary held no policy to remove.
+        degenerate: pairs whose summary held no policy to remove, or little else.
         n: episodes that all four conditions share.
     """
 
@@ -139,7 +139,7 @@ def mediate(
         arms: violation, 0 or 1 an episode, of control, compaction,
             summary_removed and summary_restored; the same episodes in each.
         labels: the cluster of each episode.
-        degenerate: whether its summary held no policy to remove.
+        degenerate: whether its summary held no policy to remove, or little else.
         confidence: nominal coverage.
         options: resamples and seed of the bootstrap.
 

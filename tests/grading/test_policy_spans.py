@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from constraintrot.grading.clause_cutting import cut
-from constraintrot.grading.clauses import clauses
+from constraintrot.grading.clauses import clauses, overlapping
 from constraintrot.grading.policy_spans import policy_spans
 from constraintrot.grading.survival import survival
 from constraintrot.scenario.files import FOLDER, load
@@ -22,13 +22,8 @@ DOMAIN = str(EMAIL.values["domain"])
 
 
 def left(text: str, variant: Variant = EMAIL) -> str:
-    spans = policy_spans(text, variant)
     parts = clauses(text)
-    gone = {
-        at
-        for at, part in enumerate(parts)
-        if any(part.start < span.end and span.start < part.end for span in spans)
-    }
+    gone = overlapping(parts, policy_spans(text, variant))
     return cut(text, parts, gone)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constraintrot.errors import ParameterError
+from constraintrot.report import contrasts
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.figure import mosaic, steps
 from constraintrot.report.page.view import (
@@ -24,6 +25,7 @@ from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.stats.frames import KEYS, frame_mediate, labels
 from constraintrot.stats.mediation import Mediation, by_survival
+from constraintrot.stats.paired import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,18 +88,29 @@ def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         except ParameterError as error:
             blocks.append(f"{agent}: no mediation: {error}.")
             continue
-        blocks.append(_mediated(cells, found, agent))
+        blocks.append(_mediated(cells, found, agent, _own(mine)))
     if not blocks:
-        command = f"{_EVAL} -T conditions=control,compaction,summary_removed,summary_restored"
+        command = f"{_EVAL} -T conditions=control,compaction,summary_removed,sham,summary_restored"
         blocks.append(Missing("Mediation (policy taken out of a summary, and put back)", command))
     return blocks
 
 
-def _mediated(cells: Cells, found: Mediation, agent: str) -> Table:
+def _own(frame: pd.DataFrame) -> Comparison | None:
+    """The policy's own part of a deletion, where a sham shows what the rest does."""
+    if contrasts.SHAM not in set(frame["condition"]):
+        return None
+    try:
+        return contrasts.less_sham(frame)
+    except ParameterError:
+        return None
+
+
+def _mediated(cells: Cells, found: Mediation, agent: str, own: Comparison | None) -> Table:
     named = (
         ("compaction less control", "total", found.total),
         ("policy put back, less control", "direct", found.direct),
         ("policy taken out, less put back", "deletion", found.deletion),
+        *((("policy taken out, less as much else taken out", "own part", own),) if own else ()),
     )
     rows = [
         Row((said, name), (points(cells.keep(one.difference, TITLE, agent, name)),))
@@ -105,11 +118,11 @@ def _mediated(cells: Cells, found: Mediation, agent: str) -> Table:
     ]
     told = share(cells.keep(found.share, TITLE, agent, "share carried by deletion"))
     if found.degenerate == found.n:
-        told = "cannot be told: no summary held a policy"
+        told = "cannot be told: all summaries are degenerate"
     rows.append(Row(("share carried by deletion", "1 − direct / total"), (told,)))
     notes = (
-        f"{found.degenerate} of {found.n} summaries held no policy to take out (degenerate): there"
-        " taken out is as it was, and only putting it back says anything.",
+        f"{found.degenerate} of {found.n} summaries held no policy to take out, or nothing of use"
+        " beside it (degenerate): there only putting it back says anything.",
     ) * bool(found.degenerate)
     heads = ("effect", "name")
     return Table(f"{agent}: mediation by deletion", heads, ("estimate",), tuple(rows), notes)

@@ -1,0 +1,114 @@
+"""What the counterfactual conditions of a frame say, for a reader of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation.conditions import EDITS
+from constraintrot.report.page.view import points
+from constraintrot.stats.frames import KEYS, frame_compare
+from constraintrot.stats.paired import Comparison
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REMOVED, SHAM = "summary_removed", "sham"
+WHY = {
+    "no_policy": "the summary held nothing of the policy",
+    "nothing_left": "nothing of use is left without it",
+    "no_match": "no other text of that size for the sham",
+}
+
+
+def lines(frame: pd.DataFrame) -> Iterator[str]:
+    """The lines under a table: how much was removed, what is degenerate, the contrast."""
+    edits = frame[frame["condition"].isin(EDITS)]
+    if edits.empty:
+        return
+    yield from _shares(edits)
+    yield from _degenerate(edits)
+    for agent in dict.fromkeys(edits["agent"]):
+        mine = frame[(frame["agent"] == agent) & ~frame["allowed"]]
+        if {REMOVED, SHAM} <= set(mine["condition"]):
+            yield f"{agent}: {REMOVED} less {SHAM}, which is the policy's own part: {_said(mine)}."
+
+
+def pairing(frame: pd.DataFrame) -> Iterator[str]:
+    """Where a defended episode starts from another summary than its undefended one."""
+    if "summary_draw" not in frame:
+        return
+    compacted = frame[frame["tokens_after"].notna() & ~frame["condition"].isin(EDITS)]
+    keys = [key for key in KEYS if key in frame and key not in ("condition", "defense")]
+    shared: dict[str, list[bool]] = {}
+    for _, group in compacted.groupby(keys, sort=False, dropna=False):
+        bare = group[group["defense"] == "none"]
+        if bare.empty:
+            continue
+        draws = set(bare["summary_draw"].dropna())
+        for row in group[group["defense"] != "none"].itertuples():
+            shared.setdefault(str(row.defense), []).append(row.summary_draw in draws)
+    for name, same in shared.items():
+        if not all(same):
+            yield (
+                f"! {name}: {same.count(False)} of {len(same)} episodes start from another summary"
+                " than the same episode without a defense: there only the history is paired."
+            )
+
+
+def less_sham(frame: pd.DataFrame) -> Comparison:
+    """``summary_removed`` less ``sham``, on the pairs of which neither is degenerate.
+
+    Raises:
+        ParameterError: there is no such pair.
+    """
+    useful = frame[~degenerate(frame)]
+    return frame_compare(useful, {"condition": SHAM}, {"condition": REMOVED})
+
+
+def degenerate(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Which episodes show nothing of the policy's removal."""
+    return frame["degenerate"] == True  # noqa: E712  # a column of objects
+
+
+def _said(frame: pd.DataFrame) -> str:
+    try:
+        found = less_sham(frame)
+    except ParameterError as error:
+        return f"cannot be told ({error})"
+    return f"{points(found.difference)}, {found.difference.n} pairs"
+
+
+def _shares(edits: pd.DataFrame) -> Iterator[str]:
+    if "removed_characters" not in edits:
+        return
+    told: list[str] = []
+    for name in EDITS:
+        part = edits[(edits["condition"] == name) & ~degenerate(edits)]
+        part = part[part["removed_characters"].notna()]
+        if not part.empty:
+            characters, tokens = (
+                float(part[column].astype(float).mean())
+                for column in ("removed_characters", "removed_tokens")
+            )
+            told.append(f"{name} {100 * characters:.0f} % ({100 * tokens:.0f} %)")
+    if told:
+        yield (
+            "Share of the compactor's text that was removed, mean of characters (of tokens):"
+            f" {', '.join(told)}."
+        )
+
+
+def _degenerate(edits: pd.DataFrame) -> Iterator[str]:
+    part = edits[degenerate(edits)]
+    if part.empty:
+        return
+    why = ""
+    if "degenerate_because" in part and part["degenerate_because"].notna().any():
+        counts = part["degenerate_because"].value_counts()
+        why = ": " + "; ".join(f"{WHY[name]} ({n})" for name, n in counts.items())
+    yield (
+        f"{len(part)} of {len(edits)} {', '.join(EDITS[:-1])} and {EDITS[-1]} episodes are"
+        f" degenerate and in no contrast{why}."
+    )
