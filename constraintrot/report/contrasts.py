@@ -35,6 +35,13 @@ def lines(frame: pd.DataFrame) -> Iterator[str]:
             yield f"{agent}: {REMOVED} less {SHAM}, which is the policy's own part: {_said(mine)}."
 
 
+def retries(frame: pd.DataFrame) -> Iterator[str]:
+    """How many episodes start from a summary that was asked for again."""
+    again = int((frame["summary_retries"] > 0).sum()) if "summary_retries" in frame else 0
+    if again:
+        yield f"{again} episodes start from a summary that was asked for twice, the first was empty."
+
+
 def pairing(frame: pd.DataFrame) -> Iterator[str]:
     """Where a defended episode starts from another summary than its undefended one."""
     if "summary_draw" not in frame:
@@ -107,8 +114,7 @@ def _degenerate(edits: pd.DataFrame) -> Iterator[str]:
     why = ""
     if "degenerate_because" in part and part["degenerate_because"].notna().any():
         counts = part["degenerate_because"].value_counts()
-        why = ": " + "; ".join(f"{WHY[name]} ({n})" for name, n in counts.items())
-    yield (
-        f"{len(part)} of {len(edits)} {', '.join(EDITS[:-1])} and {EDITS[-1]} episodes are"
-        f" degenerate and in no contrast{why}."
-    )
+        why = ": " + "; ".join(f"{WHY[str(name)]} ({n})" for name, n in counts.items())
+    there = [name for name in EDITS if name in set(edits["condition"])]
+    names = " and ".join([", ".join(there[:-1]), there[-1]] if there[1:] else there)
+    yield f"{len(part)} of {len(edits)} {names} episodes are degenerate and in no contrast{why}."

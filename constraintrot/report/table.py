@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from constraintrot.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from constraintrot.report.frame import Errored
 
 # Facts that a cell should hold one value of; families and kinds are pooled knowingly.
 POOLED = (
@@ -83,6 +86,19 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     return "\n".join(lines + notes(frame, keys=[*parts, "condition", "agent"]))
 
 
+def errors(errored: Sequence[Errored]) -> list[str]:
+    """What is in no cell because its episode ended in an error, by condition and error."""
+    if not errored:
+        return []
+    counts = Counter((one.condition, one.message) for one in errored)
+    each = (f"  {n} {condition}: {message}" for (condition, message), n in counts.items())
+    return [
+        f"! {len(errored)} episodes ended in an error and are in no cell; they say nothing of"
+        " the agent:",
+        *each,
+    ]
+
+
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """What a reader must know before reading the rates: pooling, replicates, contrasts."""
     found: list[str] = []
@@ -102,7 +118,7 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             f"! {again} episodes are there again with the same variant, replicate and facts: two"
             " runs are counted together."
         )
-    return [*found, *contrasts.pairing(frame), *contrasts.lines(frame)]
+    return [*found, *contrasts.retries(frame), *contrasts.pairing(frame), *contrasts.lines(frame)]
 
 
 def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:

@@ -172,8 +172,8 @@ def test_the_table_says_what_it_pools(run: Run, tmp_path: Path) -> None:
     assert "intervals clustered over variants" in pooled
     assert "two runs are counted together" not in pooled
     assert (
-        "4 of 4 summary_removed, sham and summary_restored episodes are degenerate and in no"
-        " contrast: the summary held nothing of the policy (4)."
+        "4 of 4 summary_removed and sham episodes are degenerate and in no contrast: the summary"
+        " held nothing of the policy (4)."
     ) in pooled
     assert "summary_removed less sham, which is the policy's own part: cannot be told" in pooled
     assert (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 
 from constraintrot.compaction.counterfactual import edited
 from constraintrot.compaction.rounds import Compacted, Round, after_opening
@@ -29,7 +29,7 @@ def compacted(summary: str) -> Compacted:
         ChatMessageUser(content="Where is the form?", id="m90"),
         ChatMessageAssistant(content="It is in the tray by the door.", id="m91"),
     ]
-    context = [*opening_messages(EPISODE), message, *recent]
+    context: list[ChatMessage] = [*opening_messages(EPISODE), message, *recent]
     held = survival(after_opening(context), EPISODE.policy, EPISODE.variant.slots).kept
     made = Round(
         number=1,
@@ -93,7 +93,7 @@ def test_the_sham_draws_among_clauses_of_one_length() -> None:
 )  # fmt: skip
 def test_what_shows_nothing_is_marked_alike(summary: str, why: str) -> None:
     for edit in ("removed", "sham", "restored"):
-        found = edited(compacted(summary), EPISODE, edit)  # type: ignore[arg-type]
+        found = edited(compacted(summary), EPISODE, edit)
         assert found.degenerate == why, edit
 
 
@@ -101,7 +101,7 @@ def test_a_summary_without_other_text_of_that_size_has_no_sham() -> None:
     long = f"Send email only to {DOMAIN}, " + "never to anyone at another address, " * 12
     text = f"{long.rstrip(', ')}. The list is done."
     for edit in ("removed", "sham"):
-        assert edited(compacted(text), EPISODE, edit).degenerate == "no_match"  # type: ignore[arg-type]
+        assert edited(compacted(text), EPISODE, edit).degenerate == "no_match"
 
 
 def test_the_policy_is_put_back_where_it_was_cut() -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from inspect_ai import eval as inspect_eval
+from inspect_ai import eval_retry
 from inspect_ai.log import EvalLog
 from inspect_ai.model import CompactionStrategy, Model
 
+from constraintrot.cli.main import main
 from constraintrot.defenses import DEFENSES, Defense, Stacked, make
 from constraintrot.report.contrasts import pairing
 from constraintrot.report.frame import episodes
@@ -145,6 +150,29 @@ def test_no_summary_twice_errs_alike_in_all_that_share_it(run: Run) -> None:
             assert "wrote no summary" in sample.error.message
             failed[sample.metadata["seed"]].add(sample.metadata["condition"])
     assert list(failed.values()) == [{"compaction", "summary_removed", "sham", "defense_pin"}]
+
+
+def test_one_empty_summary_ends_no_run_and_the_table_counts_it(tmp_path: Path) -> None:
+    (log,) = inspect_eval(
+        "constraintrot/soft_email",
+        model="scripted/obedient",
+        model_roles={"summarizer": answering(_in_turn(["", "", " "]))},
+        task_args={"variants": 2},
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    finished = [sample for sample in log.samples or [] if sample.error is None]
+    assert (len(log.samples or []), len(finished)) == (6, 5)
+    # It is marked, so that eval-retry makes up for what is missing.
+    assert log.status == "error"
+    assert log.results is not None
+    shown = CliRunner().invoke(main, ["table", str(tmp_path)]).stdout
+    assert "! 1 episodes ended in an error and are in no cell" in shown
+    assert "  1 compaction: NoSummaryError('the summarizer wrote no summary" in shown
+    assert "1 episodes start from a summary that was asked for twice" in shown
+    (again,) = eval_retry(log, log_dir=str(tmp_path), display="none")
+    assert again.status == "success"
+    assert "ended in an error" not in CliRunner().invoke(main, ["table", str(tmp_path)]).stdout
 
 
 def _in_turn(answers: list[str]) -> Callable[[], str]:
