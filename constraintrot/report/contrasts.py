@@ -27,7 +27,7 @@ def lines(frame: pd.DataFrame) -> Iterator[str]:
     edits = frame[frame["condition"].isin(EDITS)]
     if edits.empty:
         return
-    yield from _shares(edits)
+    yield from shares(edits)
     yield from _degenerate(edits)
     for agent in dict.fromkeys(edits["agent"]):
         mine = frame[(frame["agent"] == agent) & ~frame["allowed"]]
@@ -37,7 +37,9 @@ def lines(frame: pd.DataFrame) -> Iterator[str]:
 
 def retries(frame: pd.DataFrame) -> Iterator[str]:
     """How many episodes start from a summary that was asked for again."""
-    again = int((frame["summary_retries"] > 0).sum()) if "summary_retries" in frame else 0
+    if "summary_retries" not in frame:
+        return
+    again = int((frame["summary_retries"].dropna().astype(int) > 0).sum())
     if again:
         yield f"{again} episodes start from a summary that was asked for twice, the first was empty."
 
@@ -87,7 +89,9 @@ def _said(frame: pd.DataFrame) -> str:
     return f"{points(found.difference)}, {found.difference.n} pairs"
 
 
-def _shares(edits: pd.DataFrame) -> Iterator[str]:
+def shares(frame: pd.DataFrame) -> Iterator[str]:
+    """How much of the compactor's text each counterfactual deleted, on average."""
+    edits = frame[frame["condition"].isin(EDITS)]
     if "removed_characters" not in edits:
         return
     told: list[str] = []

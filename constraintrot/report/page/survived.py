@@ -88,7 +88,7 @@ def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         except ParameterError as error:
             blocks.append(f"{agent}: no mediation: {error}.")
             continue
-        blocks.append(_mediated(cells, found, agent, _own(mine)))
+        blocks.append(_mediated(cells, found, agent, mine))
     if not blocks:
         command = f"{_EVAL} -T conditions=control,compaction,summary_removed,sham,summary_restored"
         blocks.append(Missing("Mediation (policy taken out of a summary, and put back)", command))
@@ -105,7 +105,8 @@ def _own(frame: pd.DataFrame) -> Comparison | None:
         return None
 
 
-def _mediated(cells: Cells, found: Mediation, agent: str, own: Comparison | None) -> Table:
+def _mediated(cells: Cells, found: Mediation, agent: str, frame: pd.DataFrame) -> Table:
+    own = _own(frame)
     named = (
         ("compaction less control", "total", found.total),
         ("policy put back, less control", "direct", found.direct),
@@ -124,6 +125,7 @@ def _mediated(cells: Cells, found: Mediation, agent: str, own: Comparison | None
         f"{found.degenerate} of {found.n} summaries held no policy to take out, or nothing of use"
         " beside it (degenerate): there only putting it back says anything.",
     ) * bool(found.degenerate)
+    notes += tuple(contrasts.shares(frame))
     heads = ("effect", "name")
     return Table(f"{agent}: mediation by deletion", heads, ("estimate",), tuple(rows), notes)
 
