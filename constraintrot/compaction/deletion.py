@@ -171,9 +171,9 @@ def _drawn(
 
 def _groups(one: _Text) -> list[set[int]]:
     """The clauses that may go without the policy's, each with its dependents."""
-    found: list[set[int]] = []
+    found: dict[frozenset[int], set[int]] = {}
     for at, part in enumerate(one.parts):
         group = with_dependents(one.parts, [at])
-        if not part.label and not group & (one.policy | one.fixed) and group not in found:
-            found.append(group)
-    return found
+        if not part.label and not group & (one.policy | one.fixed):
+            found.setdefault(frozenset(group), group)
+    return list(found.values())

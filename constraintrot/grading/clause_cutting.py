@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from constraintrot.grading.clauses import BLANKS, BULLET, Clause, unconnected
+from constraintrot.grading.clauses import BLANKS, BULLET, Clause, by_sentence, unconnected
 
 _COORDINATION_END = re.compile(r"\s(?:and|but|or|while|y|e|o|pero)$|(?:并且|而且|但是|同时|并|但)$")
 _MARK = re.compile(r"(?:[,，;；]|\s[–—-]|——?)\s*$")
@@ -23,11 +23,8 @@ def cut(text: str, parts: Sequence[Clause], gone: Collection[int]) -> str:
     """
     if not gone:
         return text
-    by_sentence: dict[int, list[int]] = {}
-    for at, part in enumerate(parts):
-        by_sentence.setdefault(part.sentence, []).append(at)
     lines: list[_Line] = []
-    for members in by_sentence.values():
+    for members in by_sentence(parts):
         whole = text[parts[members[0]].start : parts[members[-1]].end]
         left = [at for at in members if at not in gone]
         if len(left) == len(members):
@@ -51,16 +48,17 @@ def _mended(text: str, parts: Sequence[Clause], members: list[int], left: list[i
     """A sentence of which only some clauses are left."""
     texts = {at: text[parts[at].start : parts[at].end] for at in members}
     whole = "".join(texts.values())
+    kept = set(left)
     opening = next(at for at in left if not parts[at].label)
     found = ""
     for at in left:
         piece = texts[at]
-        if at == opening and at > members[0] and at - 1 not in left:
+        if at == opening and at > members[0] and at - 1 not in kept:
             piece = unconnected(piece)
             if at == left[0]:
                 bullet = BULLET.match(whole)
                 piece = (bullet[0] if bullet else "") + _capital(piece)
-        elif at > members[0] and at - 1 not in left:
+        elif at > members[0] and at - 1 not in kept:
             found, piece = _joined(found, texts[at - 1], piece)
         found += piece
     return found if left[-1] == members[-1] else _closed(found, whole)
@@ -119,6 +117,8 @@ def _without_empty_headings(lines: Sequence[_Line]) -> list[_Line]:
             if listed and (listed[-1].whole.endswith("\n\n") or not BULLET.match(other.whole)):
                 break
             listed.append(other)
+            if other.left is not None:
+                break
         if listed and all(one.left is None for one in listed):
             found[at] = _Line(line.whole, None)
     return found

@@ -9,7 +9,8 @@ code are never parted. A piece that cannot stand by itself ("whoever asks",
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from constraintrot.grading.clause_words import (
@@ -27,7 +28,7 @@ BULLET = re.compile(
     r"\s*(?:[-*•·–]\s+|\(?\d{1,2}[.)](?:\s+|$)|\d{1,2}、|[(（][\d一二三四五六七八九十]{1,3}[)）]\s*)"
 )
 _LABEL = re.compile(r"[^:：,，;；.。!?！？\n]{1,48}(?::(?=\s)|：)\**\s*")
-_BREAK = re.compile(r"[;；]\s*|\s+[–—-]\s+|\s*——\s*|—|,(?=\s)\s*|，")
+_BREAK = re.compile(r"[;；]\s*|\s[–—-]\s+|——\s*|—|,(?=\s)\s*|，")
 _PAIRS = {"(": ")", "（": "）", "“": "”", "「": "」", "『": "』", "《": "》", "[": "]", "【": "】"}
 # Fewer words, or Chinese characters, make no clause.
 _LEAST = 3
@@ -77,13 +78,24 @@ def size(text: str) -> int:
     return len(_CJK.findall(text)) + len(re.findall(r"\w+", _CJK.sub(" ", text)))
 
 
-def overlapping(parts: Sequence[Clause], spans: Sequence[Span]) -> set[int]:
+def by_sentence(parts: Sequence[Clause]) -> list[list[int]]:
+    """The numbers of the clauses, a list a sentence."""
+    found: list[list[int]] = []
+    for at, part in enumerate(parts):
+        if not at or part.sentence != parts[at - 1].sentence:
+            found.append([])
+        found[-1].append(at)
+    return found
+
+
+def overlapping(parts: Sequence[Clause], spans: Iterable[Span]) -> set[int]:
     """The numbers of the clauses that share a character with some spans."""
-    return {
-        at
-        for at, part in enumerate(parts)
-        if any(part.start < span.end and span.start < part.end for span in spans)
-    }
+    starts = [part.start for part in parts]
+    found: set[int] = set()
+    for span in spans:
+        if span.start < span.end:
+            found.update(range(bisect_right(starts, span.start) - 1, bisect_left(starts, span.end)))
+    return found & set(range(len(parts)))
 
 
 def with_dependents(parts: Sequence[Clause], chosen: Collection[int]) -> set[int]:
@@ -163,14 +175,13 @@ def _boundaries(sentence: str, begin: int) -> list[int]:
     marks = [found for found in _BREAK.finditer(sentence, begin) if found.start() not in shut]
     found = [mark.end() for mark in marks if begin < mark.end() < len(sentence.rstrip(BLANKS))]
     for mark in COORDINATION.finditer(sentence, begin):
-        if mark.start() in shut or any(abs(mark.start() - at) <= 1 for at in found):
+        place = bisect_left(found, mark.start() - 1)
+        if mark.start() in shut or (place < len(found) and found[place] <= mark.start() + 1):
             continue
-        later = [at for at in found if at > mark.end()]
-        right = sentence[mark.end() : later[0] if later else len(sentence)]
-        earlier = [at for at in found if at <= mark.start()]
-        left = sentence[earlier[-1] if earlier else begin : mark.start()]
+        right = sentence[mark.end() : found[place] if place < len(found) else len(sentence)]
+        left = sentence[found[place - 1] if place else begin : mark.start()]
         if size(left) >= _LEAST and size(right) >= _LEAST and PREDICATE.search(right):
-            found = sorted([*found, mark.start() + (sentence[mark.start()] in BLANKS)])
+            insort(found, mark.start() + (sentence[mark.start()] in BLANKS))
     return found
 
 
