@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -58,12 +59,13 @@ def pairing(frame: pd.DataFrame) -> Iterator[str]:
         draws = set(bare["summary_draw"].dropna())
         for row in group[group["defense"] != "none"].itertuples():
             shared.setdefault(str(row.defense), []).append(row.summary_draw in draws)
-    for name, same in shared.items():
-        if not all(same):
-            yield (
-                f"! {name}: {same.count(False)} of {len(same)} episodes start from another summary"
-                " than the same episode without a defense: there only the history is paired."
-            )
+    apart = {name: same for name, same in shared.items() if not all(same)}
+    if apart:
+        each = (f"{name} {same.count(False)} of {len(same)}" for name, same in apart.items())
+        yield (
+            "! Only the history is paired where an episode does not start from the summary of the"
+            f" same one without a defense: {', '.join(each)}."
+        )
 
 
 def less_sham(frame: pd.DataFrame) -> Comparison:
@@ -115,10 +117,11 @@ def _degenerate(edits: pd.DataFrame) -> Iterator[str]:
     part = edits[degenerate(edits)]
     if part.empty:
         return
-    why = ""
-    if "degenerate_because" in part and part["degenerate_because"].notna().any():
-        counts = part["degenerate_because"].value_counts()
-        why = ": " + "; ".join(f"{WHY[str(name)]} ({n})" for name, n in counts.items())
+    # Older frames know no other reason.
+    because = part.get("degenerate_because", ["no_policy"] * len(part))
+    reasons = [str(one) if str(one) in WHY else "no_policy" for one in because]
+    counts = Counter(reasons).most_common()
+    why = "; ".join(f"{WHY[name]} ({n})" for name, n in counts)
     there = [name for name in EDITS if name in set(edits["condition"])]
     names = " and ".join([", ".join(there[:-1]), there[-1]] if there[1:] else there)
-    yield f"{len(part)} of {len(edits)} {names} episodes are degenerate and in no contrast{why}."
+    yield f"{len(part)} of {len(edits)} {names} episodes are degenerate and in no contrast: {why}."

@@ -61,7 +61,8 @@ def test_frames_without_counterfactuals_or_older_ones_say_no_more_than_they_hold
     assert list(contrasts.lines(frame(arm("compaction", 4, 1)))) == []
     older = frame(arm("summary_removed", 4, 4, degenerate=True))
     assert list(contrasts.lines(older)) == [
-        "4 of 4 summary_removed episodes are degenerate and in no contrast."
+        "4 of 4 summary_removed episodes are degenerate and in no contrast: the summary held"
+        " nothing of the policy (4)."
     ]
     assert list(contrasts.retries(older)) == []
 
@@ -73,7 +74,8 @@ def test_another_draw_is_said_by_defense() -> None:
     assert list(contrasts.pairing(frame(same, pinned))) == []
     other = arm("defense_pin", 4, 0, defense="pin", summary_draw="b", **facts)
     (said,) = contrasts.pairing(frame(same, other))
-    assert said.startswith("! pin: 4 of 4 episodes start from another summary")
+    assert said.startswith("! Only the history is paired")
+    assert said.endswith(": pin 4 of 4.")
     # Without the same episode undefended there is no pair to speak of.
     assert list(contrasts.pairing(frame(other))) == []
 
