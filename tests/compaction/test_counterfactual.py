@@ -25,7 +25,7 @@ TASK = (
 def compacted(summary: str) -> Compacted:
     """A compaction that left a summary and two turns."""
     message = summary_message(summary)
-    recent = [
+    recent: list[ChatMessage] = [
         ChatMessageUser(content="Where is the form?", id="m90"),
         ChatMessageAssistant(content="It is in the tray by the door.", id="m91"),
     ]
