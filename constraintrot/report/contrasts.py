@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.conditions import EDITS
-from constraintrot.report.page.view import points
 from constraintrot.stats.frames import KEYS, frame_compare
+from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import Comparison
 
 if TYPE_CHECKING:
@@ -88,7 +88,12 @@ def _said(frame: pd.DataFrame) -> str:
         found = less_sham(frame)
     except ParameterError as error:
         return f"cannot be told ({error})"
-    return f"{points(found.difference)}, {found.difference.n} pairs"
+    difference = found.difference
+    if not isinstance(difference, Interval):
+        return f"no interval ({difference.reason}), {difference.n} pairs"
+    ends = (difference.estimate, difference.lower, difference.upper)
+    middle, low, high = (f"{100 * value:+.0f}" for value in ends)
+    return f"{middle} points [{low}, {high}], {difference.n} pairs"
 
 
 def shares(frame: pd.DataFrame) -> Iterator[str]:
