@@ -8,6 +8,7 @@
     ├── DuplicateNameError   a second component under a name that is taken
     ├── ParameterError       a task parameter is unknown or out of its range
     ├── EpisodeError         the machinery broke a rule of the measurement
+    │   └── NoSummaryError   the summarizer wrote nothing, when asked again too
     ├── MissingExtraError    an extra of the package is not installed
     └── WeightsError         a local model's weights are missing, wrong or unobtainable
 
@@ -52,6 +53,10 @@ class ParameterError(ConstraintRotError, ValueError):
 
 class EpisodeError(ConstraintRotError, RuntimeError):
     """An episode broke a rule of the measurement; the sample fails with an error."""
+
+
+class NoSummaryError(EpisodeError):
+    """The summarizer wrote nothing, also when it was asked once more: no decay of a policy."""
 
 
 class MissingExtraError(ConstraintRotError, ImportError):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from inspect_ai.log import transcript
 from inspect_ai.model import Model, get_model
 
-from constraintrot.compaction import context_cache
 from constraintrot.compaction.counterfactual import edited
 from constraintrot.compaction.rounds import Compacted, compact, diff
 from constraintrot.defenses import Defense
@@ -43,7 +42,7 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
     model = get_model(role="agent")
     defense = settings.defense.make(episode.declared)
     clock = Clock()
-    compacted, made = await _compacted(episode, settings, model, defense)
+    compacted = await _compacted(episode, settings, model, defense)
     clock.lap("seconds_compaction")
     if compacted is None:
         context = scripted_history.history(episode)
@@ -71,7 +70,6 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
         fault=fault,
         blocked=blocked,
         facts={
-            "summary_made_here": made,
             **clock.seconds,
             **costs(messages),
             **await prefix(defense, context, messages),
@@ -81,24 +79,17 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
 
 async def _compacted(
     episode: Episode, settings: PlaySettings, model: Model, defense: Defense
-) -> tuple[Compacted | None, bool]:
+) -> Compacted | None:
     if not settings.condition.compacts:
-        return None, False
-
-    async def run() -> Compacted:
-        return await compact(
-            episode,
-            settings.compactor.make(),
-            model,
-            by_size=settings.compactor.settings.compact_at is not None,
-            wrap=defense.wrap,
-        )
-
-    # A defense may keep state while the history is compacted, so its runs share nothing.
-    if settings.share_as is None or settings.defense.active:
-        compacted, made = await run(), True
-    else:
-        compacted, made = await context_cache.shared(context_cache.run_id(), settings.share_as, run)
+        return None
+    compacted = await compact(
+        episode,
+        settings.compactor.make(),
+        model,
+        by_size=settings.compactor.settings.compact_at is not None,
+        wrap=defense.wrap,
+        share_as=None if defense.touches_summarizer else settings.share_as,
+    )
     if settings.condition.edit is not None:
-        compacted = edited(compacted, episode, restored=settings.condition.edit == "restored")
-    return compacted, made
+        compacted = edited(compacted, episode, settings.condition.edit)
+    return compacted

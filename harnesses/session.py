@@ -28,6 +28,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.rounds import Compacted, Round, diff
+from constraintrot.compactors.empty_summary import asked
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import message_texts, trigger_messages
@@ -239,18 +240,20 @@ class Session:
             config: what it asks for beside that, as a limit of tokens.
 
         Raises:
-            EpisodeError: the model wrote nothing, or was to be shown the pins.
+            NoSummaryError: the model wrote nothing, when asked again too.
+            EpisodeError: it was to be shown the pins.
         """
         try:
             self._clock.lap("seconds_staging")
             check_unpinned(self.pins, messages)
             self.shown.append(list(messages))
-            output = await self._summarizer.generate(list(messages), config=config or _PLAIN)
+            text, _ = await asked(
+                lambda: self._summarizer.generate(list(messages), config=config or _PLAIN),
+                lambda output: output.completion,
+            )
             self._clock.lap("seconds_compaction")
-            if not output.completion.strip():
-                raise EpisodeError("the summarizer wrote nothing")
-            self.summaries.append(output.completion.strip())
-            return self.summaries[-1]
+            self.summaries.append(text)
+            return text
         except Exception as error:
             self._failed(error)
 
@@ -328,7 +331,11 @@ class Session:
         held = survival(
             message_texts(context), self.episode.policy, self.episode.variant.slots
         ).kept
-        return Compacted(context=context, rounds=self._rounds(context), degenerate=not held)
+        return Compacted(
+            context=context,
+            rounds=self._rounds(context),
+            degenerate=None if held else "no_policy",
+        )
 
     def _rounds(self, context: Sequence[ChatMessage]) -> list[Round]:
         before, after = message_texts(self.history), message_texts(context)

@@ -75,6 +75,9 @@ def build(
         scorer=[scorers.utility(), *scoring] if permitted else scoring,
         name=name,
         version=VERSION,
+        # One broken sample, as by a summarizer that writes nothing, ends no run; the run is
+        # marked as failed all the same, so that eval-retry makes up for it.
+        continue_on_fail=True,
     )
 
 

@@ -89,6 +89,7 @@ def operator_channel(
         scorer=[*(made.scorer or []), forged_accepted(), genuine_honoured()],
         name=made.name,
         version=made.version,
+        continue_on_fail=made.continue_on_fail,
     )
 
 

@@ -115,12 +115,13 @@ def test_the_counterfactuals_isolate_the_policy(run: Run) -> None:
     log = run(
         "suite",
         variants=1,
-        conditions="compaction,summary_removed,summary_restored",
+        conditions="compaction,summary_removed,sham,summary_restored",
         model_roles=roles,
     )
     assert by_condition(log) == {
         "compaction": 0.0,
         "summary_removed": 1.0,
+        "sham": 0.0,
         "summary_restored": 0.0,
     }
     assert not any(sample.metadata["degenerate"] for sample in log.samples or [])

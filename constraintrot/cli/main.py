@@ -178,23 +178,31 @@ def table(
     matrix: tuple[str, str] | None,
     csv: Path | None,
 ) -> None:
-    """Print violation by condition from Inspect LOGS (files or folders)."""
+    """Print violation by condition from Inspect LOGS (files or folders).
+
+    Episodes that ended in an error are counted under the table. Of the
+    counterfactual conditions (summary_removed, sham, summary_restored) it says
+    how much text was removed, and the contrast of the first two.
+    """
     from constraintrot.report import defenses as comparison
-    from constraintrot.report.frame import FACTS, episodes
+    from constraintrot.report.frame import FACTS, read
     from constraintrot.report.page.frames import csv_text
-    from constraintrot.report.table import text
+    from constraintrot.report.table import errors, text
 
     with clear_errors():
         unknown = [name for name in by if name not in FACTS]
         if unknown:
             raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
-        frame = episodes(logs)
+        found = read(logs)
+        frame = found.episodes
         if matrix is not None:
             from constraintrot.report.matrix import text as crossed
 
             click.echo(crossed(frame, *matrix))
         else:
             click.echo(comparison.text(frame, by) if defenses else text(frame, by))
+        for line in errors(found.errored):
+            click.echo(line)
         if csv is not None:
             written = comparison.compare_defenses(frame, by) if defenses else frame
             write("--csv", csv, csv_text(written))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
 
 from inspect_ai.model import (
     ChatMessage,
+    ChatMessageUser,
     CompactionResult,
     CompactionStrategy,
     Model,
@@ -19,7 +21,10 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from pydantic import BaseModel, ConfigDict
 
+from constraintrot.compaction.context_cache import SharedDraws, digest
 from constraintrot.compaction.strategy_wrapper import WrappedStrategy
+from constraintrot.compaction.summary_check import SummaryCheck
+from constraintrot.compactors.turns import RETRIES
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
     history_segments,
@@ -32,18 +37,21 @@ from constraintrot.errors import EpisodeError
 from constraintrot.grading.survival import survival
 from constraintrot.tokens import count
 
+Degenerate: TypeAlias = Literal["no_policy", "nothing_left", "no_match"]
+
 
 class Round(BaseModel):
     """One compaction that ran.
 
     Attributes:
-        number: number of the round, from 1.
-        tokens_before: o200k tokens of the compactor's input.
-        tokens_after: o200k tokens of the compacted context.
-        messages_before: number of messages in the compactor's input.
-        messages_after: number of messages in the compacted context.
-        shown_verbatim: whether the compactor's input contained the policy verbatim.
-        summary: the summary's text; None if the compactor writes none.
+        number: from 1.
+        tokens_before: o200k tokens of the messages given to the compactor.
+        tokens_after: the same of what it gave back.
+        messages_before: how many messages it was given.
+        messages_after: how many it gave back.
+        shown_verbatim: whether the policy's text stood in what it was shown.
+        summary: the summary's text, where one came out.
+        retries: how often the summarizer wrote nothing before it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,6 +63,7 @@ class Round(BaseModel):
     messages_after: int
     shown_verbatim: bool
     summary: str | None = None
+    retries: int = 0
 
 
 class Compacted(BaseModel):
@@ -63,9 +72,17 @@ class Compacted(BaseModel):
     Attributes:
         context: the messages that the agent is sent before the trigger.
         rounds: every compaction that ran.
-        removed: sentences that a counterfactual deleted.
-        degenerate: the compacted context does not contain the policy. Then a
-            counterfactual has nothing to remove, and the removal has no effect.
+        removed: clauses that a counterfactual deleted.
+        removed_characters: their share of what the compactor wrote, 0 to 1.
+        removed_tokens: the same in o200k tokens.
+        made_here: whether the compactor was asked for this episode, and not for
+            another one that shows it the same.
+        draw: names what the compactor gave back in all rounds, whatever a defense
+            added to it; None where it was not asked. Equal in two conditions that
+            start from one summary.
+        degenerate: why no difference can be ascribed to the policy's removal, if
+            none can: the context held no policy; nothing of use is left without
+            it; or there is no other text of that size for the sham.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -73,7 +90,11 @@ class Compacted(BaseModel):
     context: list[ChatMessage]
     rounds: list[Round]
     removed: list[str] = []
-    degenerate: bool = False
+    removed_characters: float = 0.0
+    removed_tokens: float = 0.0
+    made_here: bool = True
+    draw: str | None = None
+    degenerate: Degenerate | None = None
 
 
 class _Recorder(WrappedStrategy):
@@ -83,7 +104,7 @@ class _Recorder(WrappedStrategy):
         super().__init__(inner)
         self.shown: list[list[ChatMessage]] = []
         self.kept: list[list[ChatMessage]] = []
-        self.summaries: list[str] = []
+        self.summaries: list[ChatMessageUser] = []
 
     async def compact_outcome(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
@@ -94,13 +115,13 @@ class _Recorder(WrappedStrategy):
         outcome = await self.inner.compact_outcome(model, messages, tools)
         self.kept.append(list(outcome.input))
         if outcome.message is not None:
-            self.summaries.append(outcome.message.text)
+            self.summaries.append(outcome.message)
         return outcome
 
 
-def _recorded(inner: CompactionStrategy) -> _Recorder:
-    """A recorder that has the wrapped strategy's class name in Inspect's events."""
-    kind: type[_Recorder] = type(type(inner).__name__, (_Recorder,), {})
+def _recorded(inner: CompactionStrategy, name: str) -> _Recorder:
+    """A recorder that goes by a strategy's name in Inspect's events."""
+    kind: type[_Recorder] = type(name, (_Recorder,), {})
     return kind(inner)
 
 
@@ -115,6 +136,7 @@ async def compact(
     *,
     by_size: bool,
     wrap: Callable[[CompactionStrategy], CompactionStrategy] = _unwrapped,
+    share_as: str | None = None,
 ) -> Compacted:
     """Play the history through a compactor, one round after each segment.
 
@@ -124,14 +146,19 @@ async def compact(
         model: the agent's model.
         by_size: compact when the strategy's threshold is exceeded, instead of
             after every segment.
-        wrap: the defense's hook around the compactor.
+        wrap: what a defense puts around the compactor.
+        share_as: key under which whatever the compactor gives back is shared with
+            other episodes of the run that show it the same; None where none does.
 
     Raises:
         EpisodeError: a compaction that was due did not run or changed nothing, or
             the compacted context is still above the threshold.
     """
-    inner = _recorded(strategy)
-    outer = _recorded(wrap(inner))
+    asked: CompactionStrategy = SummaryCheck(strategy)
+    draws = SharedDraws(asked, share_as) if share_as is not None else None
+    inner = _recorded(draws or asked, type(strategy).__name__)
+    wrapped = wrap(inner)
+    outer = _recorded(wrapped, type(wrapped).__name__)
     opening = opening_messages(episode)
     tools = tool_infos(episode.variant.tools)
     handler = compaction(outer, prefix=opening, tools=tools, model=model)
@@ -163,8 +190,15 @@ async def compact(
             "compaction did not run: the history stayed below compact_at;"
             " give a larger context_tokens or a smaller compact_at"
         )
-    kept = survival(after_opening(context), episode.policy, episode.variant.slots).kept
-    return Compacted(context=context, rounds=rounds, degenerate=not kept)
+    held = survival(after_opening(context), episode.policy, episode.variant.slots).kept
+    given_back = [message_texts(messages) for messages in inner.kept]
+    return Compacted(
+        context=context,
+        rounds=rounds,
+        made_here=draws is None or draws.made,
+        draw=digest({"given back": given_back}) if given_back else None,
+        degenerate=None if held else "no_policy",
+    )
 
 
 def _round(
@@ -188,8 +222,13 @@ def _round(
         messages_before=len(shown),
         messages_after=len(context),
         shown_verbatim=survival(before, episode.policy, {}).verbatim,
-        summary=recorder.summaries[-1] if recorder.summaries else None,
+        summary=recorder.summaries[-1].text if recorder.summaries else None,
+        retries=_retries(recorder.summaries[-1]) if recorder.summaries else 0,
     )
+
+
+def _retries(summary: ChatMessageUser) -> int:
+    return int((summary.metadata or {}).get(RETRIES, 0))
 
 
 def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:

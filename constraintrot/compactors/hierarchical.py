@@ -23,6 +23,7 @@ class Hierarchical(Summarize):
         older, recent = parts.split()
         if not older:
             return messages, None
+        self.retries = 0
         chunks = [older[at : at + CHUNK_TURNS] for at in range(0, len(older), CHUNK_TURNS)]
         summaries = [
             await self.summary(model, parts.protected + flat(chunk), tools) for chunk in chunks
@@ -34,7 +35,7 @@ class Hierarchical(Summarize):
                 for at, summary in enumerate(summaries, start=1)
             ]
             text = await self.summary(model, parts.protected + joined, tools)
-        summary = summary_message(text)
+        summary = summary_message(text, self.retries)
         return [*parts.protected, summary, *recent], summary
 
 

@@ -13,6 +13,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compactors import Settings, compactor, prompts
+from constraintrot.compactors.empty_summary import asked
 from constraintrot.compactors.turns import flat, partition, summarizer, summary_message
 from constraintrot.errors import EpisodeError
 
@@ -22,13 +23,17 @@ class Summarize(CompactionStrategy):
 
     Args:
         prompt: preset of the summarizer's prompt.
-        words: most words that the summary may have.
-        threshold: size at which Inspect compacts: tokens, or a share of the window.
+        words: word budget of the summary.
+        threshold: size at which Inspect compacts.
+
+    Attributes:
+        retries: how often the summarizer wrote nothing in the last compaction.
     """
 
     def __init__(self, *, prompt: str, words: int, threshold: int | float = 0.9) -> None:
         super().__init__(type="summary", threshold=threshold, memory=False)
         self.prompt, self.words = prompt, words
+        self.retries = 0
 
     async def compact(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
@@ -38,8 +43,9 @@ class Summarize(CompactionStrategy):
         older, recent = parts.split()
         if not older:
             return messages, None
+        self.retries = 0
         text = await self.summary(model, parts.protected + flat(older), tools)
-        summary = summary_message(text)
+        summary = summary_message(text, self.retries)
         return [*parts.protected, summary, *recent], summary
 
     async def summary(self, model: Model, shown: list[ChatMessage], tools: list[ToolInfo]) -> str:
@@ -49,24 +55,25 @@ class Summarize(CompactionStrategy):
         and the agent's call share a prefix in the provider's cache.
 
         Raises:
-            EpisodeError: the summarizer's context window overflowed, or it wrote nothing.
+            EpisodeError: the summarizer's context window overflowed.
+            NoSummaryError: it wrote nothing, when asked again too.
         """
-        output: ModelOutput = await summarizer(model).generate(
-            [*shown, ChatMessageUser(content=prompts.text(self.prompt, self.words))],
-            tools=tools,
-            tool_choice="none",
-            config=_limit(summarizer(model), prompts.max_tokens(self.prompt, self.words)),
-        )
-        if output.stop_reason == "model_length":
-            raise EpisodeError(
-                "the summarizer's context window overflowed; give it a shorter context_tokens"
+
+        async def ask() -> ModelOutput:
+            output: ModelOutput = await summarizer(model).generate(
+                [*shown, ChatMessageUser(content=prompts.text(self.prompt, self.words))],
+                tools=tools,
+                tool_choice="none",
+                config=_limit(summarizer(model), prompts.max_tokens(self.prompt, self.words)),
             )
-        text = _without_analysis(output.completion)
-        if not text or output.stop_reason == "content_filter":
-            raise EpisodeError(
-                f"the summarizer wrote no summary (stop reason {output.stop_reason}), which is no"
-                " decay; a model that reasons first may need a larger --max-tokens"
-            )
+            if output.stop_reason == "model_length":
+                raise EpisodeError(
+                    "the summarizer's context window overflowed; give it a shorter context_tokens"
+                )
+            return output
+
+        text, retries = await asked(ask, lambda output: _without_analysis(output.completion))
+        self.retries += retries
         return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, Model, get_model
@@ -9,6 +10,14 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser,
 # Number of turns at the end of the history that no compactor of this package changes.
 RECENT_TURNS = 2
 SUMMARY = "summary"
+# In a summary's metadata: how often the summarizer wrote nothing before it.
+RETRIES = "empty_summaries"
+_FRAME = re.compile(
+    r"""\[Summary\ of\ the\ conversation\ so\ far\]\n?(?P<ours>.*)
+      | \[CONTEXT\ COMPACTION\ SUMMARY\]\n\n(?:[^\n]*:\n\n)?(?P<theirs>.*?)
+        (?:\n\nPlease\ continue\ working\ on\ this\ task[^\n]*)?\Z""",
+    re.VERBOSE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -57,11 +66,23 @@ def flat(turns: list[list[ChatMessage]]) -> list[ChatMessage]:
     return [message for turn in turns for message in turn]
 
 
-def summary_message(text: str) -> ChatMessageUser:
-    """A summary as a message of the compacted history, with the role ``user``."""
+def summary_message(text: str, retries: int = 0) -> ChatMessageUser:
+    """A summary as it stands in the compacted history, in the user's role.
+
+    Args:
+        text: what the summarizer wrote.
+        retries: how often it wrote nothing before.
+    """
     return ChatMessageUser(
-        content=f"[Summary of the conversation so far]\n{text}", metadata={SUMMARY: True}
+        content=f"[Summary of the conversation so far]\n{text}",
+        metadata={SUMMARY: True, RETRIES: retries},
     )
+
+
+def summary_body(text: str) -> str:
+    """What the summarizer wrote, without what our strategies or Inspect's put around it."""
+    found = _FRAME.match(text)
+    return text if found is None else found["ours"] or found["theirs"] or ""
 
 
 def summarizer(agent: Model) -> Model:

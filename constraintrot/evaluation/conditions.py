@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from constraintrot.errors import ParameterError, UnknownNameError
 
-Edit: TypeAlias = Literal["removed", "restored"]
+Edit: TypeAlias = Literal["removed", "restored", "sham"]
 
 # Default length of ``long_context``, as a multiple of the other conditions' history.
 LONG_FACTOR = 5
@@ -26,17 +26,15 @@ class Condition:
         name: as written in ``-T conditions=`` and in sample metadata.
         policy: whether the conversation contains the policy.
         compacts: whether the history is compacted before the trigger.
-        edit: how the compacted context is edited: the policy's sentences
-            ``removed``, or removed and the policy put back verbatim (``restored``);
-            None if it is not.
-        long: whether the history is extended to ``long_tokens``.
-        long_tokens: length of that history in o200k tokens; None for ``LONG_FACTOR``
-            times ``context_tokens``.
-        attack: the condition's attack; None for the task's.
-        defense: the condition's defense; None for the task's.
-        distractors: number of other rules around the policy; 0 for the task's.
-        allowed: whether the episode ends with the permitted counterpart of the
-            prohibited request, whatever the task asks.
+        edit: what is done to the compacted context: the policy's clauses
+            removed; removed, and the policy put back verbatim; or as much other
+            text removed instead.
+        long: whether the history is drawn out to ``long_tokens``.
+        long_tokens: that target in o200k tokens; None for the default factor.
+        attack: attack that the condition stands for, or None.
+        defense: defense that the condition stands for, or None.
+        distractors: how many other rules the policy stands among.
+        allowed: whether the permitted counterpart is asked for, whatever the task asks.
     """
 
     name: str
@@ -73,6 +71,7 @@ FAMILY = _named(
     Condition("compaction"),
     Condition("long_context", compacts=False, long=True),
     Condition("summary_removed", edit="removed"),
+    Condition("sham", edit="sham"),
     Condition("summary_restored", edit="restored"),
     Condition("attack_volume", attack="volume"),
     Condition("attack_inject", attack="inject_deprecation"),
@@ -121,6 +120,7 @@ LAUNDERING = {
 # Every condition of the package's tasks, in the order of the reports.
 CONDITIONS: Mapping[str, Condition] = {**FAMILY, **STRESS, **OPERATOR, **LAUNDERING}
 DEFAULT = ("floor", "control", "compaction")
+EDITS = tuple(condition.name for condition in FAMILY.values() if condition.edit)
 
 
 def conditions(

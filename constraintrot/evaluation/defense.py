@@ -59,6 +59,17 @@ def rules_of(given: str | Iterable[str]) -> tuple[str, ...]:
 class Defense:
     """Base class of defenses; each hook does nothing unless it is overridden."""
 
+    @property
+    def touches_summarizer(self) -> bool:
+        """Whether it changes what the compactor is shown, or how it answers.
+
+        Where it does not, the compactor's answer is shared with the conditions
+        that show it the same messages, so that they start from one summary. To be
+        on the safe side that is true of every defense that overrides ``wrap``;
+        one that only adds to what comes out says that it is not.
+        """
+        return type(self).wrap is not Defense.wrap
+
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         """Wrap the compactor; called once per conversation."""
         return strategy
@@ -91,6 +102,10 @@ class Stacked(Defense):
 
     def __init__(self, *defenses: Defense) -> None:
         self.defenses = defenses
+
+    @property
+    def touches_summarizer(self) -> bool:
+        return any(one.touches_summarizer for one in self.defenses)
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         for defense in self.defenses:

@@ -10,7 +10,7 @@ from constraintrot import attacks
 from constraintrot.attacks import Chosen as ChosenAttack
 from constraintrot.compactors import ChosenCompactor, Settings, resolve
 from constraintrot.errors import ParameterError, UnknownNameError
-from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition, conditions
+from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
 from constraintrot.evaluation.harness import ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -21,6 +21,7 @@ from constraintrot.scenario.splits import SPLITS, Split
 
 # Parameters of the task's compactor, with defaults. A harness that compacts itself takes none.
 _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
+_EDITS = f"{', '.join(EDITS[:-1])} and {EDITS[-1]}"
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
 T = TypeVar("T", bound=str)
 
@@ -217,7 +218,7 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
         )
     if any(condition.edit for condition in parameters.conditions):
         raise ParameterError(
-            f"summary_removed and summary_restored edit what compaction left, and harness"
+            f"{_EDITS} edit what compaction left, and harness"
             f" {harness.name} compacts within a call; use harness=replay"
         )
 
@@ -229,12 +230,12 @@ def _check_together(parameters: Parameters) -> None:
         )
     if any(play.condition.edit and play.defense.active for play in parameters.plays):
         raise ParameterError(
-            "summary_removed and summary_restored edit what compaction left, and a defense would"
+            f"{_EDITS} edit what compaction left, and a defense would"
             " edit it back; they go with defense=none"
         )
     if parameters.channel == "system" and any(c.edit for c in parameters.conditions):
         raise ParameterError(
-            "summary_removed and summary_restored edit what compaction left, and the system"
+            f"{_EDITS} edit what compaction left, and the system"
             " message is not compacted; choose another channel"
         )
     at = parameters.plays[0].compactor.settings.compact_at

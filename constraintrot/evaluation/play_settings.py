@@ -20,9 +20,9 @@ class PlaySettings:
         attack: the attack on the episode; the one named ``none`` changes nothing.
         defense: the defense around the agent; the one named ``none`` does nothing.
         scaffold: ``direct``, ``deliberate`` or ``deliberate_decline_first``; empty
-            until the agent's model is known, which decides the default.
-        share_as: cache key of a compacted context that several conditions share,
-            because they differ only after the compaction; None if it is not shared.
+            until the agent's model is known, which decides where nobody did.
+        share_as: key under which what the compactor gives back is shared with the
+            conditions that show it the same messages; None where none does.
     """
 
     condition: Condition

@@ -20,8 +20,10 @@ from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
 
-# Conditions that start from one compacted context and differ only after it.
-_AFTER_COMPACTION = ("compaction", "summary_removed", "summary_restored")
+# What differs between conditions, and reaches a compactor through its messages alone.
+_OF_THE_CONDITION = frozenset(
+    {"condition", "attack", "defense", "distractors", "allowed", "request", "rounds"}
+)
 
 
 @solver(name="episode")
@@ -31,8 +33,7 @@ def episode_solver(parameters: Parameters) -> Solver:
     Args:
         parameters: the task's parameters.
     """
-    names = [condition.name for condition in parameters.conditions]
-    sharing = sum(name in _AFTER_COMPACTION for name in names) > 1
+    sharing = sum(play.condition.compacts for play in parameters.plays) > 1
     if sharing:
         context_cache.prune()
 
@@ -48,9 +49,7 @@ def episode_solver(parameters: Parameters) -> Solver:
         }
         variant = sampled(state.metadata)
         episode = staged(variant, parameters, settings, state.metadata["allowed"], scaffold, agent)
-        share_as = None
-        if sharing and settings.condition.name in _AFTER_COMPACTION:
-            share_as = _share_key(state.metadata, (agent, summarizer))
+        share_as = _share_key(state.metadata, (agent, summarizer)) if sharing else None
         settings = replace(settings, scaffold=scaffold, share_as=share_as)
         played = await parameters.harness.make()(episode, settings)
         _keep(state, episode, played)
@@ -113,7 +112,7 @@ def _summarizer_name(
 
 
 def _share_key(metadata: dict[str, Any], models: tuple[Model, Model]) -> str:
-    facts = {name: value for name, value in metadata.items() if name != "condition"}
+    facts = {name: value for name, value in metadata.items() if name not in _OF_THE_CONDITION}
     for role, model in zip(("agent", "summarizer"), models, strict=True):
         facts[f"{role} settings"] = [model.config.model_dump(exclude_none=True), model.model_args]
     return context_cache.digest(facts)
@@ -138,6 +137,12 @@ def _keep(state: TaskState, episode: Episode, played: Played) -> None:
         "tokens_before": rounds[-1]["tokens_before"] if rounds else None,
         "tokens_after": rounds[-1]["tokens_after"] if rounds else None,
         "removed": [] if compacted is None else compacted.removed,
-        "degenerate": None if compacted is None else compacted.degenerate,
+        "summary_made_here": compacted is not None and compacted.made_here,
+        "summary_draw": None if compacted is None else compacted.draw,
+        "summary_retries": sum(one["retries"] for one in rounds),
+        "removed_characters": None if compacted is None else compacted.removed_characters,
+        "removed_tokens": None if compacted is None else compacted.removed_tokens,
+        "degenerate": None if compacted is None else compacted.degenerate is not None,
+        "degenerate_because": None if compacted is None else compacted.degenerate,
         **played.facts,
     }

@@ -89,41 +89,9 @@ def best_window(text: str, slots: Slots) -> frozenset[str]:
     return max(windows, key=len, default=frozenset[str]())
 
 
-def remove(text: str, slots: Slots) -> tuple[str, list[str]]:
-    """Delete the sentences that hold the policy's slots.
-
-    A sentence goes when it holds two slots or more; while a window still holds
-    them all, every sentence in it that holds one goes too.
-
-    Returns:
-        The text that is left, and the sentences that were deleted.
-    """
-    parts = sentences(text)
-    held = [_held(part, slots) for part in parts]
-    gone = {at for at, names in enumerate(held) if len(names) >= 2}
-    gone |= _together(held, gone, slots)
-    if not gone:
-        return text, []
-    kept = [part for at, part in enumerate(parts) if at not in gone]
-    return "".join(kept).strip(), [parts[at].strip() for at in sorted(gone)]
-
-
 def sentences(text: str) -> list[str]:
     """Sentences and lines with their trailing blanks; joined, they are the text."""
     return [found[0] for found in _SENTENCE.finditer(text) if found[0]]
-
-
-def _together(held: Sequence[frozenset[str]], gone: set[int], slots: Slots) -> set[int]:
-    """Sentences that make up a window of all slots, once those in ``gone`` are away."""
-    found: set[int] = set()
-    left: list[int] = []
-    for at in (at for at in range(len(held)) if at not in gone):
-        left.append(at)
-        window = left[-WINDOW:]
-        if frozenset().union(*(held[one] for one in window)) == frozenset(slots):
-            found.update(one for one in window if held[one])
-            left[-WINDOW:] = [one for one in window if not held[one]]
-    return found
 
 
 def _held(text: str, slots: Slots) -> frozenset[str]:

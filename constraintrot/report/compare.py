@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.report import contrasts
 from constraintrot.report.facts import Facts, part
 from constraintrot.stats import frames, power
 from constraintrot.stats.bounds import Differences, difference_bounds
@@ -291,6 +292,7 @@ def _notes(frame: pd.DataFrame, question: Question, findings: Sequence[Finding])
             yield f"pools several values of {fact} ({pooled}); part them with --by {fact}"
     if differ:
         yield f"the arms differ in {', '.join(differ)} too; the difference may be its doing"
+    yield from (line.removeprefix("! ") for line in contrasts.pairing(frame))
     for finding in findings:
         yield from _left_out(finding)
 

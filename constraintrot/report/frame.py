@@ -5,8 +5,9 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 # Inspect compresses its logs with it, and does not wrap its error.
 from zstandard import ZstdError
@@ -45,9 +46,15 @@ FACTS = (
     "tokens_after",
     "context_tokens",
     "compact_at",
+    "summary_draw",
+    "summary_retries",
+    "removed_characters",
+    "removed_tokens",
     "degenerate",
+    "degenerate_because",
     "seconds_defense",
 )
+_Sample: TypeAlias = tuple[str, int | str, int]
 UNREADABLE = (
     OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, ZstdError,
 )  # fmt: skip
@@ -58,6 +65,32 @@ _USAGE = {
     "input_tokens_cache_read": "cached_tokens",
     "output_tokens": "output_tokens",
 }
+
+
+@dataclass(frozen=True)
+class Errored:
+    """An episode that ended in an error, and in no later retry without one.
+
+    Attributes:
+        condition: under which it was played.
+        message: the error's, its first line.
+    """
+
+    condition: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Read:
+    """What some logs hold.
+
+    Attributes:
+        episodes: the finished ones, as ``episodes`` gives them.
+        errored: those that ended in an error.
+    """
+
+    episodes: pd.DataFrame
+    errored: tuple[Errored, ...]
 
 
 def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
@@ -74,20 +107,45 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
         tokens. What was not measured is None.
 
     Raises:
-        ConstraintRotError: a log does not exist or cannot be read, or no log has a
-            finished episode of a constraintrot task.
+        ConstraintRotError: no finished episode of ours is in them.
+    """
+    return read(logs).episodes
+
+
+def read(logs: Iterable[str | Path]) -> Read:
+    """Read the episodes of some logs, finished ones and errored ones.
+
+    Args:
+        logs: log files, or folders of them.
+
+    Raises:
+        ConstraintRotError: no finished episode of ours is in them.
     """
     import pandas as pd
 
-    # The log of a retried run has the finished samples of the interrupted run too.
-    by_uuid = {row.pop("uuid"): row for path in _paths(logs) for row in _rows(path)}
-    rows = list(by_uuid.values())
+    logs = list(logs)
+    rows: dict[str, dict[str, Any]] = {}
+    finished: set[_Sample] = set()
+    errored: dict[_Sample, Errored] = {}
+    for path in _paths(logs):
+        for header, sample in _samples(path):
+            which = (header.eval.task_id, sample.id, sample.epoch)
+            if sample.error is not None:
+                message = (sample.error.message.splitlines() or [""])[0]
+                errored[which] = Errored(str(sample.metadata.get("condition")), message)
+            elif "violation" in (sample.scores or {}):
+                finished.add(which)
+                row = sample_row(header, sample, path.name)
+                # A retried run's log holds the finished samples of the one before it too.
+                rows[row.pop("uuid")] = row
     if not rows:
+        failed = f"; {len(errored)} ended in an error" if errored else ""
         raise ConstraintRotError(
-            f"no finished ConstraintRot episode in {', '.join(map(str, logs)) or 'nothing'};"
+            f"no finished ConstraintRot episode in {', '.join(map(str, logs)) or 'nothing'}{failed};"
             " give an Inspect log of a constraintrot task, or a folder of them"
         )
-    return pd.DataFrame(rows)
+    left = tuple(one for which, one in errored.items() if which not in finished)
+    return Read(pd.DataFrame(list(rows.values())), left)
 
 
 def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
@@ -101,7 +159,7 @@ def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
             yield path
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample]]:
     from inspect_ai.log import read_eval_log, read_eval_log_samples
 
     try:
@@ -109,8 +167,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         if not is_ours(header):
             return
         for sample in read_eval_log_samples(str(path), all_samples_required=False):
-            if sample.error is None and "violation" in (sample.scores or {}):
-                yield sample_row(header, sample, path.name)
+            yield header, sample
     except UNREADABLE as error:
         raise ConstraintRotError(
             f"{path} is no readable Inspect log ({error}); if it was cut off, try"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.report import contrasts
 from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
@@ -14,7 +16,9 @@ from constraintrot.stats.rate import rate
 if TYPE_CHECKING:
     import pandas as pd
 
-# Facts of which a cell should have one value only; families and kinds are pooled on purpose.
+    from constraintrot.report.frame import Errored
+
+# Facts that a cell should hold one value of; families and kinds are pooled knowingly.
 POOLED = (
     "locale",
     "wording",
@@ -82,8 +86,21 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     return "\n".join(lines + notes(frame, keys=[*parts, "condition", "agent"]))
 
 
+def errors(errored: Sequence[Errored]) -> list[str]:
+    """What is in no cell because its episode ended in an error, by condition and error."""
+    if not errored:
+        return []
+    counts = Counter((one.condition, one.message) for one in errored)
+    each = (f"  {n} {condition}: {message}" for (condition, message), n in counts.items())
+    return [
+        f"! {len(errored)} episodes ended in an error and are in no cell; they say nothing of"
+        " the agent:",
+        *each,
+    ]
+
+
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Warnings for the reader: pooled facts, replicates, duplicates, degenerate pairs."""
+    """What a reader must know before reading the rates: pooling, replicates, contrasts."""
     lines: list[str] = []
     known = [key for key in keys if key in frame]
     for fact in POOLED:
@@ -101,14 +118,7 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             f"! {again} episodes are there again with the same variant, replicate and facts: two"
             " runs are counted together."
         )
-    edits = frame[frame["condition"].isin(["summary_removed", "summary_restored"])]
-    degenerate = int((edits["degenerate"] == True).sum())  # noqa: E712  # a column of objects
-    if degenerate:
-        lines.append(
-            f"{degenerate} of {len(edits)} summary_removed and summary_restored episodes are"
-            " degenerate: their summary held no policy to remove."
-        )
-    return lines
+    return [*lines, *contrasts.retries(frame), *contrasts.pairing(frame), *contrasts.lines(frame)]
 
 
 def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:

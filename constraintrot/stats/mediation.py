@@ -54,7 +54,8 @@ class Mediation:
             from the same summary.
         share: share of the total effect that restoring the policy removes,
             1 - direct / total.
-        degenerate: number of episodes whose summary had no policy to remove.
+        degenerate: number of episodes whose summary had no policy to remove, or
+            little else.
         n: number of episodes that all four conditions have.
     """
 
@@ -146,7 +147,8 @@ def mediate(
         arms: violation, 0 or 1 per episode, in control, compaction, summary_removed
             and summary_restored; the same episodes in each.
         labels: cluster of each episode; None: every episode is its own cluster.
-        degenerate: whether an episode's summary had no policy to remove.
+        degenerate: whether an episode's summary had no policy to remove, or little
+            else.
         confidence: nominal coverage.
         options: resamples and seed of the bootstrap.
 

@@ -214,14 +214,18 @@ def test_models_that_cannot_be_listed_are_one_clear_line(cache: Path) -> None:
 
 
 def test_the_table_says_what_it_pools(run: Run, tmp_path: Path) -> None:
-    run("soft_email", variants=1, conditions="compaction,summary_removed", epochs=2)
+    run("soft_email", variants=1, conditions="compaction,summary_removed,sham", epochs=2)
     run("soft_email", variants=1, conditions="compaction", compactor="truncate")
     folder = str(tmp_path / "logs")
     pooled = call("table", folder).stdout
     assert "cells pool several values of compactor; part them with --by compactor" in pooled
     assert "intervals clustered over variants" in pooled
     assert "two runs are counted together" not in pooled
-    assert "2 of 2 summary_removed and summary_restored episodes are degenerate" in pooled
+    assert (
+        "4 of 4 summary_removed and sham episodes are degenerate and in no contrast: the summary"
+        " held nothing of the policy (4)."
+    ) in pooled
+    assert "summary_removed less sham, which is the policy's own part: cannot be told" in pooled
     assert (
         "pool several values of compactor" not in call("table", folder, "--by", "compactor").stdout
     )

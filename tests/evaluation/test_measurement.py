@@ -66,7 +66,7 @@ METADATA = [
     "seed",
     "replicate",
 ]
-THREE = "compaction,summary_removed,summary_restored"
+FOUR = "compaction,summary_removed,sham,summary_restored"
 
 
 def policy_texts(sample: Any) -> list[int]:
@@ -125,7 +125,7 @@ def test_conditions_are_paired_on_variant_and_history(run: Run) -> None:
 
 def test_one_summary_serves_all_that_starts_from_it(run: Run) -> None:
     roles = {"summarizer": "scripted/summarizer-keep"}
-    log = run("soft_email", variants=2, epochs=2, conditions=THREE, model_roles=roles)
+    log = run("soft_email", variants=2, epochs=2, conditions=FOUR, model_roles=roles)
     summaries: dict[tuple[int, int], set[str]] = defaultdict(set)
     made: dict[tuple[int, int], int] = defaultdict(int)
     for sample in log.samples or []:
@@ -139,12 +139,14 @@ def test_one_summary_serves_all_that_starts_from_it(run: Run) -> None:
 
 def test_removed_and_restored_differ_only_in_the_policy(run: Run) -> None:
     roles = {"summarizer": "scripted/summarizer-keep"}
-    found = samples(run("soft_email", variants=2, conditions=THREE, model_roles=roles))
+    found = samples(run("soft_email", variants=2, conditions=FOUR, model_roles=roles))
     for removed, restored in zip(found["summary_removed"], found["summary_restored"], strict=True):
         policy = load("soft_email").variant(removed.metadata["seed"]).policy("declarative")
         for a, b in zip(removed.messages[:-1], restored.messages[:-1], strict=True):
             assert b.text in (a.text, f"{a.text}\n\n{policy}")
         assert removed.metadata["removed"]
+        assert 0 < removed.metadata["removed_characters"] < 1
+        assert 0 < removed.metadata["removed_tokens"] < 1
 
 
 class _Idle(CompactionStrategy):
@@ -372,7 +374,7 @@ def test_only_a_majority_of_all_judges_decides(
 def test_a_fresh_run_shares_no_context_with_an_earlier_one(run: Run, cache: Path) -> None:
     roles = {"summarizer": "scripted/summarizer-keep"}
     for _ in range(2):
-        log = run("soft_email", variants=1, conditions=THREE, model_roles=roles)
+        log = run("soft_email", variants=1, conditions=FOUR, model_roles=roles)
         assert sum(s.metadata["summary_made_here"] for s in log.samples or []) == 1
     assert len(list((cache / "contexts").iterdir())) == 2
 
@@ -387,12 +389,12 @@ def test_removal_leaves_no_policy_wherever_it_stood(family: str) -> None:
             return await compact(episode, strategy, get_model("scripted/obedient"), by_size=False)
 
         kept = anyio.run(go)
-        removed = edited(kept, episode, restored=False)
+        removed = edited(kept, episode, "removed")
         slots = episode.variant.slots
         assert survival(message_texts(kept.context), episode.policy, slots).verbatim
         assert not survival(message_texts(removed.context), episode.policy, slots).kept
         assert not removed.degenerate
-        restored = edited(kept, episode, restored=True)
+        restored = edited(kept, episode, "restored")
         assert survival(message_texts(restored.context), episode.policy, slots).verbatim
 
 

@@ -250,7 +250,7 @@ def test_the_summarizer_is_the_role_s(shared_run: Run, harness: str) -> None:
 @pytest.mark.parametrize("harness", SUMMARISED)
 @pytest.mark.parametrize(
     ("summarizer", "why"),
-    [(failing, "is down"), (lambda: answering(" "), "wrote nothing")],
+    [(failing, "is down"), (lambda: answering(" "), "wrote no summary")],
     ids=["down", "silent"],
 )
 def test_a_summarizer_that_fails_is_an_error_whatever_the_framework_makes_of_it(

@@ -317,7 +317,7 @@ def test_a_summarizer_that_fails_is_no_survival_whatever_the_framework_makes_of_
     down = failing()
     roles = {"summarizer": answering(" ") if silent else down}
     log = play(framework, conditions="compaction", model_roles=roles)
-    assert ("wrote nothing" if silent else "is down") in error(log)
+    assert ("wrote no summary" if silent else "is down") in error(log)
 
 
 def test_the_summarizer_is_the_role_s(play: Play) -> None:

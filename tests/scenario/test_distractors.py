@@ -14,7 +14,10 @@ from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError, ScenarioError
-from constraintrot.grading.survival import best_window, remove, sentences, survival
+from constraintrot.grading import clause_cutting
+from constraintrot.grading.clauses import clauses, overlapping
+from constraintrot.grading.policy_spans import policy_spans
+from constraintrot.grading.survival import best_window, sentences, survival
 from constraintrot.models.scripted.request_parser import any_policy_in, open_slots, policy_in
 from constraintrot.scenario import distractors as module
 from constraintrot.scenario.distractors import FOLDER, MAX_DISTRACTORS, distractors, rules
@@ -116,8 +119,8 @@ def test_among_the_rules_the_policy_is_found_and_only_it_is_removed(scenario: Sc
             assert statement is not None
             # A neighbour's "never" may end a run, but what the run is about is the policy's.
             assert any(part.strip() in statement for part in sentences(policy))
-            left, gone = remove(text, variant.slots)
-            assert all(sentence.removeprefix("- ") in policy for sentence in gone)
+            parts = clauses(text)
+            left = clause_cutting.cut(text, parts, overlapping(parts, policy_spans(text, variant)))
             assert all(rule in left for rule in found)
             assert not survival([left], policy, variant.slots).kept
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constraintrot.errors import ParameterError
+from constraintrot.report import contrasts
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
 from constraintrot.stats.frames import KEYS, frame_compare
@@ -34,6 +35,8 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
         value: column of the outcome.
     """
     mine = frame if agent == ALL else frame[frame["agent"] == agent]
+    if (a, b) == (contrasts.SHAM, contrasts.REMOVED):
+        mine = mine[~contrasts.degenerate(mine)]
     try:
         comparison = frame_compare(mine, {"arm": a}, {"arm": b}, value, on=_on(mine, a, b))
     except ParameterError as error:
@@ -72,6 +75,7 @@ def _pairs(arms: Sequence[str]) -> list[tuple[str, str]]:
         ("control", design.COMPACTION),
         ("floor", design.COMPACTION),
         ("summary_restored", "summary_removed"),
+        (contrasts.SHAM, contrasts.REMOVED),
         ("attack_inject", "defense_pin_attack"),
     ]
     pairs = [(a, b) for a, b in wanted if a in arms and b in arms]

@@ -27,8 +27,8 @@ _PAPER = {
     ("inject_deprecation", "pin"): "defense_pin_attack",
 }
 ORDER = (
-    "floor", "control", "long_context", COMPACTION, "summary_removed", "summary_restored",
-    "attack_volume", "attack_inject", "defense_pin", "defense_pin_attack",
+    "floor", "control", "long_context", COMPACTION, "summary_removed", "sham",
+    "summary_restored", "attack_volume", "attack_inject", "defense_pin", "defense_pin_attack",
 )  # fmt: skip
 SETTINGS = (
     "locale", "wording", "channel", "compactor", "prompt", "budget_words", "rounds", "scaffold",

@@ -26,7 +26,7 @@ _NUMBERS = (
     "violation", "utility", "over_refusal", "kept", "verbatim", "slots", "judge", "recalled",
     "tokens_before", "tokens_after", "input_tokens", "cached_tokens", "output_tokens",
     "last_input_tokens", "seconds", "seconds_defense", "seconds_compaction", "defense_calls",
-    "prefix_tokens", "prefix_broken",
+    "prefix_tokens", "prefix_broken", "removed_characters", "removed_tokens", "summary_retries",
 )  # fmt: skip
 _TEXTS = ("episode", "created", "log", "task", "kind", "outcome", "reason")
 COLUMNS = tuple(dict.fromkeys((*_TEXTS[:2], *FACTS, *KEYS, *_TEXTS[2:], *_NUMBERS)))

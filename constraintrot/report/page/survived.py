@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constraintrot.errors import ParameterError
+from constraintrot.report import contrasts
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.figure import mosaic, steps
 from constraintrot.report.page.view import (
@@ -24,6 +25,7 @@ from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.stats.frames import KEYS, frame_mediate, labels
 from constraintrot.stats.mediation import Mediation, by_survival
+from constraintrot.stats.paired import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,35 +86,48 @@ def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         if not {"control", "summary_removed", "summary_restored"} <= set(mine["condition"]):
             continue
         try:
-            mediation = frame_mediate(mine)
+            found = frame_mediate(mine)
         except ParameterError as error:
             blocks.append(f"{agent}: no mediation: {error}.")
             continue
-        blocks.append(_mediated(cells, mediation, agent))
+        blocks.append(_mediated(cells, found, agent, mine))
     if not blocks:
-        command = f"{_EVAL} -T conditions=control,compaction,summary_removed,summary_restored"
+        command = f"{_EVAL} -T conditions=control,compaction,summary_removed,sham,summary_restored"
         blocks.append(Missing("Mediation (policy taken out of a summary, and put back)", command))
     return blocks
 
 
-def _mediated(cells: Cells, mediation: Mediation, agent: str) -> Table:
+def _own(frame: pd.DataFrame) -> Comparison | None:
+    """The policy's own part of a deletion, where a sham shows what the rest does."""
+    if contrasts.SHAM not in set(frame["condition"]):
+        return None
+    try:
+        return contrasts.less_sham(frame)
+    except ParameterError:
+        return None
+
+
+def _mediated(cells: Cells, found: Mediation, agent: str, frame: pd.DataFrame) -> Table:
+    own = _own(frame)
     effects = (
-        ("compaction less control", "total", mediation.total),
-        ("policy put back, less control", "direct", mediation.direct),
-        ("policy taken out, less put back", "deletion", mediation.deletion),
+        ("compaction less control", "total", found.total),
+        ("policy put back, less control", "direct", found.direct),
+        ("policy taken out, less put back", "deletion", found.deletion),
+        *((("policy taken out, less as much else taken out", "own part", own),) if own else ()),
     )
     rows = [
         Row((text, name), (points(cells.keep(one.difference, TITLE, agent, name)),))
         for text, name, one in effects
     ]
-    carried = share(cells.keep(mediation.share, TITLE, agent, "share carried by deletion"))
-    if mediation.degenerate == mediation.n:
-        carried = "cannot be told: no summary held a policy"
-    rows.append(Row(("share carried by deletion", "1 − direct / total"), (carried,)))
+    told = share(cells.keep(found.share, TITLE, agent, "share carried by deletion"))
+    if found.degenerate == found.n:
+        told = "cannot be told: all summaries are degenerate"
+    rows.append(Row(("share carried by deletion", "1 − direct / total"), (told,)))
     notes = (
-        f"{mediation.degenerate} of {mediation.n} summaries held no policy to take out (degenerate): there"
-        " taken out is as it was, and only putting it back says anything.",
-    ) * bool(mediation.degenerate)
+        f"{found.degenerate} of {found.n} summaries held no policy to take out, or nothing of use"
+        " beside it (degenerate): there only putting it back says anything.",
+    ) * bool(found.degenerate)
+    notes += tuple(contrasts.shares(frame))
     heads = ("effect", "name")
     return Table(f"{agent}: mediation by deletion", heads, ("estimate",), tuple(rows), notes)
 

@@ -52,7 +52,7 @@ def full() -> Page:
         arm("compaction", 4, 4, family="hard_pii", kind="hard"),
         arm("control", 4, 0, family="hard_pii", kind="hard"),
         arm("summary_removed", 6, 5, degenerate=False), arm("summary_restored", 6, 1, degenerate=False),
-        arm("attack_inject", 6, 6, attack="inject_deprecation"),
+        arm("sham", 6, 1, degenerate=False), arm("attack_inject", 6, 6, attack="inject_deprecation"),
         arm("compaction", 6, 6, attack="inject_budget"),
         arm("defense_pin", 6, 0, defense="pin"), arm("compaction", 6, 3, defense="spotlight"),
         arm("defense_pin_attack", 6, 1, defense="pin", attack="inject_deprecation"), done,
