@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from constraintrot.defenses import Defense, Deployment, defense
 from constraintrot.defenses.pin import Pinning
+from constraintrot.defenses.pinning.block_marks import marks_of
 from constraintrot.defenses.rampart import Principal, Registry
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ class ExtractedPins(Pinning):
 
     def __init__(self, extractor: Extractor) -> None:
         self.harness = Principal("harness")
-        super().__init__(Registry(self.harness, label="extracted pins"))
+        registry = Registry(self.harness, label="extracted pins")
+        # Not drawn: the same episode is to give the same input in each run.
+        marks_of(registry).choose(registry.label)
+        super().__init__(registry)
         self.extractor = extractor
         self._seen: set[str | None] = set()
 
@@ -75,9 +79,9 @@ def _made_up(message: ChatMessage) -> bool:
     all of which was looked at when it came.
     """
     from constraintrot.compaction.strategy_wrapper import merged, summarised
-    from constraintrot.defenses.pinning.pinned_messages import PINNED
+    from constraintrot.defenses.pinning.pinned_messages import is_pinned
 
-    return merged(message) or summarised(message) or PINNED in (message.metadata or {})
+    return merged(message) or summarised(message) or is_pinned(message)
 
 
 @defense("pin_extract", hooks=("wrap", "assemble"))
