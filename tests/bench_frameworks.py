@@ -192,19 +192,18 @@ def openai_agents() -> tuple[float, float]:
 
 
 def agent_framework() -> tuple[float, float]:
-    """Microsoft's Agent over forty messages and a token budget, which the pins are counted in."""
+    """Microsoft's Agent over forty messages and a token budget."""
     import asyncio
 
     from agent_framework import (
         Agent,
         CharacterEstimatorTokenizer,
-        CompactionStrategy,
         Message,
         SlidingWindowStrategy,
         TokenBudgetComposedStrategy,
     )
 
-    from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
+    from constraintrot.defenses.frameworks.agent_framework import pinned_client
     from tests.harnesses.agent_framework_fakes import Recorder
 
     strategy = TokenBudgetComposedStrategy(
@@ -214,8 +213,8 @@ def agent_framework() -> tuple[float, float]:
     )
     with asyncio.Runner() as runner:
 
-        def agent(compaction: CompactionStrategy) -> Callable[[], object]:
-            made: Agent[Any] = Agent(client=Recorder(), compaction_strategy=compaction)
+        def agent(client: Recorder) -> Callable[[], object]:
+            made: Agent[Any] = Agent(client=client, compaction_strategy=strategy)
 
             async def ask() -> None:
                 roles = ["user", "assistant"] * 20
@@ -223,7 +222,7 @@ def agent_framework() -> tuple[float, float]:
 
             return lambda: runner.run(ask())
 
-        return compared(agent(strategy), agent(PinnedStrategy(pinned_block(), strategy)))
+        return compared(agent(Recorder()), agent(pinned_client(Recorder(), pinned_block())))
 
 
 def google_adk() -> tuple[float, float]:

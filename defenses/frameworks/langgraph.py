@@ -18,13 +18,13 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from constraintrot.defenses.pinning.block_marks import SEPARATOR, only_blocks
 from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.content_parts import cut_content, placed_content, text_part
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
     PinnedBlock,
@@ -34,9 +34,6 @@ from constraintrot.defenses.pinning.pinned_block import (
 )
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-
-Part: TypeAlias = str | dict[str, Any]
-Content: TypeAlias = str | list[Part]
 
 
 class Placed(NamedTuple):
@@ -80,7 +77,7 @@ def placed(messages: Sequence[BaseMessage], pinned_block: PinnedBlock, now: Rend
     first = messages[0] if messages else None
     rest, removed = without_blocks(messages[isinstance(first, SystemMessage) :], pinned_block)
     if isinstance(first, SystemMessage):
-        content, gone = _placed_content(first.content, pinned_block, now)
+        content, gone = placed_content(first.content, pinned_block, now, text_part)
         changed = content is not first.content
         head: list[BaseMessage] = [
             first.model_copy(update={"content": content}) if changed else first
@@ -107,7 +104,7 @@ def without_blocks(
         if not isinstance(message, SystemMessage):
             kept.append(message)
             continue
-        content, gone = _cut(message.content, pinned_block)
+        content, gone = cut_content(message.content, pinned_block)
         removed += gone
         if not gone:
             kept.append(message)
@@ -200,60 +197,3 @@ def pin_node(
         pins if isinstance(pins, PinnedBlock) else PinnedBlock(pins, heading=heading, report=report)
     )
     return PinNode(pinned_block, key=key, after=after)
-
-
-def _placed_content(
-    content: Content, pinned_block: PinnedBlock, now: Rendering
-) -> tuple[Content, tuple[Removed, ...]]:
-    """A system message's content with the block at its end; the same object if it is there."""
-    if isinstance(content, str):
-        text, removed = pinned_block.placed(content, now)
-        return content if text == content else text, removed
-    if _parts_in_place(content, pinned_block, now):
-        return content, ()
-    # Parts stay parts: a provider's marks, as of what to cache, hang on them.
-    rest, removed = _cut_parts(content, pinned_block)
-    return [*rest, *([_part(now.text)] if now.text else [])], removed
-
-
-def _parts_in_place(parts: Sequence[Part], pinned_block: PinnedBlock, now: Rendering) -> bool:
-    texts = [_text(part) or "" for part in parts]
-    holding = [at for at, text in enumerate(texts) if pinned_block.cut(text) != text]
-    if not now.text or not holding:
-        return not now.text and not holding
-    return (
-        len(holding) == 1
-        and pinned_block.in_place(texts[holding[0]], now)
-        and all(only_blocks(f"{SEPARATOR}{text}") for text in texts[holding[0] + 1 :])
-    )
-
-
-def _cut(content: Content, pinned_block: PinnedBlock) -> tuple[Content, tuple[Removed, ...]]:
-    if isinstance(content, str):
-        return pinned_block.less(content)
-    return _cut_parts(content, pinned_block)
-
-
-def _cut_parts(
-    parts: Sequence[Part], pinned_block: PinnedBlock
-) -> tuple[list[Part], tuple[Removed, ...]]:
-    """The parts of a message's content less the blocks; one that was nothing else goes."""
-    found: list[Part] = []
-    removed: list[Removed] = []
-    for part in parts:
-        rest, gone = pinned_block.less(_text(part) or "")
-        removed += gone
-        if not gone:
-            found.append(part)
-        elif rest:
-            found.append(rest if isinstance(part, str) else {**part, "text": rest})
-    return found, tuple(removed)
-
-
-def _text(part: Part) -> str | None:
-    said = part if isinstance(part, str) else part.get("text")
-    return said if isinstance(said, str) else None
-
-
-def _part(text: str) -> Part:
-    return {"type": "text", "text": text}

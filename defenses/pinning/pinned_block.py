@@ -225,6 +225,10 @@ class PinnedBlock:
             and only_blocks(said[spans[0].end :])
         )
 
+    def holds(self, text: str) -> bool:
+        """Whether a text holds a block of this registry's, of any revision."""
+        return next(self._marks.spans(text), None) is not None
+
     def fits(self, used: int, budget: int) -> None:
         """Stop an agent whose pins do not fit.
 
