@@ -35,7 +35,8 @@ def pinning_copy(model: T, pinned_block: PinnedBlock, methods: Methods) -> T:
     held = pinned_blocks(model)
     found: Any = copy.copy(model)
     if not held:
-        found.__class__ = _pinning_type(type(model), methods)
+        kind: Any = type(model)
+        found.__class__ = _pinning_type(kind, methods)
     setattr(found, _PINS, (*held, pinned_block))
     made: T = found
     return made
@@ -45,4 +46,6 @@ def pinning_copy(model: T, pinned_block: PinnedBlock, methods: Methods) -> T:
 def _pinning_type(kind: type[Any], methods: Methods) -> type[Any]:
     names = ("__module__", "__qualname__", "__doc__")
     space = {name: getattr(kind, name) for name in names} | dict(methods(kind))
-    return type(kind)(kind.__name__, (kind,), space)
+    metaclass: Any = type(kind)
+    made: type[Any] = metaclass(kind.__name__, (kind,), space)
+    return made

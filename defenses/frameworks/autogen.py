@@ -227,7 +227,7 @@ class PinnedClient(ChatCompletionClient):
         return [*([UserMessage(content=text, source=SOURCE)] if text else []), *messages]
 
     @property
-    def capabilities(self) -> ModelCapabilities:  # type: ignore[override]  # deprecated, not gone
+    def capabilities(self) -> ModelCapabilities:
         """The client's."""
         return self.inner.capabilities
 

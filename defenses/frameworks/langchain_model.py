@@ -191,7 +191,9 @@ def _guarded_type(kind: type[BaseChatModel]) -> type[BaseChatModel]:
         given = getattr(kind, name, None)
         if given is not None and given is not getattr(BaseChatModel, name, None):
             space[name] = _through_guards(given)
-    return type(kind)(kind.__name__, (kind,), space)
+    metaclass: Any = type(kind)
+    made: type[BaseChatModel] = metaclass(kind.__name__, (kind,), space)
+    return made
 
 
 def _through_guards(call: Callable[..., Any]) -> Callable[..., Any]:

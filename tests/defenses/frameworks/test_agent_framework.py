@@ -173,7 +173,7 @@ class ServerSide(Recorder):
         number = len(self.calls)
 
         async def stored() -> Any:
-            response: Any = await answer  # type: ignore[misc]
+            response: Any = await answer
             response.conversation_id = f"resp_{number}"
             return response
 
@@ -204,7 +204,7 @@ def test_a_server_that_keeps_the_history_is_not_given_the_pins_to_keep() -> None
 def test_middleware_that_replaces_the_instructions_comes_before_the_pins() -> None:
     receipts: list[Receipt] = []
 
-    class Layered(ChatMiddlewareLayer[Any], Recorder):
+    class Layered(ChatMiddlewareLayer[Any], Recorder):  # type: ignore[misc]  # as in theirs
         """A client that runs chat middleware, as the framework's own do."""
 
     @chat_middleware

@@ -239,7 +239,7 @@ def test_a_model_of_the_sdk_s_stays_one(monkeypatch: pytest.MonkeyPatch) -> None
     assert sent[0]["instructions"].count(PINNED) == 1
     assert PINNED not in str(sent[0]["input"])
     with pytest.raises(ParameterError, match=r"no agents\.Model"):
-        pinned_model(object(), registry(PINNED))  # type: ignore[type-var]
+        pinned_model(object(), registry(PINNED))  # type: ignore[arg-type]
 
 
 class Spans(TracingProcessor):

@@ -22,7 +22,7 @@ def registry(*policies: str) -> Registry:
 
 
 def block(*policies: str, **given: str) -> PinnedBlock:
-    return PinnedBlock(registry(*policies), report=lambda _: None, **given)  # type: ignore[arg-type]
+    return PinnedBlock(registry(*policies), report=lambda _: None, **given)
 
 
 def look_alikes(pinned_block: PinnedBlock) -> list[str]:
