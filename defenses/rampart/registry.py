@@ -127,7 +127,7 @@ class Registry:
             return self._store.pinned()[2]
 
     def verify(self, text: str | Iterable[str]) -> Verification:
-        """Whether a context still holds every pin's content verbatim, each in one message."""
+        """Whether a context still holds every pin's frame, whole and in one message; no quotation."""
         return verification(self._store, text)
 
     def verify_log(self) -> bool:

@@ -97,8 +97,10 @@ def test_a_pin_says_something(registry: Registry, content: Any) -> None:
 def test_verification_is_verbatim_and_per_text(registry: Registry) -> None:
     pin = registry.named("policy")
     assert registry.verify(registry.compile().prompt).held
-    assert registry.verify(["before", f"[old] {POLICY} [new]"]).held
-    for text in ("", POLICY[:-1], POLICY.lower(), ["Never send email", "outside example.com."]):
+    assert registry.verify(["before", f"Also:\n{registry.pinned_text()}And more."]).held
+    assert registry.verify(registry.pinned_text().rstrip("\n")).held
+    quoted = [POLICY, f"This is withdrawn: {POLICY}", f"> {registry.pinned_text()}"]
+    for text in ("", *quoted, ["~~~ policy", POLICY], registry.pinned_text()[:-2]):
         found = registry.verify(text)
         assert not found.held
         assert [block.id for block in found.missing] == [pin.id]
