@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TypeAlias
 
+from constraintrot.rule_judge.reading import probability
 from results.tools.rule_judge.generator import Example
 
 Scored: TypeAlias = Sequence[tuple[Example, float]]
@@ -20,11 +21,6 @@ class Bin:
     count: int
     probability: float
     share: float
-
-
-def probability(score: float) -> float:
-    """The probability of yes, from its log-odds."""
-    return 1 / (1 + math.exp(-max(-60.0, min(60.0, score))))
 
 
 def auc(scored: Scored) -> float:

@@ -44,7 +44,9 @@ def test_there_are_kinds_and_examples_enough() -> None:
 
 
 def test_the_examples_of_the_published_adapter_can_be_made_again() -> None:
-    assert digest(MADE["train"]) == "5791d8426cc7e6e8e4416915c6b8b672a4589199dc967f6ab7db4f2382738b29"
+    assert (
+        digest(MADE["train"]) == "5791d8426cc7e6e8e4416915c6b8b672a4589199dc967f6ab7db4f2382738b29"
+    )
     assert digest(examples("train", 2, 1200)) != digest(MADE["train"])
 
 

@@ -10,7 +10,6 @@ from results.tools.rule_judge.measures import (
     auc,
     auc_by_kind,
     brier,
-    probability,
     reliability,
     right,
     threshold,
@@ -53,11 +52,6 @@ def test_brier() -> None:
     assert brier(scored([0], [0])) == 0.25
     assert brier(scored([50], [-50])) == pytest.approx(0)
     assert brier(scored([-50], [50])) == pytest.approx(1)
-
-
-def test_a_score_beyond_the_range_of_exp_has_a_probability() -> None:
-    assert probability(5000) == pytest.approx(1)
-    assert probability(-5000) == pytest.approx(0)
 
 
 def test_reliability_compares_probability_and_share() -> None:
