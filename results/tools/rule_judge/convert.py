@@ -4,12 +4,14 @@
 
     python -m results.tools.rule_judge.convert FOLDER/step-240.pt rule-judge.gguf
 
-Equal factors give equal bytes; the digest is printed.
+Equal factors give equal bytes. ``rule-judge.origin.json`` beside it says where they
+come from, for the evaluation, which runs without PyTorch.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import click
@@ -49,7 +51,10 @@ def convert(checkpoint: Path, target: Path) -> str:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return hashlib.sha256(target.read_bytes()).hexdigest()
+    sha256 = hashlib.sha256(target.read_bytes()).hexdigest()
+    origin = {"adapter_sha256": sha256, "training_sha256": state["data"], "step": state["step"]}
+    target.with_suffix(".origin.json").write_text(json.dumps(origin) + "\n", encoding="utf-8")
+    return sha256
 
 
 @click.command()
