@@ -48,7 +48,6 @@ async def judge(
     limit = adapter.calibration().threshold if threshold is None else threshold
     config = GenerateConfig(
         max_tokens=1,
-        temperature=0.0,
         logprobs=True,
         top_logprobs=CANDIDATES,
         extra_body={"adapter": adapter.NAME} if beside else None,
@@ -57,7 +56,6 @@ async def judge(
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
         raise EpisodeError(f"{model} gave no log-probabilities, which the rule judge reads")
-    first = logprobs.content[0]
-    candidates = first.top_logprobs or [first]
+    candidates = logprobs.content[0].top_logprobs or ()
     score = log_odds((each.token, each.logprob) for each in candidates)
     return Judgement(score, probability(score), score > limit)

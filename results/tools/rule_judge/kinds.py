@@ -1,4 +1,4 @@
-"""The kinds of rules, read from ``kinds/*.yaml``, and what surrounds their sentences."""
+"""The kinds of rules, read from ``rules/*.yaml``, and what surrounds their sentences."""
 
 from __future__ import annotations
 
@@ -101,23 +101,30 @@ class Language(_Strict):
 @cache
 def kinds(split: Split) -> Mapping[str, Kind]:
     """The kinds of one split by name; no kind is in both."""
-    files = sorted((_HERE / "kinds").glob("*.yaml"))
+    files = sorted((_HERE / "rules").glob("*.yaml"))
     wanted = [file for file in files if (file.name == _HELD_OUT) == (split == "held_out")]
-    return {name: Kind(**value) for file in wanted for name, value in _read(file).items()}
+    return {
+        name: Kind.model_validate(value) for file in wanted for name, value in _read(file).items()
+    }
 
 
 @cache
 def frames() -> Mapping[str, Frames]:
     """The frames by locale."""
-    return {locale: Frames(**value) for locale, value in _read(_HERE / "frames.yaml").items()}
+    return {
+        locale: Frames.model_validate(value)
+        for locale, value in _read(_HERE / "frames.yaml").items()
+    }
 
 
 @cache
 def languages() -> Mapping[str, Language]:
     """The languages by their English name."""
-    return {name: Language(**value) for name, value in _read(_HERE / "texts.yaml").items()}
+    return {
+        name: Language.model_validate(value) for name, value in _read(_HERE / "texts.yaml").items()
+    }
 
 
-def _read(file: Path) -> dict[str, dict[str, object]]:
-    data: dict[str, dict[str, object]] = yaml.safe_load(file.read_text(encoding="utf-8"))
+def _read(file: Path) -> dict[str, object]:
+    data: dict[str, object] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return data

@@ -6,7 +6,6 @@ import pytest
 
 from results.tools.rule_judge.generator import Example
 from results.tools.rule_judge.measures import (
-    Bin,
     auc,
     auc_by_kind,
     brier,
@@ -56,7 +55,9 @@ def test_brier() -> None:
 
 def test_reliability_compares_probability_and_share() -> None:
     bars = reliability(scored([50, 50, 0], [50, 0]), bins=2)
-    assert bars == [Bin(5, pytest.approx(0.8), 0.6)]
+    (bar,) = bars
+    assert (bar.count, bar.share) == (5, 0.6)
+    assert bar.probability == pytest.approx(0.8)
     low, high = reliability(scored([3], [-3, -3]), bins=2)
     assert (low.count, low.share, high.count, high.share) == (2, 0, 1, 1)
 
