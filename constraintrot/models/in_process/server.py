@@ -45,6 +45,8 @@ class ServerParams:
         parallel: Requests that are processed at the same time.
         threads: CPU threads.
         gpu_layers: Layers to keep on a GPU; 0 for none.
+        adapter: A LoRA file that all requests use. It has its own server, because a switch
+            of adapters drops the conversation's cache; the weights are mapped once for both.
     """
 
     weights: Path
@@ -52,6 +54,7 @@ class ServerParams:
     parallel: int
     threads: int
     gpu_layers: int
+    adapter: Path | None = None
 
     @property
     def exact(self) -> bool:
@@ -75,6 +78,7 @@ class Completion:
         cached_tokens: Tokens of the prompt that came from the prompt cache.
         output_tokens: Generated tokens.
         raw: The server's last message.
+        logprobs: An entry for each generated token, if they were asked for.
     """
 
     text: str
@@ -83,6 +87,7 @@ class Completion:
     cached_tokens: int
     output_tokens: int
     raw: dict[str, Any]
+    logprobs: tuple[dict[str, Any], ...] = ()
 
 
 class Engine(Protocol):
@@ -140,6 +145,10 @@ class LlamaServer:
             # (see prefix_cache.py).
             common.no_extra_bufts = True
             common.flash_attn_type = llama.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        if params.adapter:
+            lora = llama.CommonAdapterLoraInfo()
+            lora.path, lora.scale = str(params.adapter), 1.0
+            common.lora_adapters = [lora]
         common.api_keys = [self._key]
         common.ui = False
         common.warmup = False
@@ -204,6 +213,7 @@ class LlamaServer:
         self, prompt: list[int], settings: Mapping[str, Any], cancelled: threading.Event
     ) -> Completion:
         text: list[str] = []
+        entries: list[dict[str, Any]] = []
         last: dict[str, Any] = {}
         if cancelled.is_set() or self._stopping.is_set():
             return Completion("", "length", len(prompt), 0, 0, last)
@@ -211,13 +221,15 @@ class LlamaServer:
         def receive(chunk: dict[str, Any]) -> bool:
             last.clear()
             last.update(chunk)
-            text.extend(choice["text"] for choice in chunk.get("choices", ()))
+            for choice in chunk.get("choices", ()):
+                text.append(choice["text"])
+                entries.extend((choice.get("logprobs") or {}).get("content", ()))
             return cancelled.is_set() or self._stopping.is_set()
 
         request = {"cache_prompt": True, **settings, "prompt": prompt, "stream": True}
         with self._counted():
             self._server.handle_completions(request, receive)
-        return self._completion("".join(text), last, len(prompt))
+        return replace(self._completion("".join(text), last, len(prompt)), logprobs=tuple(entries))
 
     @contextmanager
     def _counted(self) -> Generator[None]:

@@ -50,6 +50,7 @@ class FakeEngine:
     answer: str = CALL
     finish: Finish = "stop"
     wait: float = 0
+    logprobs: tuple[dict[str, Any], ...] = ()
     prompts: list[str] = field(default_factory=list)
     settings: list[dict[str, Any]] = field(default_factory=list)
     cancelled: bool = False
@@ -68,7 +69,9 @@ class FakeEngine:
         self.reached.set()
         self.cancelled = bool(self.wait) and cancelled.wait(self.wait)
         self.left.set()
-        return Completion(self.answer, self.finish, len(prompt), 10, len(self.answer), {})
+        return Completion(
+            self.answer, self.finish, len(prompt), 10, len(self.answer), {}, self.logprobs
+        )
 
     def close(self) -> None:
         self.closed = True
