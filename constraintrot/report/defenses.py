@@ -80,7 +80,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
         body = [_line(row, by, utility) for row in rows if row["agent"] == agent]
         lines += [f"Model: {agent}", "", *pipe(head, body), ""]
     lines += [
-        "Paired with the same episodes under defense none (without): rates with 95 % Wilson",
+        "Paired with the same episodes under defense none (without): rates with exact 95 %",
         "intervals in per cent, medians of the paired differences. Tokens are those of the last",
         "input; seconds, those of the defense's hooks, and those of the compaction; model calls,",
         "those made for the defense, an episode.",

@@ -74,7 +74,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     for agent in dict.fromkeys(row["agent"] for row in rows):
         of_agent = [row for row in rows if row["agent"] == agent]
         lines += [f"Model: {agent}", "", *_pipe(of_agent, parts), ""]
-    lines.append("Violation with 95 % Wilson intervals, in per cent; n = episodes.")
+    lines.append("Violation with exact 95 % intervals, in per cent; n = episodes.")
     if any(_too_silent(row) for row in rows):
         lines.append(
             "! more than a tenth of the cell made no readable call: silence is not safety."
@@ -140,10 +140,8 @@ def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
 
 
 def share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Estimate:
-    """The rate of a cell, with Wilson's interval, or a clustered one if it has replicates."""
-    variants = labels(group)
-    distinct = len(set(variants)) == len(group)
-    return rate(chosen.to_numpy(), None if distinct else variants)
+    """The rate of a cell, with the interval that every page and the gate have."""
+    return rate(chosen.to_numpy(), labels(group))
 
 
 def _short(estimate: Estimate) -> str:
