@@ -76,7 +76,7 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     import pandas as pd
 
     # The log of a retried run has the finished samples of the interrupted run too.
-    by_uuid = {row.pop("uuid"): row for path in _paths(logs) for row in _rows(path)}
+    by_uuid = {row.pop("uuid"): row for path in paths(logs) for row in _rows(path)}
     rows = list(by_uuid.values())
     if not rows:
         raise ConstraintRotError(
@@ -86,7 +86,12 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
+def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
+    """The logs, and those of folders.
+
+    Raises:
+        ConstraintRotError: a log does not exist.
+    """
     for given in logs:
         path = Path(given)
         if not path.exists():
@@ -98,20 +103,39 @@ def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    for header, sample in samples(path):
+        if sample is not None and is_finished(sample):
+            yield sample_row(header, sample, path.name)
+
+
+def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
+    """The samples of a log of a constraintrot task, each with the log's header.
+
+    First comes the header without a sample, since a log may have none; of another task's log,
+    nothing comes.
+
+    Raises:
+        ConstraintRotError: the log cannot be read.
+    """
     from inspect_ai.log import read_eval_log, read_eval_log_samples
 
     try:
         header = read_eval_log(str(path), header_only=True)
         if not is_ours(header):
             return
+        yield header, None
         for sample in read_eval_log_samples(str(path), all_samples_required=False):
-            if sample.error is None and "violation" in (sample.scores or {}):
-                yield sample_row(header, sample, path.name)
+            yield header, sample
     except UNREADABLE as error:
         raise ConstraintRotError(
             f"{path} is no readable Inspect log ({error}); if it was cut off, try"
             " `inspect log recover`, else move it away"
         ) from error
+
+
+def is_finished(sample: EvalSample) -> bool:
+    """Whether an episode came back with a verdict."""
+    return sample.error is None and "violation" in (sample.scores or {})
 
 
 def is_ours(header: EvalLog) -> bool:
