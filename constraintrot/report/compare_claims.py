@@ -249,7 +249,7 @@ def _limited(
         return "holds", holds
     if isinstance(seen, Interval) and seen.upper <= limit:
         return "undecided", f"{holds} {UNKNOWN_COUNTS}"
-    return "undecided", seen.reason or f"the limit of {100 * limit:g} points is in the interval"
+    return "undecided", seen.reason or f"{NOT_DISTINGUISHABLE} from the limit"
 
 
 def _turned(estimate: Estimate) -> Estimate:
