@@ -182,6 +182,11 @@ def table(
         unknown = [name for name in by if name not in FACTS]
         if unknown:
             raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
+        if matrix is not None and (defenses or by):
+            option = "--defenses" if defenses else "--by"
+            raise ConstraintRotError(
+                f"--matrix shows two facts and nothing else; leave {option} out"
+            )
         frame = episodes(logs)
         if matrix is not None:
             from constraintrot.report.matrix import text as crossed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,16 +75,31 @@ def grid(arms: Iterable[tuple[float, ...]]) -> Iterator[Cell]:
 def simulate(cell: Cell, simulations: int, rng: np.random.Generator) -> list[Floats]:
     """Simulated outcomes 1 per cluster, for each arm of shape (simulations, clusters)."""
     shape = (simulations, cell.clusters)
+    return [
+        rng.binomial(cell.sizes.astype(int), chance).astype(np.float64)
+        for chance in chances(cell.rates, cell.correlation, shape, rng)
+    ]
+
+
+def chances(
+    rates: Sequence[float], correlation: float, shape: tuple[int, int], rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Each cluster's own rate in each arm, beta-distributed, with a Gaussian copula between arms.
+
+    Args:
+        rates: true rate of each arm.
+        correlation: intra-cluster correlation.
+        shape: (simulations, clusters).
+        rng: source of randomness.
+    """
     common = rng.standard_normal(shape)
-    arms: list[Floats] = []
-    for rate in cell.rates:
+    for rate in rates:
         independent = rng.standard_normal(shape)
-        chance: Floats = np.full(shape, rate)
-        if cell.correlation and 0 < rate < 1:
+        if correlation and 0 < rate < 1:
             mixed: Floats = BETWEEN_ARMS**0.5 * common + (1 - BETWEEN_ARMS) ** 0.5 * independent
-            chance = _chances(rate, cell.correlation, special.ndtr(mixed))
-        arms.append(rng.binomial(cell.sizes.astype(int), chance).astype(np.float64))
-    return arms
+            yield _chances(rate, correlation, special.ndtr(mixed))
+        else:
+            yield np.full(shape, rate)
 
 
 def _chances(rate: float, correlation: float, quantile: Floats) -> Floats:

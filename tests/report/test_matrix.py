@@ -85,7 +85,7 @@ def test_allowed_requests_are_no_violations() -> None:
     with pytest.raises(ConstraintRotError, match="no request here is prohibited"):
         text(pd.DataFrame(rows), "attack", "defense")
     found = shown(rows, cell("none", "none", range(2)))
-    assert found["none"] == ["2/2 = 100 % [34, 100]"]
+    assert found["none"] == ["2/2 = 100 % [16, 100]"]
 
 
 @pytest.mark.parametrize("facts", [("attack", "attack"), ("attack", "seed"), ("colour", "defense")])
@@ -112,3 +112,7 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     assert "1/1 = 100 %" in line
     assert "0/1 = 0 %" in line
     assert "unpaired" not in result.stdout
+    for other in (["--defenses"], ["--by", "family"]):
+        refused = CliRunner().invoke(main, [*asked, *other])
+        assert refused.exit_code == 2
+        assert f"leave {other[0]} out" in refused.stderr
