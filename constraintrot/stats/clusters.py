@@ -148,7 +148,12 @@ def _part(sizes: Floats, chosen: npt.NDArray[np.bool_]) -> Floats:
 
 
 def effective_n(
-    hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, most: Floats | None = None
+    hits: Floats,
+    sizes: Floats,
+    confidence: float = CONFIDENCE,
+    most: Floats | None = None,
+    *,
+    alone: bool = False,
 ) -> Floats:
     """The effective sample size: how many independent episodes give the same variance.
 
@@ -164,6 +169,8 @@ def effective_n(
         sizes: episodes per cluster, shape (..., clusters).
         confidence: nominal coverage of the interval that the result is used for.
         most: upper bound of the result; None for the number of episodes.
+        alone: whether the interval is of this rate alone, and not one of two whose
+            difference is taken: then the number of clusters is a lower bound.
 
     Returns:
         Shape (...).
@@ -178,6 +185,10 @@ def effective_n(
     few = special.stdtrit(np.maximum(n - 1, 1), tail)
     few = few / special.stdtrit(np.maximum(clusters - 1, 0.5), tail)
     estimated = np.minimum(estimated * few**2, n)
+    if alone:
+        # Replicates that all agree are worth one episode a cluster, and less they cannot be worth.
+        # (Of a difference it covers too little: the arms' correlation is estimated too.)
+        estimated = np.maximum(estimated, np.minimum(clusters, n))
     # A few large clusters among many small ones determine the estimate, and the small ones must
     # not vouch for it: they add to the number that has to be reached, and not to what is there.
     unequal = quotient(np.asarray((sizes > 0).sum(-1), np.float64), clusters)
@@ -187,10 +198,15 @@ def effective_n(
 
 
 def limits(
-    hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, most: Floats | None = None
+    hits: Floats,
+    sizes: Floats,
+    confidence: float = CONFIDENCE,
+    most: Floats | None = None,
+    *,
+    alone: bool = False,
 ) -> tuple[Floats, Floats]:
     """Clopper-Pearson limits at the effective sample size, each of shape (...)."""
-    n = effective_n(hits, sizes, confidence, most)
+    n = effective_n(hits, sizes, confidence, most, alone=alone)
     return clopper_pearson(hits.sum(-1) / sizes.sum(-1) * n, n, confidence)
 
 

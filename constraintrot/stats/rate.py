@@ -138,7 +138,7 @@ def rate_limits(
         draw: computes a statistic of resamples, shape (resamples, ...); None: no
             bootstrap.
     """
-    lower, upper = clusters.limits(hits, sizes, confidence)
+    lower, upper = clusters.limits(hits, sizes, confidence, alone=True)
     size = clusters.kish(sizes)
     may = (size >= BOOTSTRAP_CLUSTERS) & (
         clusters.informative(hits, sizes) >= BOOTSTRAP_INFORMATIVE

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.metrics import limits
 from constraintrot.stats import clusters
 from constraintrot.stats.interval import Interval, NoInterval
 from constraintrot.stats.rate import BCA, clopper_pearson, rate, shown
@@ -96,6 +97,18 @@ def test_a_few_large_clusters_are_not_vouched_for_by_small_ones(
     hits[-large_agree:] = size[-large_agree:]
     effective = clusters.effective_n(hits, size)
     assert effective <= 1.1 * clusters.kish(size)
+
+
+@pytest.mark.parametrize("replicates", [1, 2, 5])
+@pytest.mark.parametrize(("k", "n"), [(0, 9), (4, 9), (8, 9), (2, 30)])
+def test_replicates_that_agree_change_nothing(k: int, n: int, replicates: int) -> None:
+    """Inspect's log tells means over replicates only, and shows the same limits."""
+    outcomes = np.repeat(np.arange(n) < k, replicates)
+    found, exact = rate(outcomes, np.repeat(range(n), replicates)), clopper_pearson(k, n)
+    assert isinstance(found, Interval)
+    assert isinstance(exact, Interval)
+    assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
+    assert limits([1.0] * k + [0.0] * (n - k)) == pytest.approx((exact.lower, exact.upper))
 
 
 def test_replicates_make_it_wider() -> None:
