@@ -201,8 +201,8 @@ def test_the_table_of_real_logs(run: Run, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stdout.splitlines() if line.startswith("| stress_overload")]
     (pin,) = [line for line in lines if "| pin " in line]
-    assert "0/2 = 0 % [0, 66]" in pin
-    assert "2/2 = 100 % [34, 100] | 2/2" in pin
+    assert "0/2 = 0 % [0, 84]" in pin
+    assert "2/2 = 100 % [16, 100] | 2/2" in pin
     found = pd.read_csv(out)
     assert list(found["defense"]) == ["none", "pin", "none", "pin"]
     added = found.set_index(["condition", "defense"])["tokens_added"]
