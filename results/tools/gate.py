@@ -162,7 +162,7 @@ def decided(setting: Setting, runs: Runs, draw: Resampler | None) -> npt.NDArray
     b = np.where(unknown[1], harm, runs.b)
     judged = runs.errors[1:] if setting.claim == "at most" else runs.errors
     enough = np.all([errors.mean(1) <= MISSING_SHARE for errors in judged], axis=0)
-    return enough & _holds(setting.claim, a, b, runs.variants, draw)
+    return np.asarray(enough & _holds(setting.claim, a, b, runs.variants, draw))
 
 
 def naive(setting: Setting, runs: Runs) -> npt.NDArray[np.bool_]:

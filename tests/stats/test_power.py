@@ -47,7 +47,7 @@ def test_the_simulated_chance_is_the_enumerated_one() -> None:
     shares, n = (0.1, 0.5, 0.05, 0.35), 12
     counts = [c for c in itertools.product(range(n + 1), repeat=4) if sum(c) == n]
     tables = np.asarray(counts, np.float64)
-    chances = stats.multinomial.pmf(tables, n, shares)
+    chances = np.asarray(stats.multinomial.pmf(tables, n, shares))
     exact = chances[power.fewer()(tables)].sum()
     assert power.chance(shares, n, power.fewer(), 20_000) == pytest.approx(exact, abs=0.015)
 

@@ -78,7 +78,7 @@ def test_one_interval_whether_labelled_or_not_and_whatever_n(n: int) -> None:
 @pytest.mark.parametrize("n", [5, 6, 27, 100, 204])
 @pytest.mark.parametrize("true", [0.02, 0.3, 0.5, 0.97, 0.99])
 def test_it_covers_exactly_where_wilsons_does_not(n: int, true: float) -> None:
-    chances = stats.binom.pmf(range(n + 1), n, true)
+    chances = np.asarray(stats.binom.pmf(range(n + 1), n, true))
     found = [rate(np.arange(n) < k) for k in range(n + 1)]
     inside = [isinstance(one, Interval) and not one.excludes(true) for one in found]
     assert chances[inside].sum() >= 0.95
