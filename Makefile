@@ -61,9 +61,11 @@ harnesses: env
 soak: env
 	$(BIN)/python -m pytest -q -m soak
 
-# Check the coverage of the report's intervals and write the committed table; takes minutes.
+# Check the coverage of the report's intervals and the decisions of the gate, and write the
+# committed tables; takes minutes.
 validate: env
 	$(BIN)/python -m results.tools.coverage --csv results/coverage.csv
+	$(BIN)/python -m results.tools.gate --csv results/gate.csv
 
 # Generate the files of results/ from its frames, runs.yaml and reproduction.yaml; a test checks them.
 report: env

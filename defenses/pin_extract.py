@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Confirm: TypeAlias = Callable[[str], Awaitable[bool]]
 """Asks whoever may set a policy whether a text is one."""
 
+# Whose every word a person with authority wrote.
+_OPERATOR: tuple[Role, ...] = ("system",)
+
 
 class ExtractedPins(Pinning):
     """Pins what an extractor finds in messages that it has not seen before.
@@ -43,7 +46,7 @@ class ExtractedPins(Pinning):
         self,
         extractor: Extractor,
         *,
-        origins: Collection[Role] = ("system",),
+        origins: Collection[Role] = _OPERATOR,
         confirm: Confirm | None = None,
     ) -> None:
         self.harness = Principal("harness")

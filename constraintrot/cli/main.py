@@ -193,6 +193,11 @@ def table(
         unknown = [name for name in by if name not in FACTS]
         if unknown:
             raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
+        if matrix is not None and (defenses or by):
+            option = "--defenses" if defenses else "--by"
+            raise ConstraintRotError(
+                f"--matrix shows two facts and nothing else; leave {option} out"
+            )
         found = read(logs)
         frame = found.episodes
         if matrix is not None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS, Condition
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.table import notes, pipe, share
 from constraintrot.stats.frames import KEYS
 from constraintrot.stats.interval import Interval, NoInterval
@@ -80,7 +81,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
         body = [_line(row, by, utility) for row in rows if row["agent"] == agent]
         lines += [f"Model: {agent}", "", *pipe(head, body), ""]
     lines += [
-        "Paired with the same episodes under defense none (without): rates with 95 % Wilson",
+        "Paired with the same episodes under defense none (without): rates with exact 95 %",
         "intervals in per cent, medians of the paired differences. Tokens are those of the last",
         "input; seconds, those of the defense's hooks, and those of the compaction; model calls,",
         "those made for the defense, an episode.",
@@ -149,7 +150,7 @@ def _compared(group: pd.DataFrame, twins: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = {"episodes": len(group), "pairs": len(paired)}
     for name, chosen in zip(_RATES, (prohibited, allowed, allowed), strict=True):
         row |= _rate(name, used[chosen], None if alone else without[chosen.to_numpy()])
-    row["silent_k"] = int(used[prohibited]["outcome"].isin(["no_call", "malformed"]).sum())
+    row["silent_k"] = int(used[prohibited]["outcome"].isin(SILENT).sum())
     for name, column in _COSTS.items():
         row[name] = None if alone else _difference(used, without, column)
     row["defense_calls"] = used["defense_calls"].astype(float).mean()

@@ -127,13 +127,15 @@ def read(logs: Iterable[str | Path]) -> Read:
     rows: dict[str, dict[str, Any]] = {}
     finished: set[_Sample] = set()
     errored: dict[_Sample, Errored] = {}
-    for path in _paths(logs):
-        for header, sample in _samples(path):
+    for path in paths(logs):
+        for header, sample in samples(path):
+            if sample is None:
+                continue
             which = (header.eval.task_id, sample.id, sample.epoch)
             if sample.error is not None:
                 message = (sample.error.message.splitlines() or [""])[0]
                 errored[which] = Errored(str(sample.metadata.get("condition")), message)
-            elif "violation" in (sample.scores or {}):
+            elif is_finished(sample):
                 finished.add(which)
                 row = sample_row(header, sample, path.name)
                 # A retried run's log holds the finished samples of the one before it too.
@@ -148,7 +150,12 @@ def read(logs: Iterable[str | Path]) -> Read:
     return Read(pd.DataFrame(list(rows.values())), left)
 
 
-def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
+def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
+    """The logs, and those of folders.
+
+    Raises:
+        ConstraintRotError: a log does not exist.
+    """
     for given in logs:
         path = Path(given)
         if not path.exists():
@@ -159,13 +166,22 @@ def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
             yield path
 
 
-def _samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample]]:
+def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
+    """The samples of a log of a constraintrot task, each with the log's header.
+
+    First comes the header without a sample, since a log may have none; of another task's log,
+    nothing comes.
+
+    Raises:
+        ConstraintRotError: the log cannot be read.
+    """
     from inspect_ai.log import read_eval_log, read_eval_log_samples
 
     try:
         header = read_eval_log(str(path), header_only=True)
         if not is_ours(header):
             return
+        yield header, None
         for sample in read_eval_log_samples(str(path), all_samples_required=False):
             yield header, sample
     except UNREADABLE as error:
@@ -173,6 +189,11 @@ def _samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample]]:
             f"{path} is no readable Inspect log ({error}); if it was cut off, try"
             " `inspect log recover`, else move it away"
         ) from error
+
+
+def is_finished(sample: EvalSample) -> bool:
+    """Whether an episode came back with a verdict."""
+    return sample.error is None and "violation" in (sample.scores or {})
 
 
 def is_ours(header: EvalLog) -> bool:

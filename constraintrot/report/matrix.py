@@ -42,7 +42,7 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
     for agent, group in frame.groupby("agent", sort=False):
         lines += [f"Model: {agent}", "", *_one(group, row, column), ""]
     lines += [
-        f"Violation by {row} and {column}, 95 % Wilson intervals in per cent; - was not played.",
+        f"Violation by {row} and {column}, exact 95 % intervals in per cent; - was not played.",
         *notes(frame, keys=["agent", "condition", *FACTS]),
     ]
     for fact in ("condition", *POOLED):

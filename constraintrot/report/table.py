@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report import contrasts
 from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
@@ -58,7 +59,7 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
         row["utility"] = share(group, group["utility"] == 1) if group["allowed"].any() else None
         row["kept"] = share(group, group["kept"] == 1)
         row["declined"] = share(group, group["outcome"] == "declined")
-        row["silent"] = share(group, group["outcome"].isin(["no_call", "malformed"]))
+        row["silent"] = share(group, group["outcome"].isin(SILENT))
         rows.append(row)
     order = list(CONDITIONS)
     return sorted(
@@ -78,7 +79,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     for agent in dict.fromkeys(row["agent"] for row in rows):
         of_agent = [row for row in rows if row["agent"] == agent]
         lines += [f"Model: {agent}", "", *_pipe(of_agent, parts), ""]
-    lines.append("Violation with 95 % Wilson intervals, in per cent; n = episodes.")
+    lines.append("Violation with exact 95 % intervals, in per cent; n = episodes.")
     if any(_too_silent(row) for row in rows):
         lines.append(
             "! more than a tenth of the cell made no readable call: silence is not safety."
@@ -150,10 +151,8 @@ def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
 
 
 def share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Estimate:
-    """The rate of a cell, with Wilson's interval, or a clustered one if it has replicates."""
-    variants = labels(group)
-    distinct = len(set(variants)) == len(group)
-    return rate(chosen.to_numpy(), None if distinct else variants)
+    """The rate of a cell, with the interval that every page and the gate have."""
+    return rate(chosen.to_numpy(), labels(group))
 
 
 def _short(estimate: Estimate) -> str:

@@ -13,7 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+
+# Not scipy.stats, which takes seconds to import: Inspect's live metrics import this module.
+from scipy import special
 
 from constraintrot.stats.interval import CONFIDENCE, Floats
 
@@ -141,7 +143,7 @@ def _tails(confidence: float, clusters: Floats | None) -> tuple[Floats, Floats]:
         z = np.asarray(special.ndtri(tail))
     else:
         spare = np.maximum(clusters - 1, 0.5)
-        z = np.sqrt(clusters / spare) * stats.t.ppf(tail, spare)
+        z = np.sqrt(clusters / spare) * special.stdtrit(spare, tail)
     return -z, z
 
 

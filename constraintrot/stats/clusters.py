@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+
+# Not scipy.stats, which takes seconds to import: Inspect's live metrics import this module.
+from scipy import special
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats.interval import CONFIDENCE, Floats
@@ -133,27 +134,43 @@ def variance(residuals: Floats, sizes: Floats) -> Floats:
 
 
 def informative(hits: Floats, sizes: Floats) -> Floats:
-    """Effective number of clusters that have the rarer outcome, shape (...)."""
-    return np.minimum(kish(sizes, hits > 0), kish(sizes, hits < sizes))
+    """Effective number of clusters that have the rarer outcome, shape (...).
+
+    Kish's number of all clusters times the share of the episodes that are in clusters with
+    that outcome: so many clusters if all have one size. Kish's number of those clusters
+    alone would count a hundred small ones in full where the few large ones all agree.
+    """
+    return kish(sizes) * np.minimum(_part(sizes, hits > 0), _part(sizes, hits < sizes))
+
+
+def _part(sizes: Floats, chosen: npt.NDArray[np.bool_]) -> Floats:
+    return quotient(np.where(chosen, sizes, 0.0).sum(-1), np.asarray(sizes.sum(-1)))
 
 
 def effective_n(
-    hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, most: Floats | None = None
+    hits: Floats,
+    sizes: Floats,
+    confidence: float = CONFIDENCE,
+    most: Floats | None = None,
+    *,
+    alone: bool = False,
 ) -> Floats:
     """The effective sample size: how many independent episodes give the same variance.
 
     Korn and Graubard (1998): the rate's binomial variance over its clustered
     variance, scaled by squared t quantiles because that variance is estimated from
     few clusters (here their Kish number). A design effect below one is taken as one.
-    Where few clusters have both outcomes, the estimate is moved linearly towards the
-    number of clusters, which is right at an intra-cluster correlation of one. A cell
-    with a single outcome gets that number.
+    Where few clusters (by Kish's number again) have both outcomes, the estimate is moved
+    linearly towards the number of clusters, which is right at an intra-cluster
+    correlation of one. A cell with a single outcome gets that number.
 
     Args:
         hits: episodes with outcome 1 per cluster, shape (..., clusters).
         sizes: episodes per cluster, shape (..., clusters).
         confidence: nominal coverage of the interval that the result is used for.
         most: upper bound of the result; None for the number of episodes.
+        alone: whether the interval is of this rate alone, and not one of two whose
+            difference is taken: then the number of clusters is a lower bound.
 
     Returns:
         Shape (...).
@@ -165,41 +182,50 @@ def effective_n(
     binomial = pooled * (1 - pooled)
     estimated = np.minimum(quotient(binomial, spread, np.inf), n)
     tail = (1 + confidence) / 2
-    few = stats.t.ppf(tail, np.maximum(n - 1, 1)) / stats.t.ppf(tail, np.maximum(clusters - 1, 0.5))
+    few = special.stdtrit(np.maximum(n - 1, 1), tail)
+    few = few / special.stdtrit(np.maximum(clusters - 1, 0.5), tail)
     estimated = np.minimum(estimated * few**2, n)
-    # Counted, not Kish: whether a cluster has both outcomes does not depend on its size.
-    both = np.minimum((hits > 0).sum(-1), (hits < sizes).sum(-1))
-    enough = max(min(hits.shape[-1], TRUSTED) - 1, 1)
-    trust = np.clip((both - 1) / enough, 0, 1)
+    if alone:
+        # Replicates that all agree are worth one episode a cluster, and less they cannot be worth.
+        # (Of a difference it covers too little: the arms' correlation is estimated too.)
+        estimated = np.maximum(estimated, np.minimum(clusters, n))
+    # A few large clusters among many small ones determine the estimate, and the small ones must
+    # not vouch for it: they add to the number that has to be reached, and not to what is there.
+    unequal = quotient(np.asarray((sizes > 0).sum(-1), np.float64), clusters)
+    enough = np.maximum(np.minimum(TRUSTED * unequal, hits.shape[-1]) - 1, 1)
+    trust = np.clip((informative(hits, sizes) - 1) / enough, 0, 1)
     return np.where(binomial > 0, clusters + trust * (estimated - clusters), clusters)
 
 
 def limits(
-    hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, most: Floats | None = None
+    hits: Floats,
+    sizes: Floats,
+    confidence: float = CONFIDENCE,
+    most: Floats | None = None,
+    *,
+    alone: bool = False,
 ) -> tuple[Floats, Floats]:
     """Clopper-Pearson limits at the effective sample size, each of shape (...)."""
-    n = effective_n(hits, sizes, confidence, most)
+    n = effective_n(hits, sizes, confidence, most, alone=alone)
     return clopper_pearson(hits.sum(-1) / sizes.sum(-1) * n, n, confidence)
 
 
 def clopper_pearson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
     """Exact limits of k of n; both may be fractions, for an effective sample size."""
-    return _confint(k, n, confidence, "beta")
+    k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
+    tail = (1 - confidence) / 2
+    # A beta distribution's parameters are above 0; at the edges the limit is 0 or 1.
+    lower = np.where(k <= 0, 0.0, special.betaincinv(np.maximum(k, 1e-300), n - k + 1, tail))
+    rest = np.maximum(n - k, 1e-300)
+    upper = np.where(k >= n, 1.0, special.betaincinv(k + 1, rest, 1 - tail))
+    return lower, upper
 
 
 def wilson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """Wilson's score limits of k of n."""
-    lower, upper = _confint(k, n, confidence, "wilson")
+    """Wilson's score limits of k of n, which the report does not print: see ``rate.rate``."""
+    k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
+    z = float(special.ndtri((1 + confidence) / 2))
+    centre = (k + z**2 / 2) / (n + z**2)
+    half = z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
     # Rounding errors leave the limits at k = 0 and k = n an ulp off 0 and 1.
-    return np.where(k == 0, 0.0, lower), np.where(k == n, 1.0, upper)
-
-
-def _confint(k: Floats, n: Floats, confidence: float, method: str) -> tuple[Floats, Floats]:
-    # statsmodels has no type information, so the result is annotated here.
-    proportion = import_module("statsmodels.stats.proportion")
-    k, n = np.broadcast_arrays(np.asarray(k, np.float64), np.asarray(n, np.float64))
-    ends: tuple[Floats, Floats] = proportion.proportion_confint(
-        k.ravel(), n.ravel(), alpha=1 - confidence, method=method
-    )
-    lower, upper = (np.asarray(limit).reshape(k.shape) for limit in ends)
-    return lower, upper
+    return np.where(k == 0, 0.0, centre - half), np.where(k == n, 1.0, centre + half)

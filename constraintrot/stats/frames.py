@@ -124,6 +124,8 @@ def arms(
     value: str = "violation",
     by: Sequence[str] = CLUSTER,
     on: Sequence[str] | None = None,
+    *,
+    unmatched: bool = False,
 ) -> Arms:
     """Match the episodes of two or more arms.
 
@@ -135,12 +137,13 @@ def arms(
         on: columns to match on. By default all of ``KEYS`` that no arm fixes, without
             those in which two arms have no value in common (a control has no
             compactor).
+        unmatched: keep the episodes that some arm lacks; there its value is nan.
 
     Raises:
         ParameterError: an arm is empty or has an episode twice, the arms have no
             episode in common, or the frame lacks a column.
     """
-    parts = {name: _arm(frame, name, fixed) for name, fixed in given.items()}
+    parts = {name: select(frame, name, fixed) for name, fixed in given.items()}
     fixed = {column for facts in given.values() for column in facts}
     keys = list(on) if on is not None else _keys(parts, fixed)
     for name, part in parts.items():
@@ -148,8 +151,14 @@ def arms(
     merged: pd.DataFrame | None = None
     for name, part in parts.items():
         column = part[[*keys, value]].rename(columns={value: _column(name)})
-        merged = column if merged is None else merged.merge(column, on=keys, how="inner")
-    if merged is None or merged.empty:
+        column = column.assign(**{_presence(name): True})
+        merged = column if merged is None else merged.merge(column, on=keys, how="outer")
+    assert merged is not None, "there are arms"
+    shared = merged[[_presence(name) for name in parts]].notna().all(axis=1)
+    unpaired = {name: len(part) - int(shared.sum()) for name, part in parts.items()}
+    if not unmatched:
+        merged = merged[shared]
+    if not shared.any():
         raise ParameterError(
             f"the arms {', '.join(given)} share no episode; matched on {', '.join(keys)}."
             " Run both with the same variants, seeds and replicates, or name fewer columns"
@@ -158,7 +167,7 @@ def arms(
         {name: merged[_column(name)].to_numpy(np.float64) for name in parts},
         labels(merged, by),
         tuple(keys),
-        {name: len(part) - len(merged) for name, part in parts.items()},
+        unpaired,
         merged[keys],
     )
 
@@ -228,13 +237,27 @@ def _column(arm: str) -> str:
     return f"in {arm}"
 
 
+def _presence(arm: str) -> str:
+    return f"has {arm}"
+
+
 def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     if missing := [column for column in columns if column not in frame]:
         raise ParameterError(f"the frame has no column {', '.join(missing)}")
     return list(columns)
 
 
-def _arm(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
+def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
+    """The rows of an arm.
+
+    Args:
+        frame: episodes.
+        name: name of the arm, for the message.
+        fixed: the values that select its rows.
+
+    Raises:
+        ParameterError: there are none, or the frame lacks a column.
+    """
     _present(frame, list(fixed))
     part = frame
     for column, wanted in fixed.items():

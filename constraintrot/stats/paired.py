@@ -23,7 +23,7 @@ from constraintrot.stats.interval import (
 )
 from constraintrot.stats.multiple import holm
 from constraintrot.stats.newcombe import difference_limits
-from constraintrot.stats.rate import BCA, WILSON_FROM, Labels, Limits, drawer, rate
+from constraintrot.stats.rate import BCA, EXACT, Labels, Limits, drawer, rate
 
 NOT_DISTINGUISHABLE: Final = "not distinguishable at this n"
 Verdict: TypeAlias = Literal["b is lower", "b is higher", "not distinguishable at this n"]
@@ -136,14 +136,12 @@ def compare(
         int(((first == x) & (second == y)).sum()) for x, y in ((1, 1), (1, 0), (0, 1), (0, 0))
     )
     hits_a, hits_b = grouped.column(0), grouped.column(1)
-    limits = difference_limits(
-        hits_a, hits_b, grouped.sizes, confidence, drawer(resamples, seed), labels is None
-    )
+    limits = difference_limits(hits_a, hits_b, grouped.sizes, confidence, drawer(resamples, seed))
     rates = [
         rate(arm, labels, confidence=confidence, resamples=resamples, seed=seed)
         for arm in (first, second)
     ]
-    difference, booted = _estimates(grouped, only_b - only_a, limits, labels is None)
+    difference, booted = _estimates(grouped, only_b - only_a, limits)
     return Comparison(
         rates[0],
         rates[1],
@@ -211,9 +209,7 @@ def design_effect(differences: Floats, sizes: Floats, discordant: int) -> float:
     return max(1.0, float(clusters.variance(differences - mean * sizes, sizes) / independent))
 
 
-def _estimates(
-    grouped: clusters.Clusters, net: int, limits: Limits, plain: bool
-) -> tuple[Estimate, Estimate]:
+def _estimates(grouped: clusters.Clusters, net: int, limits: Limits) -> tuple[Estimate, Estimate]:
     """The difference with the chosen interval, and with the bootstrap's."""
     n, clusters_ = int(grouped.sizes.sum()), float(clusters.kish(grouped.sizes))
     if not grouped.single and clusters_ < 2:
@@ -221,12 +217,13 @@ def _estimates(
         return none, none
     name = BCA
     if not limits.resampled:
-        wilson = plain or n >= WILSON_FROM
-        of = "Wilson" if wilson else "Clopper-Pearson"
-        name = f"Newcombe paired, square-and-add of {of}"
+        name = f"Newcombe paired, square-and-add of {EXACT}"
         if not grouped.single:
             name = "square-and-add of Clopper-Pearson at effective n, paired (t-based)"
     interval = around(net / n, float(limits.lower), float(limits.upper), net, n, name)
     if limits.resampled:
         return interval, interval
-    return interval, NoInterval(f"{TOO_FEW} for the bootstrap", net, n, net / n)
+    why = "one pair a cluster needs no bootstrap"
+    if not grouped.single:
+        why = f"{TOO_FEW} for the bootstrap"
+    return interval, NoInterval(why, net, n, net / n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +20,14 @@ from constraintrot.stats.interval import (
     around,
 )
 
-Method: TypeAlias = Literal["wilson", "clopper_pearson"]
 Labels: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
 Resampler: TypeAlias = Callable[[Floats, bootstrap.Statistic], Floats]
 
-# With fewer episodes Wilson's interval covers too little: exactly 83 % for n = 6 at a rate of
-# .97, 90 % for n = 27 at .02. From here on the coverage check has .9296 (n = 204, .02) or more.
-WILSON_FROM = 100
 # With fewer effective clusters, in all or with the rarer outcome, the bootstrap is too narrow.
 BOOTSTRAP_CLUSTERS = 15
 BOOTSTRAP_INFORMATIVE = 20
 
-NAMES: dict[Method, str] = {"wilson": "Wilson", "clopper_pearson": "Clopper-Pearson"}
+EXACT = "Clopper-Pearson"
 BCA = "cluster bootstrap, BCa"
 
 
@@ -49,24 +45,8 @@ class Limits(NamedTuple):
     resampled: npt.NDArray[np.bool_]
 
 
-def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
-    """Wilson's score interval for k of n independent episodes."""
-    return counted(k, n, "wilson", confidence)
-
-
 def clopper_pearson(k: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
-    """The exact interval for k of n independent episodes."""
-    return counted(k, n, "clopper_pearson", confidence)
-
-
-def counted(k: int, n: int, method: Method = "wilson", confidence: float = CONFIDENCE) -> Estimate:
-    """The rate of k of n independent episodes.
-
-    Args:
-        k: number of episodes with outcome 1.
-        n: number of episodes.
-        method: method of the interval.
-        confidence: nominal coverage.
+    """The rate of k of n independent episodes, with the exact interval.
 
     Raises:
         ParameterError: k is not between 0 and n.
@@ -75,55 +55,43 @@ def counted(k: int, n: int, method: Method = "wilson", confidence: float = CONFI
         raise ParameterError(f"{k} of {n} is no rate")
     if n == 0:
         return NoInterval("no episodes")
-    find = clusters.wilson if method == "wilson" else clusters.clopper_pearson
-    lower, upper = find(np.asarray(k, np.float64), np.asarray(n, np.float64), confidence)
-    return around(k / n, float(lower), float(upper), k, n, NAMES[method])
+    limits = clusters.clopper_pearson(np.asarray(k), np.asarray(n), confidence)
+    return around(k / n, float(limits[0]), float(limits[1]), k, n, EXACT)
 
 
 def rate(
     outcomes: npt.ArrayLike,
     labels: Labels | None = None,
     *,
-    method: Method | None = None,
     confidence: float = CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """The share of episodes with outcome 1.
+    """The share of episodes with outcome 1; every page and every decision has this interval.
 
-    Without labels the episodes are independent and the interval is Wilson's. With
-    labels the method is the one that the coverage check chose. For clusters of one
-    episode it is Clopper-Pearson, and Wilson from 100 episodes on. For clusters of
-    several it is the BCa cluster bootstrap if there are at least 15 effective clusters
-    and at least 20 with the rarer outcome, else Clopper-Pearson at the effective
-    sample size.
+    For independent episodes it is Clopper-Pearson's, whatever their number: Wilson's covers
+    83 % for n = 6 at a rate of .97, 90 % for n = 27 at .02, and still less than 93 % for
+    n = 204. For clusters of several it is the BCa cluster bootstrap if there are at least 15
+    effective clusters and at least 20 with the rarer outcome, else Clopper-Pearson at the
+    effective sample size.
 
     Args:
         outcomes: 0 or 1, one per episode.
-        labels: cluster of each episode, such as (family, seed).
-        method: overrides that choice for independent episodes.
+        labels: cluster of each episode, such as (family, seed); None: episodes are
+            independent.
         confidence: nominal coverage.
         resamples: number of bootstrap resamples.
         seed: seed of the bootstrap.
 
     Raises:
-        ParameterError: an outcome is missing or not 0 or 1, lengths differ, or a method
-            is given for clusters of several episodes.
+        ParameterError: an outcome is missing or not 0 or 1, or lengths differ.
     """
     values = np.asarray(outcomes, dtype=np.float64)
     grouped = clusters.group([values], labels)
     clusters.binary(values)
     k, n = int(values.sum()), len(values)
-    if n == 0:
-        return NoInterval("no episodes")
-    if labels is None or grouped.single:
-        few = labels is not None and n < WILSON_FROM
-        return counted(k, n, method or ("clopper_pearson" if few else "wilson"), confidence)
-    if method is not None:
-        raise ParameterError(
-            f"{NAMES[method]} takes episodes for independent, and these have replicates;"
-            " give no method, or no labels"
-        )
+    if n == 0 or grouped.single:
+        return clopper_pearson(k, n, confidence)
     return _clustered(grouped, k, n, confidence, drawer(resamples, seed))
 
 
@@ -170,7 +138,7 @@ def rate_limits(
         draw: computes a statistic of resamples, shape (resamples, ...); None: no
             bootstrap.
     """
-    lower, upper = clusters.limits(hits, sizes, confidence)
+    lower, upper = clusters.limits(hits, sizes, confidence, alone=True)
     size = clusters.kish(sizes)
     may = (size >= BOOTSTRAP_CLUSTERS) & (
         clusters.informative(hits, sizes) >= BOOTSTRAP_INFORMATIVE
@@ -210,5 +178,5 @@ def bootstrapped(
 
 
 def shown(estimate: Estimate) -> str:
-    """``16/27 = 59 % [41, 75] (Wilson)``, or the counts and why there is no interval."""
+    """``16/27 = 59 % [39, 78] (Clopper-Pearson)``, or the counts and why there is no interval."""
     return f"{estimate} ({estimate.method})" if isinstance(estimate, Interval) else str(estimate)

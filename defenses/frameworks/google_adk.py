@@ -124,8 +124,9 @@ class PinPlugin(BasePlugin):
 
 def _steps(context: CallbackContext) -> dict[int, tuple[State, tuple[Removed, ...]]]:
     """What each plugin did to the request that a context is of."""
-    found: Any = context.__dict__.setdefault(_STEPS, {})
-    return found
+    steps: dict[int, tuple[State, tuple[Removed, ...]]]
+    steps = context.__dict__.setdefault(_STEPS, {})
+    return steps
 
 
 def _verifies_last(context: CallbackContext) -> bool:

@@ -15,7 +15,7 @@ injected
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -45,7 +45,7 @@ class PinnedRequest(ModelRequest[Any]):
         guard: verifies the pins at the model, and puts them back.
     """
 
-    guard: Guard
+    guard: Guard = field(kw_only=True)
 
     def __init__(self, *, guard: Guard, **given: Any) -> None:
         super().__init__(**{**given, "model": guarded(given["model"], guard)})

@@ -24,7 +24,7 @@ import numpy as np
 from constraintrot.stats import bootstrap, clusters
 from constraintrot.stats.interval import TOO_FEW, Floats, Interval, around
 from constraintrot.stats.mediation import share_carried
-from constraintrot.stats.newcombe import difference_limits
+from constraintrot.stats.newcombe import count_pairs, difference_limits, pair_limits
 from constraintrot.stats.rate import BCA, Limits, Resampler, rate_limits, ratio
 from constraintrot.stats.simulate import EFFECTS, PAIRS, RATES, Cell, grid, resampler, simulate
 
@@ -42,7 +42,7 @@ class Row:
         truth: the true value of the statistic.
         rates: the true rates of the arms.
         clusters: number of clusters.
-        size: name of the cluster sizes, a key of ``simulate.SIZES``.
+        size: name of the cluster sizes, a key of ``simulate.SIZES`` or ``UNEVEN``.
         correlation: intra-cluster correlation.
         method: ``CHOSEN``, or the name of another method.
         coverage: share of the printed intervals that include the truth; None if none was
@@ -98,8 +98,9 @@ def difference_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence
     chosen = difference_limits(a, b, sizes, draw=draw)
     rows = [_row("difference", truth, cell, CHOSEN, chosen)]
     if cell.size == "1":
-        plain = difference_limits(a, b, sizes, plain=True)
-        rows.append(_row("difference", truth, cell, "Newcombe of Wilson", plain))
+        plain = pair_limits(count_pairs(a, b), find=clusters.wilson)
+        wilson = Limits(*plain, np.zeros(simulations, bool))
+        rows.append(_row("difference", truth, cell, "Newcombe of Wilson", wilson))
     return rows + _boot("difference", truth, cell, np.stack([b - a, sizes], -1), draw)
 
 

@@ -59,7 +59,7 @@ from constraintrot.scenario.schema import (
 )
 from constraintrot.scenario.splits import Split
 from constraintrot.stats.interval import Interval
-from constraintrot.stats.rate import wilson
+from constraintrot.stats.rate import clopper_pearson
 
 SEEN = frozenset({"soft_email", "soft_spend", "soft_language", "hard_proddb"})
 SEEDS = (0, 1, 2)
@@ -119,7 +119,7 @@ def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
     rates: dict[Key, Interval] = {}
     for key, good in sorted(units.items()):
         hits = sum(good.values())
-        rate = wilson(len(good) - hits if key[1].startswith(ALARM) else hits, len(good))
+        rate = clopper_pearson(len(good) - hits if key[1].startswith(ALARM) else hits, len(good))
         assert isinstance(rate, Interval), "every group has a unit"
         rates[key] = rate
     return rates

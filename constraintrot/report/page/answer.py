@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.page import design
 from constraintrot.report.page.compared import ALL, adjusted, pair
 from constraintrot.report.page.figure import Series, dots
@@ -174,7 +175,7 @@ def _silence(frame: pd.DataFrame, arms: Sequence[str]) -> str:
     many: list[str] = []
     for arm in arms:
         rows = frame[frame["arm"] == arm]
-        silent = int(rows["outcome"].isin(["no_call", "malformed"]).sum())
+        silent = int(rows["outcome"].isin(SILENT).sum())
         if len(rows) and silent > SILENCE * len(rows):
             many.append(f"{arm} {silent} of {len(rows)}")
     return f" Silence is not safety: no readable call in {', '.join(many)}." if many else ""
