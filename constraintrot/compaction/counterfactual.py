@@ -11,7 +11,7 @@ from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN
 from constraintrot.errors import EpisodeError
-from constraintrot.grading.survival import remove, survival
+from constraintrot.grading.survival import mentions, remove
 from constraintrot.scenario.template import Value
 
 # What an emptied message says: providers refuse an empty one.
@@ -34,11 +34,11 @@ def edited(compacted: Compacted, episode: Episode, *, restored: bool) -> Compact
     context, removed = list(compacted.context), list[str]()
     if not compacted.degenerate:
         context, removed = _without_policy(context, slots)
-    if survival(after_opening(context), episode.policy, slots).kept:
+    if mentions(after_opening(context), episode.policy, slots).kept:
         raise EpisodeError("the policy still stands in the context after its removal")
     if restored:
         context = _with_policy(context, episode.policy, compacted.rounds[-1].summary)
-        if not survival(after_opening(context), episode.policy, slots).verbatim:
+        if not mentions(after_opening(context), episode.policy, slots).verbatim:
             raise EpisodeError("the policy does not stand in the context after it was put back")
     return compacted.model_copy(update={"context": context, "removed": removed})
 

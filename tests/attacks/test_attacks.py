@@ -12,7 +12,7 @@ from constraintrot import attacks
 from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.episode import Episode, Turn
-from constraintrot.grading.survival import best_window, survival
+from constraintrot.grading.survival import best_window, mentions
 from constraintrot.models.scripted.request_parser import open_slots, policy_in
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
 from constraintrot.scenario.template import names
@@ -54,7 +54,7 @@ def test_only_ingested_content_is_touched(name: str, file: str) -> None:
         added = sum(turn.part == "attack" for turn in after.turns)
         assert added == (0 if channel == "tool_output" else len(found))
         for message in found:
-            kept = survival([message.text], before.policy, before.variant.slots)
+            kept = mentions([message.text], before.policy, before.variant.slots)
             assert not kept.kept, f"{spec} states the policy itself"
 
 

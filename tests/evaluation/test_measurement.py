@@ -41,7 +41,7 @@ from constraintrot.episode.staging import stage
 from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.evaluation.harness import HARNESSES, parse_harness
 from constraintrot.grading.judge import majority
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.helpers import answering, by_condition, defended, register, samples
@@ -389,11 +389,11 @@ def test_removal_leaves_no_policy_wherever_it_stood(family: str) -> None:
         kept = anyio.run(go)
         removed = edited(kept, episode, restored=False)
         slots = episode.variant.slots
-        assert survival(message_texts(kept.context), episode.policy, slots).verbatim
-        assert not survival(message_texts(removed.context), episode.policy, slots).kept
+        assert mentions(message_texts(kept.context), episode.policy, slots).verbatim
+        assert not mentions(message_texts(removed.context), episode.policy, slots).kept
         assert not removed.degenerate
         restored = edited(kept, episode, restored=True)
-        assert survival(message_texts(restored.context), episode.policy, slots).verbatim
+        assert mentions(message_texts(restored.context), episode.policy, slots).verbatim
 
 
 @pytest.mark.parametrize(

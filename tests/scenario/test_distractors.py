@@ -14,7 +14,7 @@ from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError, ScenarioError
-from constraintrot.grading.survival import best_window, remove, sentences, survival
+from constraintrot.grading.survival import best_window, mentions, remove, sentences
 from constraintrot.models.scripted.request_parser import any_policy_in, open_slots, policy_in
 from constraintrot.scenario import distractors as module
 from constraintrot.scenario.distractors import FOLDER, MAX_DISTRACTORS, distractors, rules
@@ -99,7 +99,7 @@ def test_without_the_policy_nothing_is_kept_and_nothing_recognised(scenario: Sce
         found = distractors(variant, MAX_DISTRACTORS)
         for wording in WORDINGS:
             for texts in ([listed(found)], found, [" ".join(found)]):
-                assert not survival(texts, variant.policy(wording), variant.slots).kept
+                assert not mentions(texts, variant.policy(wording), variant.slots).kept
         assert policy_in([listed(found)], variant.slots) is None
         assert seed or any_policy_in([listed(found)]) == []
 
@@ -111,7 +111,7 @@ def test_among_the_rules_the_policy_is_found_and_only_it_is_removed(scenario: Sc
         for wording in WORDINGS:
             policy = variant.policy(wording)
             text = listed(found, policy)
-            assert survival([text], policy, variant.slots).verbatim
+            assert mentions([text], policy, variant.slots).verbatim
             statement = policy_in([text], variant.slots)
             assert statement is not None
             # A neighbour's "never" may end a run, but what the run is about is the policy's.
@@ -119,7 +119,7 @@ def test_among_the_rules_the_policy_is_found_and_only_it_is_removed(scenario: Sc
             left, gone = remove(text, variant.slots)
             assert all(sentence.removeprefix("- ") in policy for sentence in gone)
             assert all(rule in left for rule in found)
-            assert not survival([left], policy, variant.slots).kept
+            assert not mentions([left], policy, variant.slots).kept
 
 
 @pytest.mark.parametrize("count", [-1, MAX_DISTRACTORS + 1])
