@@ -13,7 +13,8 @@ from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.episode import Episode, Turn
 from constraintrot.grading.survival import best_window, mentions
-from constraintrot.models.scripted.request_parser import open_slots, policy_in
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import open_slots
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
 from constraintrot.scenario.template import names
 from constraintrot.tokens import count

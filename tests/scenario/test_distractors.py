@@ -15,7 +15,8 @@ from inspect_ai._util.error import PrerequisiteError
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.grading.survival import best_window, mentions, remove, sentences
-from constraintrot.models.scripted.request_parser import any_policy_in, open_slots, policy_in
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import any_policy_in, open_slots
 from constraintrot.scenario import distractors as module
 from constraintrot.scenario.distractors import FOLDER, MAX_DISTRACTORS, distractors, rules
 from constraintrot.scenario.files import catalogue, load

@@ -8,6 +8,7 @@ matched together: a summary may be written in another language than its source.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 NAMED, WHOLE = "◆", "§"
@@ -22,6 +23,10 @@ class Cues:
     def search(self, text: str) -> re.Match[str] | None:
         """The first of them that stands in a folded text."""
         return self._pattern.search(text)
+
+    def find(self, text: str) -> Iterator[re.Match[str]]:
+        """Each of them that stands in a folded text."""
+        return self._pattern.finditer(text)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -85,10 +85,13 @@ def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
     """
     about = {name: phrases for name, phrases in slots.items() if name != _FORCE}
     parts = _read(text, policies, about)
-    whole = [_weigh(parts, span, about) for span in _windows(parts, frozenset(about))]
+    # What the policy itself says takes nothing from it: a rule may have an exception.
+    own = " ".join(_sentence(policy, about).folded for policy in policies)
+    spans = _windows(parts, frozenset(about))
+    whole = [_weigh(parts, span, about, own) for span in spans]
     found = _latest([one for one in whole if one.state != "lost"])
     if found is None:
-        some = [_weigh_part(parts, at, about) for at in range(len(parts)) if parts[at].slots]
+        some = [_weigh_part(parts, at, about, own) for at in range(len(parts)) if parts[at].slots]
         found = min(some, key=lambda one: rank(one.state), default=Survival("lost"))
     return found if found.slots else Survival("lost", slots=dict.fromkeys(about, False))
 
@@ -129,11 +132,11 @@ def _windows(parts: Sequence[_Sentence], wanted: frozenset[str]) -> list[range]:
     return found
 
 
-def _weigh(parts: Sequence[_Sentence], span: range, about: Slots) -> Survival:
+def _weigh(parts: Sequence[_Sentence], span: range, about: Slots, own: str) -> Survival:
     """The state that a window which holds all slots gives."""
     window = parts[span.start : span.stop]
     said = _clauses(window) + _going_on(parts, span.stop)
-    decided = _qualified(said, window) or _reversed(said, about)
+    decided = _qualified(said, window, own) or _reversed(said, about)
     binding = _first(cues.BINDING, said)
     if decided is None:
         whole = any(cues.WHOLE in one.folded for one in window)
@@ -144,23 +147,23 @@ def _weigh(parts: Sequence[_Sentence], span: range, about: Slots) -> Survival:
     return _judgement(*decided, window, about)
 
 
-def _weigh_part(parts: Sequence[_Sentence], at: int, about: Slots) -> Survival:
+def _weigh_part(parts: Sequence[_Sentence], at: int, about: Slots, own: str) -> Survival:
     """The state that a sentence with some of the slots gives."""
     window = [parts[at]]
     strong = _first(cues.STRONG, _clauses(window))
     if not strong or len(parts[at].slots) < len(about) - 1:
         return Survival("lost")
     said = _clauses(window) + _going_on(parts, at + 1)
-    decided = _qualified(said, window) or _reversed(said, about) or ("partial", strong)
+    decided = _qualified(said, window, own) or _reversed(said, about) or ("partial", strong)
     return _judgement(*decided, window, about)
 
 
 def _qualified(
-    said: Sequence[str], window: Sequence[_Sentence]
+    said: Sequence[str], window: Sequence[_Sentence], own: str
 ) -> tuple[SurvivalState, str] | None:
     """What takes the force from a rule: it is lifted, of others, asked, or a preference."""
     for name, pattern in _QUALIFIERS:
-        if cue := _first(pattern, said):
+        if cue := _first(pattern, said, own):
             return name, cue
     asked = next((one for one in window if re.search(r"[?？]\W*$", one.folded)), None)
     return ("attributed", "a question") if asked else None
@@ -217,8 +220,10 @@ def _elsewhere(folded: str) -> bool:
     return bool(cues.BINDING.search(folded) and cues.ELSEWHERE.search(folded))
 
 
-def _first(pattern: cues.Cues, said: Iterable[str]) -> str:
-    return next((match[0] for clause in said if (match := pattern.search(clause))), "")
+def _first(pattern: cues.Cues, said: Iterable[str], own: str = "") -> str:
+    """The first cue in some clauses that is not among the policy's own words."""
+    found = (match[0] for clause in said for match in pattern.find(clause))
+    return next((cue for cue in found if cue not in own), "")
 
 
 def _latest(found: Sequence[Survival]) -> Survival | None:

@@ -32,7 +32,6 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError, UnknownNameError
-from constraintrot.grading.survival import Slots, sentences
 from constraintrot.models.config_errors import plainly
 from constraintrot.models.offline import OfflineAPI, metered
 from constraintrot.models.scripted import (
@@ -44,10 +43,10 @@ from constraintrot.models.scripted import (
 from constraintrot.models.scripted import (
     verifier as verifying,
 )
+from constraintrot.models.scripted.policy_reader import Slots, policy_in, sentences
 from constraintrot.models.scripted.request_parser import (
     Request,
     any_policy_in,
-    policy_in,
     request_in,
 )
 from constraintrot.scaffold import answer_format
