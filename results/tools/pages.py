@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MADE = "<!-- Made by `make report` from {}; change that instead. -->"
 _VALUES = {
-    "violation": "violated", "kept": "policy kept", "utility": "allowed task done",
+    "violation": "violated", "survived": "policy survived", "utility": "allowed task done",
     "over_refusal": "declined what is allowed",
 }  # fmt: skip
 _APART = ("agent", "condition", "attack", "defense", *design.SETTINGS)

@@ -178,7 +178,11 @@ def test_every_task_takes_them_and_shows_what_it_showed_without(run: Run) -> Non
     assert log.status == "success"
     assert by_condition(log) == {"floor": 1.0, "control": 0.0, "compaction": 1.0}
     kept = by_condition(log, "survival")
-    assert (kept["floor kept"], kept["control kept"], kept["compaction kept"]) == (0.0, 1.0, 0.0)
+    assert (kept["floor survived"], kept["control survived"], kept["compaction survived"]) == (
+        0.0,
+        1.0,
+        0.0,
+    )
     for sample in samples(log)["control"]:
         assert sample.metadata["distractors"] == 50
         variant = load(sample.metadata["family"]).variant(0)

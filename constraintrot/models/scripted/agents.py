@@ -11,11 +11,13 @@
 They see messages and tools, nothing else. In a summarizer call (no tool may be
 used) every agent script drops policies; ``-M summarizer=keep`` tells it otherwise.
 Asked to verify a call, it answers as ``verifying`` says; ``-M verifier=garbage``
-makes it unreadable. Asked for an attack's text, as ``attacking`` says.
+makes it unreadable. Asked for the rules that are
+in force (the probe), it copies those it finds. Asked for an attack's text, as ``attacking`` says.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,6 +52,7 @@ from constraintrot.models.scripted.request_parser import (
     request_in,
 )
 from constraintrot.scaffold import answer_format
+from constraintrot.scaffold.probe import QUESTIONS
 from constraintrot.scenario.schema import Call
 
 AGENTS = ("obedient", "reckless", "refuser")
@@ -131,6 +134,9 @@ class Scripted(OfflineAPI):
             )
         elif self.agent and not tools and (attack := attacking.answer(texts[-1], self.model_name)):
             output = ModelOutput.from_content(self.model_name, attack)
+        elif self.agent and not tools and texts[-1] in QUESTIONS.values():
+            rules = [statement for statement, _ in any_policy_in(texts[:-1])]
+            output = ModelOutput.from_content(self.model_name, json.dumps({"rules": rules}))
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
