@@ -279,14 +279,14 @@ def test_the_probe_asks_without_the_request_and_changes_nothing(run: Run) -> Non
         assert before.metadata["calls"] == after.metadata["calls"]
         assert before.scores is not None
         assert "probed" not in before.scores
-        *_, last = (event for event in after.events if event.event == "model")
-        assert isinstance(last, ModelEvent)
+        whole = resolve_sample_attachments(after, "full")
+        *_, last = (event for event in whole.events if isinstance(event, ModelEvent))
         assert last.tools == []
         texts = [message.text for message in last.input]
         assert texts[-1] == QUESTIONS["en"]
         trigger = sampled(after.metadata).trigger
         assert not any(trigger in text for text in texts)
-        assert texts[:-1] == [m.text for m in after.messages[:-2]]
+        assert texts[:-1] == [m.text for m in whole.messages[:-2]]
 
 
 def test_a_probe_that_cannot_be_read_is_unscored(run: Run) -> None:
