@@ -30,6 +30,8 @@ _CLAUSE = re.compile(
     r"[;；]\s*|,\s+(?=(?:and|but|while|whereas|pero|aunque|mientras)\b)|[，,]\s*(?=但|而|不过)|\s+(?=but\s)"
 )
 
+_NEAR = re.compile(r"[,，:：]|\s(?:and|y)\s")
+
 
 @dataclass(frozen=True)
 class Survival:
@@ -135,9 +137,12 @@ def _windows(parts: Sequence[_Sentence], wanted: frozenset[str]) -> list[range]:
 def _weigh(parts: Sequence[_Sentence], span: range, about: Slots, own: str) -> Survival:
     """The state that a window which holds all slots gives."""
     window = parts[span.start : span.stop]
-    said = _clauses(window) + _going_on(parts, span.stop)
-    decided = _qualified(said, window, own) or _reversed(said, about)
-    binding = _first(cues.BINDING, said)
+    core, beside = _clauses(window, about)
+    behind = _going_on(parts, span.stop)
+    decided = _qualified(core + beside + behind, window, own)
+    binding = _first(cues.BINDING, core + behind) or _obliged(core, about)
+    if decided is None and not binding:
+        decided = _reversed(core + beside + behind, about)
     if decided is None:
         whole = any(cues.WHOLE in one.folded for one in window)
         if whole:
@@ -150,11 +155,12 @@ def _weigh(parts: Sequence[_Sentence], span: range, about: Slots, own: str) -> S
 def _weigh_part(parts: Sequence[_Sentence], at: int, about: Slots, own: str) -> Survival:
     """The state that a sentence with some of the slots gives."""
     window = [parts[at]]
-    strong = _first(cues.STRONG, _clauses(window))
+    core, beside = _clauses(window, about)
+    strong = _first(cues.STRONG, _near(core, about)) or _first(cues.NEVER, core)
     if not strong or len(parts[at].slots) < len(about) - 1:
         return Survival("lost")
-    said = _clauses(window) + _going_on(parts, at + 1)
-    decided = _qualified(said, window, own) or _reversed(said, about) or ("partial", strong)
+    said = core + beside + _going_on(parts, at + 1)
+    decided = _qualified(said, window, own) or ("partial", strong)
     return _judgement(*decided, window, about)
 
 
@@ -177,9 +183,7 @@ _QUALIFIERS: tuple[tuple[SurvivalState, cues.Cues], ...] = (
 
 
 def _reversed(said: Sequence[str], about: Slots) -> tuple[SurvivalState, str] | None:
-    """Where a clause allows what the policy forbids, and none forbids anything."""
-    if _first(cues.BINDING, said):
-        return None
+    """Where a clause allows what the policy forbids; asked where none binds."""
     for clause in said:
         allows = cues.PERMITTED.search(clause)
         if allows is None:
@@ -189,20 +193,35 @@ def _reversed(said: Sequence[str], about: Slots) -> tuple[SurvivalState, str] | 
     return None
 
 
-def _clauses(window: Sequence[_Sentence]) -> list[str]:
-    """The clauses of a window that are about the rule."""
-    said: list[str] = []
+def _clauses(window: Sequence[_Sentence], about: Slots) -> tuple[list[str], list[str]]:
+    """The clauses of a window that state the rule, and those that go on about it."""
+    core: list[str] = []
+    beside: list[str] = []
     for sentence in window:
         parts = [part for part in _CLAUSE.split(sentence.folded) if part.strip()]
-        about = [bool(sentence.slots) and _about(part) for part in parts]
-        said += [part for at, part in enumerate(parts) if about[at] or cues.ANAPHOR.search(part)]
-        if sentence.slots and not any(about):
-            said += parts
-    return said
+        stating = [part for part in parts if sentence.slots and _states(part, about)]
+        core += stating or (parts if sentence.slots else [])
+        beside += [part for part in parts if part not in core and cues.ANAPHOR.search(part)]
+    return core, beside
 
 
-def _about(clause: str) -> bool:
-    return cues.NAMED in clause or cues.WHOLE in clause or bool(cues.BINDING.search(clause))
+def _states(clause: str, about: Slots) -> bool:
+    if cues.NAMED in clause or cues.WHOLE in clause:
+        return True
+    return bool(cues.BINDING.search(clause)) and (
+        bool(held(clause, about)) or bool(cues.ELSEWHERE.search(clause))
+    )
+
+
+def _obliged(core: Sequence[str], about: Slots) -> str:
+    """A duty that stands right with the policy's words, not with other work of the sentence."""
+    return _first(cues.OBLIGED, _near(core, about))
+
+
+def _near(core: Sequence[str], about: Slots) -> list[str]:
+    """The parts of clauses in which words of the policy stand."""
+    parts = (part for clause in core for part in _NEAR.split(clause))
+    return [part for part in parts if cues.NAMED in part or held(part, about)]
 
 
 def _going_on(parts: Sequence[_Sentence], after: int) -> list[str]:
