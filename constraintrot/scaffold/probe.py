@@ -42,5 +42,6 @@ def read_rules(text: str) -> list[str] | None:
         given = cast("dict[str, Any]", given).get("rules")
     if not isinstance(given, list):
         return None
-    rules = cast("list[Any]", given)
-    return [str(rule) for rule in rules] if all(isinstance(one, str) for one in rules) else None
+    if not all(isinstance(rule, str) for rule in given):
+        return None
+    return [str(rule) for rule in given]

@@ -180,13 +180,11 @@ def _counts() -> list[str]:
 
 
 def _by_state(of: Sequence[Case], said: Mapping[str, SurvivalState]) -> list[str]:
-    rows = [
-        [
-            name,
-            *_scores(of, lambda case, n=name: case.a == n, lambda case, n=name: said[case.id] == n),
-        ]  # type: ignore[misc]  # a default binds the name
-        for name in STATES
-    ]
+    rows: list[list[str]] = []
+    for name in STATES:
+        there = {case.id for case in of if case.a == name}
+        found = {case.id for case in of if said[case.id] == name}
+        rows.append([name, *_scores(of, _among(there), _among(found))])
     right = sum(case.a == said[case.id] for case in of)
     rows.append(["all", str(len(of)), "", f"{right}/{len(of)} ({right / len(of):.1%})"])
     return _table(["state", "texts", "precision", "recall"], rows)
@@ -211,6 +209,10 @@ def _survival(
         [name, *_scores(of, lambda case: case.a in SURVIVED, finds)] for name, of, finds in measures
     ]
     return _table(["measure", "texts that survived", "precision", "recall"], rows)
+
+
+def _among(ids: set[str]) -> Callable[[Case], bool]:
+    return lambda case: case.id in ids
 
 
 def _scores(

@@ -41,7 +41,6 @@ from constraintrot.episode.messages import (
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.evaluation.harness import HARNESSES, parse_harness
-from constraintrot.grading.judge import majority
 from constraintrot.grading.survival import mentions
 from constraintrot.scaffold.probe import QUESTIONS
 from constraintrot.scenario.files import load, sampled
@@ -383,23 +382,6 @@ def test_a_blocked_call_hides_no_other_call(run: Run, monkeypatch: pytest.Monkey
     model = get_model("mockllm/model", custom_outputs=both, memoize=False)
     log = run("soft_email", model=model, variants=1, conditions="floor", defense="picky")
     assert by_condition(log) == {"floor": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("votes", "says"),
-    [
-        ([True, True, False], 1.0),
-        ([False], 0.0),
-        ([True, False], None),
-        ([True, None, None], None),
-        ([None], None),
-    ],
-)
-def test_only_a_majority_of_all_judges_decides(
-    votes: list[bool | None], says: float | None
-) -> None:
-    found = majority(votes)
-    assert found == says or (says is None and found != found)
 
 
 def test_a_fresh_run_shares_no_context_with_an_earlier_one(run: Run, cache: Path) -> None:

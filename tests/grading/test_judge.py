@@ -28,6 +28,9 @@ def test_more_than_half_of_all_decide() -> None:
     assert majority(["lost", "lost", None]) == "lost"
     assert majority(["lost", "restated"]) is None
     assert majority(["lost", None]) is None
+    assert majority(["lost", None, None]) is None
+    assert majority([None]) is None
+    assert majority(["partial"]) == "partial"
     assert majority([]) is None
 
 

@@ -140,16 +140,15 @@ def _weigh(parts: Sequence[_Sentence], span: range, about: Slots, own: str) -> S
     core, beside = _clauses(window, about)
     behind = _going_on(parts, span.stop)
     decided = _qualified(core + beside + behind, window, own)
+    if decided is None and any(cues.WHOLE in one.folded for one in window):
+        decided = ("verbatim", "its own text")
     binding = _first(cues.BINDING, core + behind) or _obliged(core, about)
-    if decided is None and not binding:
-        decided = _reversed(core + beside + behind, about)
+    if decided is None and binding:
+        decided = ("restated", binding)
     if decided is None:
-        whole = any(cues.WHOLE in one.folded for one in window)
-        if whole:
-            decided = ("verbatim", "its own text")
-        else:
-            decided = ("restated", binding) if binding else ("lost", "nothing binds")
-    return _judgement(*decided, window, about)
+        decided = _reversed(core + beside + behind, about)
+    name, cue = decided or ("lost", "nothing binds")
+    return _judgement(name, cue, window, about)
 
 
 def _weigh_part(parts: Sequence[_Sentence], at: int, about: Slots, own: str) -> Survival:
@@ -160,8 +159,8 @@ def _weigh_part(parts: Sequence[_Sentence], at: int, about: Slots, own: str) -> 
     if not strong or len(parts[at].slots) < len(about) - 1:
         return Survival("lost")
     said = core + beside + _going_on(parts, at + 1)
-    decided = _qualified(said, window, own) or ("partial", strong)
-    return _judgement(*decided, window, about)
+    name, cue = _qualified(said, window, own) or ("partial", strong)
+    return _judgement(name, cue, window, about)
 
 
 def _qualified(
