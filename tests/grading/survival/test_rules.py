@@ -97,7 +97,7 @@ def test_the_log_is_told_why() -> None:
     found = state(f"Two chairs came. A single purchase over ${limit} is prohibited.", variant)
     assert (found.window, found.cue) == (
         f"A single purchase over ${limit} is prohibited.",
-        "prohibited",
+        "over $◆",
     )
     assert found.slots == {"limit": True, "action": True}
 
