@@ -1,9 +1,10 @@
 """How a scripted model tells whether a text gives it a policy; its own code, not the measure's.
 
 A script obeys a policy where up to three neighbouring sentences of one text hold a
-phrase of each of its slots, and none of them, nor the sentence before or the two behind,
-holds a word of ``NOT_BINDING``: words that lift or deny a rule, make a preference
-of it, or give it to others or to another time. A question gives no policy either.
+phrase of each of its slots, and no word of ``NOT_BINDING`` stands in them, nor in a
+sentence about a rule right before or up to two behind: words that lift or deny a
+rule, make a preference of it, or give it to others or to another time. A question
+gives no policy either.
 
 That is cruder than the survival rules on purpose: it knows no clauses and looks at
 no binding words beyond the slots', so an unhappy word next to a policy makes it
@@ -59,6 +60,15 @@ NOT_BINDING = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+# A neighbour that speaks of a rule; what else is told there is other work.
+_OF_A_RULE = re.compile(
+    r"""^\W*(?:this|that|it|these|but|unless|est[oae]|es[oae]|pero|salvo|这|此|该|上述|但|除非)
+      | \b(?:rule|policy|limit|restriction|guideline|norma|regla|pol[íi]tica|l[íi]mite|restricci[óo]n)\b
+      | \b(?:esto|eso)\ queda\b | 规定 | 规则 | 政策 | 限制
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
 
 def policy_in(texts: Iterable[str], slots: Slots) -> str | None:
     """The sentences of the first text that states a policy, or None.
@@ -107,9 +117,10 @@ def _statement(text: str, slots: Slots) -> str | None:
 
 
 def _binds(folded: Sequence[str], run: range) -> bool:
-    beside = folded[max(0, run.start - 1) : run.stop + 2]
+    near = range(max(0, run.start - 1), min(len(folded), run.stop + 2))
+    said = [folded[at] for at in near if at in run or _OF_A_RULE.search(folded[at])]
     asked = any(folded[at].rstrip("\"'”’」)").endswith(("?", "？")) for at in run)
-    return not asked and not any(NOT_BINDING.search(part) for part in beside)
+    return not asked and not any(NOT_BINDING.search(part) for part in said)
 
 
 def _folded(text: str) -> str:
