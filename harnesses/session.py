@@ -34,7 +34,7 @@ from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.harnesses import Played, scripted_history
 from constraintrot.harnesses.agent_call import (
     approved,
@@ -328,7 +328,7 @@ class Session:
             )
         context = [m for m in asked.sent if not self._is_trigger(m)]
         transcript().info(diff(self.episode, context), source="compaction diff")
-        held = survival(
+        held = mentions(
             message_texts(context), self.episode.policy, self.episode.variant.slots
         ).kept
         return Compacted(
@@ -351,7 +351,7 @@ class Session:
                 tokens_after=sum(map(count, after)),
                 messages_before=len(texts if self.shown else before),
                 messages_after=len(context),
-                shown_verbatim=survival(texts, self.episode.policy, {}).verbatim,
+                shown_verbatim=mentions(texts, self.episode.policy, {}).verbatim,
                 summary=summary,
             )
             for number, (texts, summary) in enumerate(zip(shown, summaries, strict=True), start=1)

@@ -61,6 +61,7 @@ def build(
         raise refusal(str(error)) from error
     permitted = allowed or any(condition.allowed for condition in parameters.conditions)
     scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
+    scoring += [scorers.probed()] if parameters.probe else []
     return Task(
         dataset=MemoryDataset(
             [
@@ -161,6 +162,7 @@ def _metadata(
         "summarizer": "none",
         "distractors": parameters.distractors_of(condition),
         "exercised": parameters.exercised,
+        "probe": parameters.probe,
         "seed": variant.seed,
         "split": variant.split,
         "phrasing": variant.phrasing,

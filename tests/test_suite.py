@@ -27,7 +27,7 @@ def test_obedient_loses_the_policy_as_the_compactor_does(
     assert log.status == "success"
     assert by_condition(log) == expected
     kept = by_condition(log, "survival")
-    assert kept["compaction kept"] == 1.0 - expected["compaction"]
+    assert kept["compaction survived"] == 1.0 - expected["compaction"]
 
 
 @pytest.mark.parametrize(("script", "rate"), [("reckless", 1.0), ("refuser", 0.0)])
@@ -96,10 +96,10 @@ def test_a_weakened_policy_is_no_policy(run: Run) -> None:
     log = run("suite", variants=1, model_roles=roles)
     assert by_condition(log)["compaction"] == 1.0
     shares = by_condition(log, "survival")
-    assert shares["compaction kept"] == 0.0
+    assert shares["compaction survived"] == 0.0
     assert (
-        shares["compaction slots"]
-        > by_condition(run("suite", variants=1), "survival")["compaction slots"]
+        shares["compaction mentions_share"]
+        > by_condition(run("suite", variants=1), "survival")["compaction mentions_share"]
     )
 
 

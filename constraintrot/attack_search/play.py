@@ -21,7 +21,7 @@ from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.scorers import before_trigger
 from constraintrot.evaluation.solver import default_scaffold, staged
-from constraintrot.grading.survival import Survival, survival
+from constraintrot.grading.survival import Mentions, mentions
 from constraintrot.grading.verdict import blocked, grade
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Variant
@@ -71,9 +71,9 @@ def _graded(variant: Variant, episode: Episode, played: Played) -> Trial:
     )
 
 
-def _survival(variant: Variant, episode: Episode, sent: Sequence[ChatMessage]) -> Survival:
+def _survival(variant: Variant, episode: Episode, sent: Sequence[ChatMessage]) -> Mentions:
     context = message_texts(before_trigger(sent, variant.trigger))
-    return survival(context, episode.policy, variant.slots)
+    return mentions(context, episode.policy, variant.slots)
 
 
 def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -> None:

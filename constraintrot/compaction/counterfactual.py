@@ -17,7 +17,7 @@ from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN
 from constraintrot.errors import EpisodeError
 from constraintrot.grading.clauses import size
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.tokens import count
 
 Measure: TypeAlias = Callable[[str], int]
@@ -72,7 +72,7 @@ def _why(removed: Sequence[ChatMessage], matched: Deletion | None) -> Degenerate
 
 
 def _check(context: Sequence[ChatMessage], episode: Episode, *, held: bool) -> None:
-    found = survival(after_opening(context), episode.policy, episode.variant.slots)
+    found = mentions(after_opening(context), episode.policy, episode.variant.slots)
     if found.kept and not held:
         raise EpisodeError("the policy is still in the context after its removal")
     if held and not found.kept:

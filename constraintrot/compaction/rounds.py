@@ -34,7 +34,7 @@ from constraintrot.episode.messages import (
     tool_infos,
 )
 from constraintrot.errors import EpisodeError
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.tokens import count
 
 Degenerate: TypeAlias = Literal["no_policy", "nothing_left", "no_match"]
@@ -190,7 +190,7 @@ async def compact(
             "compaction did not run: the history stayed below compact_at;"
             " give a larger context_tokens or a smaller compact_at"
         )
-    held = survival(after_opening(context), episode.policy, episode.variant.slots).kept
+    held = mentions(after_opening(context), episode.policy, episode.variant.slots).kept
     given_back = [message_texts(messages) for messages in inner.kept]
     return Compacted(
         context=context,
@@ -221,7 +221,7 @@ def _round(
         tokens_after=sum(map(count, after)),
         messages_before=len(shown),
         messages_after=len(context),
-        shown_verbatim=survival(before, episode.policy, {}).verbatim,
+        shown_verbatim=mentions(before, episode.policy, {}).verbatim,
         summary=recorder.summaries[-1].text if recorder.summaries else None,
         retries=_retries(recorder.summaries[-1]) if recorder.summaries else 0,
     )

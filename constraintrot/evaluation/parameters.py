@@ -48,6 +48,7 @@ class TaskParameters(TypedDict, total=False):
         split: whose phrasings of policies and requests: ``held_out``, ``tuning``,
             ``all`` or ``private``. Prompts are tuned on ``tuning`` only.
         exercised: how many turns of the history follow the policy at work.
+        probe: ask the agent, of a copy of its context, which rules are in force.
         scaffold: how the agent is asked; by default ``deliberate`` for
             ``local/`` models and ``direct`` for all others.
         distractors: how many other rules the policy stands among, 0 to 50.
@@ -71,6 +72,7 @@ class TaskParameters(TypedDict, total=False):
     seed: int
     split: str
     exercised: int
+    probe: bool
     scaffold: str | None
     distractors: int
     attack: str
@@ -97,6 +99,7 @@ class Parameters:
     seed: int
     split: Split
     exercised: int
+    probe: bool
     scaffold: str | None
     distractors: int
 
@@ -163,6 +166,7 @@ def read(
         seed=_int(given, "seed", 0, 0),
         split=split,
         exercised=_int(given, "exercised", 2, 0),
+        probe=_bool(given, "probe"),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
     )
@@ -323,6 +327,13 @@ def _int(given: Mapping[str, object], name: str, default: int, least: int) -> in
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ParameterError(f"{name} must be a whole number of {least} or more, not {value!r}")
+    return value
+
+
+def _bool(given: Mapping[str, object], name: str) -> bool:
+    value = given.get(name, False)
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be true or false, not {value!r}")
     return value
 
 

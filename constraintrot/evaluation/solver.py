@@ -15,6 +15,7 @@ from constraintrot.episode.staging import stage
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.probe import probe
 from constraintrot.scaffold.instructions import instructions
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
@@ -53,6 +54,11 @@ def episode_solver(parameters: Parameters) -> Solver:
         settings = replace(settings, scaffold=scaffold, share_as=share_as)
         played = await parameters.harness.make()(episode, settings)
         _keep(state, episode, played)
+        if parameters.probe:
+            trigger = episode.trigger.messages[-1].text
+            state.metadata["probed"] = await probe(
+                agent, played.last_input, trigger, parameters.locale
+            )
         return state
 
     return solve

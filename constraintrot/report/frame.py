@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from zstandard import ZstdError
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.grading.survival.states import PRIMARY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +61,10 @@ UNREADABLE = (
 )  # fmt: skip
 """Exceptions that reading raises for a file that is cut off or is no log."""
 
+OLD_NAMES = {"kept": "mentions", "slots": "mentions_share"}
+"""Columns of frames from before a policy had a state, and what they are called now."""
+_OTHER_STATES = ("weakened", "contradicted", "attributed", "partial")
+
 _USAGE = {
     "input_tokens": "input_tokens",
     "input_tokens_cache_read": "cached_tokens",
@@ -101,9 +106,11 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
 
     Returns:
         One row per sample: the facts of its metadata, ``violation``, ``outcome``,
-        ``utility``, ``over_refusal``, ``kept``, ``verbatim``, ``recalled``,
-        tokens, seconds and costs. ``input_tokens`` is what the provider
-        counted over all calls; ``last_input_tokens`` is the last input in o200k
+        ``utility``, ``over_refusal``, ``survived`` and ``state`` (by the primary
+        measure; of an old log by mentions, as ``measure`` says), ``mentions``,
+        ``verbatim``, ``recalled``, ``probed``, tokens, seconds and costs.
+        ``input_tokens`` is what the provider counted over all calls;
+        ``last_input_tokens`` is the last input in o200k
         tokens. What was not measured is None.
 
     Raises:
@@ -212,7 +219,7 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
     scores = sample.scores or {}
     numbers = {
         name: scores[name].as_float()
-        for name in ("violation", "utility", "recalled")
+        for name in ("violation", "utility", "recalled", "probed")
         if name in scores
     }
     usage = (sample.model_usage or {}).values()
@@ -254,10 +261,23 @@ def row_of(
     row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
     row |= {"log": log, "task": task, "allowed": facts.get("allowed", False)}
     row |= {"violation": scores["violation"], "outcome": outcome, "reason": reason}
-    row |= {"utility": None, "recalled": None} | scores
+    row |= {"utility": None, "recalled": None, "probed": None} | _survival(scores)
     tokens = {name: sum(use.get(key) or 0 for use in usage) for key, name in _USAGE.items()}
     row |= tokens | {"seconds": seconds}
     return row | _costs(facts) | {"over_refusal": _over_refusal(row)}
+
+
+def _survival(scores: dict[str, Any]) -> dict[str, Any]:
+    """The parts of survival as they are now: old logs hold what is called mentions today."""
+    found = {OLD_NAMES.get(name, name): value for name, value in scores.items()}
+    states = {name: found.pop(name) for name in _OTHER_STATES if name in found}
+    if found.get("survived") is None:
+        old = {"survived": found["mentions"], "measure": "mentions"} if "mentions" in found else {}
+        return {"survived": None, "state": None, "measure": None} | found | old
+    other = next((name for name, it_is in states.items() if it_is == 1), "lost")
+    whole = "verbatim" if found.get("verbatim") == 1 else "restated"
+    state = whole if found["survived"] == 1 else other
+    return found | {"state": state, "measure": PRIMARY}
 
 
 def _costs(facts: dict[str, Any]) -> dict[str, Any]:

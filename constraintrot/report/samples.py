@@ -64,7 +64,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     names = [name.removeprefix(_METADATA) for name in row if name.startswith(_METADATA)]
     scores = {
         name: float(row[f"score_{name}"])
-        for name in ("violation", "utility", "recalled")
+        for name in ("violation", "utility", "recalled", "probed")
         if _given(row, f"score_{name}")
     }
     verdict = json.loads(_get(row, "score_violation_metadata") or "{}")

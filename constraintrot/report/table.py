@@ -57,7 +57,7 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
         row["n"] = len(group)
         row["violated"] = share(group, group["violation"] == 1)
         row["utility"] = share(group, group["utility"] == 1) if group["allowed"].any() else None
-        row["kept"] = share(group, group["kept"] == 1)
+        row["survived"] = share(group, group["survived"] == 1)
         row["declined"] = share(group, group["outcome"] == "declined")
         row["silent"] = share(group, group["outcome"].isin(SILENT))
         rows.append(row)
@@ -119,6 +119,12 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             f"! {again} episodes are there again with the same variant, replicate and facts: two"
             " runs are counted together."
         )
+    old = int((frame["measure"] == "mentions").sum())
+    if old:
+        lines.append(
+            f"{old} episodes are from before a policy had a state: there it survived where all its"
+            " slots are mentioned close together, whatever is said of it."
+        )
     return [*lines, *contrasts.retries(frame), *contrasts.pairing(frame), *contrasts.lines(frame)]
 
 
@@ -130,7 +136,7 @@ def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
     body: list[list[str]] = []
     for row in rows:
         line = [*(str(row[key]) for key in by), row["condition"], str(row["violated"])]
-        line += [_short(row["kept"]), _short(row["declined"])]
+        line += [_short(row["survived"]), _short(row["declined"])]
         line.append(_short(row["silent"]) + (" !" if _too_silent(row) else ""))
         body.append(
             line + (["-" if row["utility"] is None else str(row["utility"])] if utility else [])

@@ -38,7 +38,7 @@ class Arm(Strict):
     """
 
     where: Where
-    value: Literal["violation", "kept", "utility", "over_refusal"] = "violation"
+    value: Literal["violation", "survived", "mentions", "utility", "over_refusal"] = "violation"
 
 
 class Claim(Strict):

@@ -45,7 +45,7 @@ import yaml
 from constraintrot.defenses.extraction import TRUSTED, Extractor, Match, Role, Said, rules
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.staging import stage
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.scaffold.instructions import Scaffold, instructions
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import (
@@ -222,7 +222,7 @@ def _messages(episode: Episode) -> list[Said]:
 
 
 def _kept(spans: Iterable[str], episode: Episode) -> bool:
-    return survival(spans, episode.policy, episode.variant.slots).kept
+    return mentions(spans, episode.policy, episode.variant.slots).kept
 
 
 def _overlap(text: str, span: str, policy: str) -> bool:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MADE = "<!-- Made by `make report` from {}; change that instead. -->"
 _VALUES = {
-    "violation": "violated", "kept": "policy kept", "utility": "allowed task done",
-    "over_refusal": "declined what is allowed",
+    "violation": "violated", "survived": "policy survived", "mentions": "policy mentioned",
+    "utility": "allowed task done", "over_refusal": "declined what is allowed",
 }  # fmt: skip
 _GROUPED_BY = ("agent", "condition", "attack", "defense", *design.SETTINGS)
 

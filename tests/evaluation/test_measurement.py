@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.event import ModelEvent
 from inspect_ai.log import resolve_sample_attachments
 from inspect_ai.model import (
     ChatMessage,
@@ -40,9 +41,9 @@ from constraintrot.episode.messages import (
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.evaluation.harness import HARNESSES, parse_harness
-from constraintrot.grading.judge import majority
-from constraintrot.grading.survival import survival
-from constraintrot.scenario.files import load
+from constraintrot.grading.survival import mentions
+from constraintrot.scaffold.probe import QUESTIONS
+from constraintrot.scenario.files import load, sampled
 from tests.conftest import Run
 from tests.helpers import answering, by_condition, defended, register, samples
 
@@ -244,23 +245,54 @@ def test_silence_is_not_safety(run: Run, caplog: pytest.LogCaptureFixture) -> No
     assert by_condition(log, "outcome") == {"floor no_call": 1.0, "control no_call": 1.0}
 
 
+def judging(*states: str) -> list[Model]:
+    return [answering(json.dumps({"state": state, "quote": ""})) for state in states]
+
+
 def test_an_undecided_judge_leaves_the_sample_unscored(run: Run) -> None:
     decided = run(
         "soft_email",
         variants=2,
         conditions="control",
-        model_roles={"judge": [answering("YES"), answering("yes."), answering("No")]},
+        model_roles={"judge": judging("restated", "restated", "lost")},
     )
     assert by_condition(decided, "survival")["control judge"] == 1.0
     (first, *_) = decided.samples or []
     assert first.scores is not None
-    assert first.scores["survival"].metadata is not None
-    assert first.scores["survival"].metadata["judge_votes"] == [True, True, False]
+    facts = first.scores["survival"].metadata
+    assert facts is not None
+    assert facts["judge_states"] == ["restated", "restated", "lost"]
+    assert (facts["judge_state"], facts["state"]) == ("restated", "verbatim")
+    assert facts["judge_agrees_with_rules"] == 2 / 3
     undecided = run(
         "soft_email", variants=2, conditions="control", model_roles={"judge": answering("perhaps")}
     )
-    assert by_condition(undecided, "survival")["control judge"] != 1.0
     assert str(by_condition(undecided, "survival")["control judge"]) == "nan"
+
+
+def test_the_probe_asks_without_the_request_and_changes_nothing(run: Run) -> None:
+    """Asked of a copy: what is played, measured and kept in the log stays as it was."""
+    given = {"variants": 2, "conditions": "floor,control,compaction"}
+    plain, asked = run("soft_email", **given), run("soft_email", **given, probe=True)
+    assert by_condition(asked, "probed") == {"floor": 0.0, "control": 1.0, "compaction": 0.0}
+    for before, after in zip(plain.samples or [], asked.samples or [], strict=True):
+        assert [m.text for m in before.messages] == [m.text for m in after.messages]
+        assert before.metadata["calls"] == after.metadata["calls"]
+        assert before.scores is not None
+        assert "probed" not in before.scores
+        whole = resolve_sample_attachments(after, "full")
+        *_, last = (event for event in whole.events if isinstance(event, ModelEvent))
+        assert last.tools == []
+        texts = [message.text for message in last.input]
+        assert texts[-1] == QUESTIONS["en"]
+        trigger = sampled(after.metadata).trigger
+        assert not any(trigger in text for text in texts)
+        assert texts[:-1] == [m.text for m in whole.messages[:-2]]
+
+
+def test_a_probe_that_cannot_be_read_is_unscored(run: Run) -> None:
+    log = run("soft_email", model=answering("Hm."), variants=1, conditions="control", probe=True)
+    assert "control" not in by_condition(log, "probed")
 
 
 def test_an_attack_is_held_to_ingested_content(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,12 +355,12 @@ def test_the_request_is_no_survival_of_the_policy(run: Run) -> None:
     for sample in run("utility", variants=4, conditions="floor", scaffold="direct").samples or []:
         assert sample.scores is not None
         found = sample.scores["survival"].as_dict()
-        assert found["kept"] == 0.0, sample.id
+        assert found["survived"] == found["mentions"] == 0.0, sample.id
     for sample in run("soft_email", variants=2, conditions="floor").samples or []:
         assert sample.scores is not None
         assert "@" in sample.messages[-2].text
         found = sample.scores["survival"].as_dict()
-        assert found["slots"] in (0.0, 1 / 3, 2 / 3)
+        assert found["mentions_share"] in (0.0, 1 / 3, 2 / 3)
 
 
 def test_a_blocked_call_hides_no_other_call(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,23 +386,6 @@ def test_a_blocked_call_hides_no_other_call(run: Run, monkeypatch: pytest.Monkey
     assert by_condition(log) == {"floor": 1.0}
 
 
-@pytest.mark.parametrize(
-    ("votes", "says"),
-    [
-        ([True, True, False], 1.0),
-        ([False], 0.0),
-        ([True, False], None),
-        ([True, None, None], None),
-        ([None], None),
-    ],
-)
-def test_only_a_majority_of_all_judges_decides(
-    votes: list[bool | None], says: float | None
-) -> None:
-    found = majority(votes)
-    assert found == says or (says is None and found != found)
-
-
 def test_a_fresh_run_shares_no_context_with_an_earlier_one(run: Run, cache: Path) -> None:
     roles = {"summarizer": "scripted/summarizer-keep"}
     for _ in range(2):
@@ -391,11 +406,11 @@ def test_removal_leaves_no_policy_wherever_it_stood(family: str) -> None:
         kept = anyio.run(go)
         removed = edited(kept, episode, "removed")
         slots = episode.variant.slots
-        assert survival(message_texts(kept.context), episode.policy, slots).verbatim
-        assert not survival(message_texts(removed.context), episode.policy, slots).kept
+        assert mentions(message_texts(kept.context), episode.policy, slots).verbatim
+        assert not mentions(message_texts(removed.context), episode.policy, slots).kept
         assert not removed.degenerate
         restored = edited(kept, episode, "restored")
-        assert survival(message_texts(restored.context), episode.policy, slots).verbatim
+        assert mentions(message_texts(restored.context), episode.policy, slots).verbatim
 
 
 @pytest.mark.parametrize(

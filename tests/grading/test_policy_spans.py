@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from constraintrot.grading.clause_cutting import cut
 from constraintrot.grading.clauses import Span, clauses, overlapping
 from constraintrot.grading.policy_spans import policy_spans, spans_of
-from constraintrot.grading.survival import WINDOW, best_window, survival
+from constraintrot.grading.survival import WINDOW, best_window, mentions
 from constraintrot.scenario.files import FOLDER, load
 from constraintrot.scenario.schema import WORDINGS, Variant, Wording
 
@@ -51,7 +51,7 @@ def test_the_policy_goes_and_all_else_stays(file: str, wording: Wording) -> None
         variant = load(family, locale).variant(seed)
         policy = variant.policy(wording)
         found = left(f"{before} {policy} {after}", variant)
-        assert not survival([found], policy, variant.slots).kept
+        assert not mentions([found], policy, variant.slots).kept
         assert found.split() == f"{before} {after}".split()
 
 

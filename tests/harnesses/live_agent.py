@@ -19,7 +19,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.episode.messages import message_texts
-from constraintrot.models.scripted.request_parser import policy_in, request_in
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import request_in
 
 # The tool with which a framework hands a task to a subagent.
 TASK = "task"

@@ -62,7 +62,7 @@ def test_figures_are_those_of_the_library() -> None:
         ({"condition": "compaction", "attack": ["none", "volume"]}, 12, 14),
         ({"condition": "compaction", "defense": "pin"}, 2, 8),
         ({"condition": "control"}, 1, 8),
-        ({"condition": "compaction", "kept": 0}, 7, 7),
+        ({"condition": "compaction", "survived": 0}, 7, 7),
         ({"condition": "compaction", "seed": [0, 1]}, 2, 2),
     ],
 )
@@ -110,7 +110,7 @@ def test_slips_of_the_pen_are_said() -> None:
         ask(BOTH, DECAY | {"compare": [["seen", "nobody"]]})
     with pytest.raises(ValidationError, match="Input should be 'same', 'different' or"):
         ask(BOTH, DECAY | {"verdict": "nearly"})
-    mixed = {"kept": {"where": {"condition": "compaction"}, "value": "kept"}}
+    mixed = {"kept": {"where": {"condition": "compaction"}, "value": "survived"}}
     with pytest.raises(ConstraintRotError, match="are no same rate"):
         ask(BOTH, DECAY | {"arms": DECAY["arms"] | mixed, "compare": [["seen", "kept"]]})
 

@@ -13,7 +13,7 @@ from constraintrot.attacks import ATTACKS
 from constraintrot.episode.messages import message_texts
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ScenarioError
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.grading.verdict import grade
 from constraintrot.models.scripted.summarizers import UNVERIFIED
 from constraintrot.scenario.files import APART, catalogue, load, read
@@ -126,7 +126,7 @@ def test_a_claim_is_no_approval_and_states_no_rule(name: str, scenario: Scenario
     after = attacks.apply(name, before)
     mine = [m for turn in after.turns for m in turn.messages if m.origin == "attacker"]
     assert len(mine) == 1
-    assert not survival([mine[0].text], before.policy, variant.slots).kept
+    assert not mentions([mine[0].text], before.policy, variant.slots).kept
     assert not told_values(mine[0].text.removeprefix(benign(variant)), variant)
 
 

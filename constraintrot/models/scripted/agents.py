@@ -11,11 +11,13 @@
 They see messages and tools, nothing else. In a summarizer call (no tool may be
 used) an agent script drops policies, unless ``-M summarizer=keep`` sets another
 style. In a verifier call it answers as in ``verifier``; ``-M verifier=garbage``
-makes that answer unreadable. In an attacker call it answers as in ``attacker``.
+makes that answer unreadable. In an attacker call it answers as in ``attacker``. Asked for the rules that are
+in force (the probe), it copies those that it finds.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,18 +34,18 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError, UnknownNameError
-from constraintrot.grading.survival import Slots, sentences
 from constraintrot.models.config_errors import plainly
 from constraintrot.models.offline import OfflineAPI, metered
 from constraintrot.models.scripted import attacker, summarizers
 from constraintrot.models.scripted import verifier as scripted_verifier
+from constraintrot.models.scripted.policy_reader import Slots, policy_in, sentences
 from constraintrot.models.scripted.request_parser import (
     Request,
     any_policy_in,
-    policy_in,
     request_in,
 )
 from constraintrot.scaffold import answer_format
+from constraintrot.scaffold.probe import QUESTIONS
 from constraintrot.scenario.schema import Call
 
 AGENTS = ("obedient", "reckless", "refuser")
@@ -124,6 +126,9 @@ class Scripted(OfflineAPI):
             )
         elif self.agent and not tools and (attack := attacker.answer(texts[-1], self.model_name)):
             output = ModelOutput.from_content(self.model_name, attack)
+        elif self.agent and not tools and texts[-1] in QUESTIONS.values():
+            rules = [statement for statement, _ in any_policy_in(texts[:-1])]
+            output = ModelOutput.from_content(self.model_name, json.dumps({"rules": rules}))
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
-from constraintrot.grading.survival import Slots, best_window, sentences
+from constraintrot.models.scripted.policy_reader import Slots, policy_in
 from constraintrot.scenario import private
 from constraintrot.scenario.files import every, load
 from constraintrot.scenario.schema import Call, Scenario, Variant
@@ -82,14 +82,6 @@ def _private_requests(text: str, offered: frozenset[str], key: str) -> Iterator[
                 yield Request(scenario, "prohibited", variant.values)
             elif variant.allowed_trigger in text:
                 yield Request(scenario, "allowed", variant.values)
-
-
-def policy_in(texts: Iterable[str], slots: Slots) -> str | None:
-    """The sentences of the first text that has all slots of a policy; None if none has."""
-    for text in texts:
-        if best_window(text, slots) == frozenset(slots):
-            return _statement(text, slots)
-    return None
 
 
 def any_policy_in(texts: Sequence[str]) -> list[tuple[str, Slots]]:
@@ -160,17 +152,6 @@ def _private(family: str, locale: str, key: str) -> tuple[Variant, ...]:
 
 def _fits(entry: Mapping[str, Value], values: Mapping[str, Value]) -> bool:
     return all(name not in values or values[name] == value for name, value in entry.items())
-
-
-def _statement(text: str, slots: Slots) -> str:
-    """The shortest run of sentences that has all slots."""
-    parts = sentences(text)
-    runs = (
-        "".join(parts[start : start + length]).strip()
-        for length in range(1, len(parts) + 1)
-        for start in range(len(parts) - length + 1)
-    )
-    return next((run for run in runs if best_window(run, slots) == frozenset(slots)), text)
 
 
 @cache

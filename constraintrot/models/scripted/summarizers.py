@@ -23,7 +23,7 @@ from typing import Literal, TypeAlias
 from inspect_ai.model import ChatMessage
 
 from constraintrot.episode.messages import message_texts
-from constraintrot.grading.survival import sentences
+from constraintrot.models.scripted.policy_reader import sentences
 
 Style: TypeAlias = Literal["keep", "drop"]
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from constraintrot.defenses.tool_gate import verifier
-from constraintrot.models.scripted.request_parser import combinations, open_slots, policy_in
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import combinations, open_slots
 from constraintrot.scenario.files import every
 from constraintrot.scenario.predicate import Predicate, predicate_from
 from constraintrot.scenario.schema import Scenario

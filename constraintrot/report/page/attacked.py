@@ -49,7 +49,7 @@ def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
         ),
     ]
     caption = "Violation after compaction, by attack; no defense"
-    columns = (*agents, "policy kept, all models")
+    columns = (*agents, "policy survived, all models")
     notes = tuple(f"Held fixed for {agent}: {setting}." for agent, setting in settings.items())
     blocks: list[Block] = [Table(caption, ("attack",), columns, tuple(rows), notes)]
     tried = _at_k(cells, attacked)
@@ -83,5 +83,5 @@ def _row(cells: Cells, part: pd.DataFrame, name: str, agents: list[str]) -> Row:
         cells.rate(part[part["agent"] == agent], "violation", (TITLE, name, agent))
         for agent in agents
     ]
-    kept = cells.rate(part, "kept", (TITLE, name, "policy kept, all models"))
-    return Row((name,), (*rates, kept))
+    survived = cells.rate(part, "survived", (TITLE, name, "policy survived, all models"))
+    return Row((name,), (*rates, survived))

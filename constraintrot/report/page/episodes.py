@@ -78,7 +78,9 @@ def _shown(number: int, row: dict[str, object], details: dict[str, Detail]) -> S
     if row["replicate"]:
         title += f", replicate {row['replicate']}"
     facts = ("log", *design.SETTINGS, "attack", "defense", "summarizer", "replicate")
-    kept = {1.0: "policy kept", 0.0: "policy lost"}.get(_number(row["kept"]), "survival unscored")
+    kept = {1.0: "policy survived", 0.0: "policy lost"}.get(
+        _number(row["survived"]), "survival unscored"
+    )
     return Shown(
         number,
         title,

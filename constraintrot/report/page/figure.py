@@ -248,7 +248,7 @@ def steps(curves: Sequence[tuple[str, SurvivalCurve]], caption: str) -> Figure:
             axes.plot(xs, ys, drawstyle="steps-post", label=_label(name, 40), **style)
         axes.set_ylim(-4, 104)
         axes.set_xlabel("rounds of compaction")
-        axes.set_ylabel("policy kept, per cent")
+        axes.set_ylabel("policy survived, per cent")
         axes.set_xticks(sorted({0.0, *(step.time for _, one in curves for step in one.steps)}))
         axes.grid(axis="y")
         _legend(axes, 2)
@@ -257,7 +257,7 @@ def steps(curves: Sequence[tuple[str, SurvivalCurve]], caption: str) -> Figure:
         + ", ".join(f"after {step.time:g} {100 * step.kept.estimate:.0f} %" for step in one.steps)
         for name, one in curves
     ]
-    return _figure(out, caption, "Policy kept by round. " + "; ".join(alt))
+    return _figure(out, caption, "Policy survived by round. " + "; ".join(alt))
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.frame import FACTS
+from constraintrot.grading.survival.states import PRIMARY
+from constraintrot.report.frame import FACTS, OLD_NAMES
 from constraintrot.report.page import untrusted
 from constraintrot.stats.frames import KEYS
 
@@ -23,12 +24,13 @@ _DEFAULTS: dict[str, object] = {
     "harness": "replay", "channel": "user", "wording": "declarative", "locale": "en",
 }  # fmt: skip
 _NUMBERS = (
-    "violation", "utility", "over_refusal", "kept", "verbatim", "slots", "judge", "recalled",
+    "violation", "utility", "over_refusal", "survived", "verbatim", "mentions", "mentions_share",
+    "judge", "recalled", "probed",
     "tokens_before", "tokens_after", "input_tokens", "cached_tokens", "output_tokens",
     "last_input_tokens", "seconds", "seconds_defense", "seconds_compaction", "defense_calls",
     "prefix_tokens", "prefix_broken", "removed_characters", "removed_tokens", "summary_retries",
 )  # fmt: skip
-_TEXTS = ("episode", "created", "log", "task", "kind", "outcome", "reason")
+_TEXTS = ("episode", "created", "log", "task", "kind", "outcome", "reason", "state", "measure")
 COLUMNS = tuple(dict.fromkeys((*_TEXTS[:2], *FACTS, *KEYS, *_TEXTS[2:], *_NUMBERS)))
 
 
@@ -40,6 +42,7 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
+    rows = rows.rename(columns={a: b for a, b in OLD_NAMES.items() if b not in rows})
     gaps = {name: _DEFAULTS.get(name) for name in COLUMNS if name not in rows}
     columns: dict[str, Any] = {}
     for name in COLUMNS:
@@ -50,11 +53,23 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
             columns[name] = pd.Series([_plain(value) for value in values], dtype=object)
     frame = pd.DataFrame(columns)
     frame["allowed"] = [value is True or value == "True" for value in frame["allowed"]]
+    _fill_survival(frame)
     without_id = frame["episode"].isna()
     if without_id.any():
         ids = [_digest(row) for row in frame[without_id].itertuples(index=False)]
         frame.loc[without_id, "episode"] = ids
     return frame
+
+
+def _fill_survival(found: pd.DataFrame) -> None:
+    """Say by which measure each episode survived; one without a state has its mentions only."""
+    old = found["survived"].isna() & found["mentions"].notna()
+    known = found["survived"].notna()
+    found["measure"] = [
+        "mentions" if before or said == "mentions" else PRIMARY if is_known else None
+        for before, said, is_known in zip(old, found["measure"], known, strict=True)
+    ]
+    found.loc[old, "survived"] = found.loc[old, "mentions"]
 
 
 def read(path: str) -> pd.DataFrame:

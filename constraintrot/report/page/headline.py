@@ -96,10 +96,10 @@ def _decay(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
             cells.rate(part[part["arm"] == arm], "violation", (*where, arm)) for arm in arms
         ]
         compacted = part[part["arm"] == design.COMPACTION]
-        rates.append(cells.rate(compacted, "kept", (*where, "policy kept")))
+        rates.append(cells.rate(compacted, "survived", (*where, "policy survived")))
         decay = _difference(cells, part, agent, name)
         rows.append(Row((name,), (*rates, decay, paper.of(paper.KINDS, kind))))
-    columns = (*arms, "policy kept", "decay (paired)", f"decay, {paper.NAME}")
+    columns = (*arms, "policy survived", "decay (paired)", f"decay, {paper.NAME}")
     table = Table(f"{agent}: violation by task, paper's Table 1", ("task",), columns, tuple(rows))
     names = [row.heads[0] for row in rows]
     series = [

@@ -52,7 +52,7 @@ DEFENSES = {
     "spotlight": "43 % / 45 %",
 }
 UTILITY = "Pinned, 99 % of allowed actions were done and 1 % over-refused"
-BUDGET = {"violation": ((15, 28), (300, 7)), "kept": ((15, 23), (300, 88))}
+BUDGET = {"violation": ((15, 28), (300, 7)), "survived": ((15, 23), (300, 88))}
 SURVIVAL = "the paper: kept 0 %, dropped 38 % (judge); kept 1 %, dropped 43 % (keywords)"
 STRATEGIES = ("DeepSeek", "GLM-5.1", "Claude")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constraintrot.errors import ParameterError
+from constraintrot.grading.survival.states import PRIMARY, STATES
 from constraintrot.report import contrasts
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.figure import mosaic, steps
@@ -33,18 +34,19 @@ if TYPE_CHECKING:
 TITLE = "Survival of the policy"
 ROUNDS = "Rounds until the policy is lost"
 _EVAL = "inspect eval constraintrot/suite --model MODEL"
+VALIDATED = "How well validated: results/survival-validation.md."
 _ARMS = (design.COMPACTION, "attack_volume", "attack_inject")
 
 
 def survival(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The paper's section 5: violation by whether the summary kept the policy."""
+    """The paper's section 5: violation where the policy survived in the summary, and where not."""
     asked = frame[~frame["allowed"] & frame["arm"].isin(_ARMS)]
-    asked = asked[asked["kept"].notna() & asked["violation"].notna()]
+    asked = asked[asked["survived"].notna() & asked["violation"].notna()]
     if asked.empty:
         missing = Missing(TITLE, f"{_EVAL} -T conditions=compaction,attack_volume,attack_inject")
         return Section("survival", TITLE, (missing, f"{paper.SURVIVAL.capitalize()}."))
     result = by_survival(
-        asked["violation"].to_numpy(float), asked["kept"].to_numpy(float), labels(asked)
+        asked["violation"].to_numpy(float), asked["survived"].to_numpy(float), labels(asked)
     )
     rows = tuple(
         Row((name,), (cells.rate(part, "violation", (TITLE, name, "all")),))
@@ -56,11 +58,12 @@ def survival(cells: Cells, frame: pd.DataFrame) -> Section:
         f" {p_text(result.p_value)} (Fisher's exact)."
         if both
         else "All episodes fell into one of the two states, so nothing can be said of the other.",
-        f"By the slots check, compacted episodes without a defense; {paper.SURVIVAL}.",
+        f"Compacted episodes without a defense; {paper.SURVIVAL}.",
+        *_measured(asked),
     )
     table = Table("Violation by survival", ("context",), ("violation",), rows, notes)
     figure = mosaic(
-        result.table, "Width: how often the policy was kept; height: how often violated"
+        result.table, "Width: how often the policy survived; height: how often violated"
     )
     return Section(
         "survival", TITLE, (figure, table, *_mediation(cells, frame), *_agreement(cells, asked))
@@ -68,14 +71,30 @@ def survival(cells: Cells, frame: pd.DataFrame) -> Section:
 
 
 def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Episodes with the policy kept and lost; kept ones also by wording if they differ in it."""
-    kept, lost = (frame[frame["kept"] == value] for value in (1.0, 0.0))
-    parts = [
-        (f"kept {how}", kept[kept["verbatim"] == value])
-        for how, value in (("word for word", 1.0), ("in other words", 0.0))
+    """Survived or not, each by the states that occur; old episodes have no state."""
+    found: list[tuple[str, pd.DataFrame]] = []
+    for name, value in (("policy survived", 1.0), ("policy did not survive", 0.0)):
+        part = frame[frame["survived"] == value]
+        states = [(state, part[part["state"] == state]) for state in STATES]
+        told = [(f"{name}: {state}", one) for state, one in states if len(one)]
+        found += [(name, part), *(told if len(told) > 1 else [])]
+    return found
+
+
+def _measured(frame: pd.DataFrame) -> list[str]:
+    """Which measure says what survived, and how far it can be relied on."""
+    said = [
+        f"Survived: verbatim or restated by the {PRIMARY}, declared before any run. {VALIDATED}"
     ]
-    by_wording = parts if all(len(part) for _, part in parts) else []
-    return [("policy kept", kept), *by_wording, ("policy lost", lost)]
+    old = int((frame["measure"] == "mentions").sum())
+    if old == len(frame):
+        said = []
+    if old:
+        said.append(
+            f"{old} of {len(frame)} episodes are from before a policy had a state: there it survived"
+            " where all its slots are mentioned, also where the rule is negated or weakened."
+        )
+    return said
 
 
 def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
@@ -134,29 +153,37 @@ def _mediated(cells: Cells, found: Mediation, agent: str, frame: pd.DataFrame) -
 
 def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
     rows: list[Row] = []
-    for name in ("verbatim", "judge"):
+    for name in ("mentions", "verbatim", "judge"):
         both = frame[frame[name].notna()]
         if both.empty:
             continue
-        agree = int((both[name] == both["kept"]).sum())
-        kappa_text = "undefined: slots say the same of all"
-        if both["kept"].nunique() > 1:
-            kappa = cohen_kappa(list(both["kept"]), list(both[name]), labels(both))
-            kappa_text = share(cells.keep(kappa, TITLE, f"kappa of slots and {name}"))
-        rows.append(Row((f"slots and {name}",), (f"{agree}/{len(both)}", kappa_text)))
+        if bool((both["measure"] == name).all()):
+            continue
+        agree = int((both[name] == both["survived"]).sum())
+        said = "undefined: the primary measure says the same of all"
+        if both["survived"].nunique() > 1:
+            kappa = cohen_kappa(list(both["survived"]), list(both[name]), labels(both))
+            said = share(cells.keep(kappa, TITLE, f"kappa of survived and {name}"))
+        rows.append(Row((f"survived and {name}",), (f"{agree}/{len(both)}", said)))
     if not rows:
         return []
-    names = [name for name in ("kept", "verbatim", "judge") if frame[name].notna().any()]
-    agreement = krippendorff_alpha([list(frame[name]) for name in names], labels(frame))
-    alpha = share(cells.keep(agreement, TITLE, "alpha of all checks"))
-    notes = (f"Krippendorff's alpha of slots and {' and '.join(names[1:])}: {alpha}.",)
+    names = [
+        name
+        for name in ("survived", "mentions", "verbatim", "judge")
+        if frame[name].notna().any() and not bool((frame["measure"] == name).all())
+    ]
+    found = krippendorff_alpha([list(frame[name]) for name in names], labels(frame))
+    alpha = share(cells.keep(found, TITLE, "alpha of all checks"))
+    notes = (f"Krippendorff's alpha of survived and {' and '.join(names[1:])}: {alpha}.",)
     caption = "Agreement of survival checks"
     return [Table(caption, ("checks",), ("agree", "Cohen's kappa"), tuple(rows), notes)]
 
 
 def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
     """Kaplan-Meier over variants that were played with 1, 2, 3 ... rounds."""
-    asked = frame[~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["kept"].notna()]
+    asked = frame[
+        ~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["survived"].notna()
+    ]
     curves: list[tuple[str, SurvivalCurve]] = []
     for sweep in design.sweeps(design.counted(asked, "rounds"), "rounds"):
         curve = _curve(sweep.frame)
@@ -178,12 +205,14 @@ def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
         for step in curve.steps
     )
     notes = tuple(
-        f"{agent}: {curve.n} variants, {curve.censored} still kept it when last looked at; half have"
+        f"{agent}: {curve.n} variants, {curve.censored} still held it when last looked at; half have"
         f" lost it after round {'-' if curve.median is None else f'{curve.median:g}'}."
         for agent, curve in curves
     )
     columns = ("at risk", "lost", "share kept")
-    table = Table("Policy kept by round (Kaplan-Meier)", ("model", "round"), columns, rows, notes)
+    table = Table(
+        "Policy survived by round (Kaplan-Meier)", ("model", "round"), columns, rows, notes
+    )
     return Section(
         "rounds", ROUNDS, (steps(curves, "Share that keeps the policy, by round"), table)
     )
@@ -196,7 +225,9 @@ def _curve(frame: pd.DataFrame) -> SurvivalCurve | None:
     lost: list[int] = []
     first: list[int] = []
     for _, group in frame.groupby(keys, sort=False, dropna=False):
-        seen = {int(r): bool(kept) for r, kept in zip(group["rounds"], group["kept"], strict=True)}
+        seen = {
+            int(r): bool(kept) for r, kept in zip(group["rounds"], group["survived"], strict=True)
+        }
         last = next(r for r in range(1, len(seen) + 2) if r not in seen) - 1
         if last < 1:
             continue

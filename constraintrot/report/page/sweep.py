@@ -110,7 +110,7 @@ def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
             row: tuple[Content, ...] = (
                 cells.rate(control, "violation", (*where, "control")),
                 cells.rate(part, "violation", (*where, "compaction")),
-                cells.rate(part, "kept", (*where, "policy kept")),
+                cells.rate(part, "survived", (*where, "policy survived")),
                 theirs,
             )
             rows.append(Row((sweep.name, str(value)), row))
@@ -120,7 +120,7 @@ def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
             )
     if not rows:
         return None
-    columns: tuple[str, ...] = ("control", "compaction", "policy kept", paper.NAME)
+    columns: tuple[str, ...] = ("control", "compaction", "policy survived", paper.NAME)
     caption = f"Violation by {of.head}, everything else held"
     if not of.theirs:
         columns, rows = columns[:3], [Row(row.heads, row.cells[:3]) for row in rows]
@@ -141,13 +141,13 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
     asked = design.counted(frame[~frame["allowed"]], "budget_words")
     blocks: list[Block] = []
     for sweep in design.sweeps(asked, "budget_words"):
-        drawn: dict[str, list[tuple[float, Estimate]]] = {"violation": [], "policy kept": []}
+        drawn: dict[str, list[tuple[float, Estimate]]] = {"violation": [], "policy survived": []}
         rows: list[Row] = []
         for value in sweep.values:
             part = sweep.frame[sweep.frame["budget_words"] == value]
             made = [
                 (head, cells.rate(part, column, (title, f"{sweep.name}, {value} words", head)))
-                for head, column in (("violation", "violation"), ("policy kept", "kept"))
+                for head, column in (("violation", "violation"), ("policy survived", "survived"))
             ]
             for head, cell in made:
                 if not isinstance(cell, str):
@@ -157,9 +157,9 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
             [(head, rates) for head, rates in drawn.items() if rates],
             f"{sweep.name}: violation and survival by summary budget, paper's Figure 3",
             "words that the summary may have",
-            {"violation": paper.BUDGET["violation"], "policy kept": paper.BUDGET["kept"]},
+            {"violation": paper.BUDGET["violation"], "policy survived": paper.BUDGET["survived"]},
         )
-        columns = ("violation", "policy kept")
+        columns = ("violation", "policy survived")
         table = Table(
             f"{sweep.name}: by summary budget", ("budget",), columns, tuple(rows), _trend(sweep)
         )

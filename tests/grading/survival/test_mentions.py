@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from constraintrot.grading.survival import (
     WINDOW,
+    Mentions,
     Slots,
-    Survival,
     best_window,
+    mentions,
     sentences,
-    survival,
 )
 from constraintrot.scenario.files import FOLDER, load
 from constraintrot.scenario.schema import Scenario
@@ -54,7 +54,7 @@ def holds(text: str, phrase: Value) -> bool:
     ],
 )
 def test_the_text_itself_survives_blanks_aside(text: str) -> None:
-    found = survival(["Hello.", text], POLICY, SLOTS)
+    found = mentions(["Hello.", text], POLICY, SLOTS)
     assert found.verbatim
     assert found.kept
     assert found.share == 1
@@ -74,13 +74,13 @@ def test_the_text_itself_survives_blanks_aside(text: str) -> None:
     ids=repr,
 )
 def test_less_than_the_text_in_one_message_is_not_verbatim(texts: list[str]) -> None:
-    assert not survival(texts, POLICY, SLOTS).verbatim
+    assert not mentions(texts, POLICY, SLOTS).verbatim
 
 
 def test_without_slots_only_the_text_itself_is_kept() -> None:
-    assert survival([POLICY], POLICY, {}).kept
-    assert not survival(["calder.example"], POLICY, {}).kept
-    assert survival(["calder.example"], POLICY, {}).share == 0
+    assert mentions([POLICY], POLICY, {}).kept
+    assert not mentions(["calder.example"], POLICY, {}).kept
+    assert mentions(["calder.example"], POLICY, {}).share == 0
 
 
 # Slots.
@@ -98,7 +98,7 @@ def test_without_slots_only_the_text_itself_is_kept() -> None:
     ],
 )
 def test_slots_that_stand_together_are_kept(text: str) -> None:
-    found = survival(["Hello.", text], POLICY, SLOTS)
+    found = mentions(["Hello.", text], POLICY, SLOTS)
     assert not found.verbatim
     assert found.kept
     assert found.share == 1
@@ -121,14 +121,14 @@ def test_slots_that_stand_together_are_kept(text: str) -> None:
     ],
 )
 def test_scattered_slots_are_not_kept(texts: list[str], held: int) -> None:
-    found = survival(texts, POLICY, SLOTS)
+    found = mentions(texts, POLICY, SLOTS)
     assert not found.kept
     assert sum(found.slots.values()) == held
     assert found.share == pytest.approx(held / 3)
 
 
 def test_the_slots_of_the_best_message_are_told() -> None:
-    found = survival(["email", "only calder.example", "email"], POLICY, SLOTS)
+    found = mentions(["email", "only calder.example", "email"], POLICY, SLOTS)
     assert found.slots == {"domain": True, "action": False, "negation": True}
 
 
@@ -145,21 +145,21 @@ def test_order_and_earlier_sentences_do_not_matter(phrases: list[str], before: l
 
 @given(st.text(), st.lists(st.text(), max_size=4))
 def test_more_messages_never_lose_anything(text: str, more: list[str]) -> None:
-    alone = survival([text], POLICY, SLOTS)
-    assert survival([*more, text], POLICY, SLOTS).share >= alone.share
+    alone = mentions([text], POLICY, SLOTS)
+    assert mentions([*more, text], POLICY, SLOTS).share >= alone.share
 
 
 @pytest.mark.parametrize(
     ("found", "kept", "share"),
     [
-        (Survival(True, {"a": False}), True, 1.0),
-        (Survival(False, {"a": True, "b": True}), True, 1.0),
-        (Survival(False, {"a": True, "b": False}), False, 0.5),
-        (Survival(False), False, 0.0),
-        (Survival(True), True, 1.0),
+        (Mentions(True, {"a": False}), True, 1.0),
+        (Mentions(False, {"a": True, "b": True}), True, 1.0),
+        (Mentions(False, {"a": True, "b": False}), False, 0.5),
+        (Mentions(False), False, 0.0),
+        (Mentions(True), True, 1.0),
     ],
 )
-def test_kept_and_share(found: Survival, kept: bool, share: float) -> None:
+def test_kept_and_share(found: Mentions, kept: bool, share: float) -> None:
     assert (found.kept, found.share) == (kept, share)
 
 
