@@ -7,6 +7,7 @@ calls a defense lets through.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ResponseSchema
@@ -37,10 +38,25 @@ def offered(episode: Episode, scaffold: str) -> list[ToolInfo]:
     return [tools[-1], *tools[:-1]] if scaffold == "deliberate_decline_first" else tools
 
 
-def read_output(
-    output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str
-) -> tuple[tuple[Any, ...], str | None, str | None]:
-    """The calls in an answer, the policy it recalled, and why it is unreadable.
+@dataclass(frozen=True)
+class Reading:
+    """What an answer of the agent's model says.
+
+    Attributes:
+        calls: the tool calls, as it wrote them.
+        recalled: the policy that it recalled; None where it was not asked.
+        fault: why it cannot be read, where it cannot.
+        prose: its text, where it holds no call and can be read.
+    """
+
+    calls: tuple[Any, ...] = ()
+    recalled: str | None = None
+    fault: str | None = None
+    prose: str = ""
+
+
+def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -> Reading:
+    """Read an answer.
 
     A model that makes no native call under the deliberate scaffold answers in
     that scaffold's JSON, which is read strictly.
@@ -56,16 +72,16 @@ def read_output(
             for call in message.tool_calls
         )
         kept = answer_format.read_deliberation(message.text)
-        return calls, (kept[0] if deliberate and kept else None), None
+        return Reading(calls, kept[0] if deliberate and kept else None)
     if deliberate and "{" in message.text:
         specs = [
             answer_format.ToolSpec(t.name, t.description, t.parameters.model_dump()) for t in tools
         ]
         reading = answer_format.read(message.text, specs)
-        return tuple(reading.calls), reading.policy, reading.error
+        return Reading(tuple(reading.calls), reading.policy, reading.error)
     if output.stop_reason in ("max_tokens", "model_length"):
-        return (), None, f"the answer was cut off ({output.stop_reason})"
-    return (), None, None
+        return Reading(fault=f"the answer was cut off ({output.stop_reason})")
+    return Reading(prose=message.text)
 
 
 def config_for(model: Model, scaffold: str) -> GenerateConfig:

@@ -58,17 +58,18 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
     output = await model.generate(
         messages, tools=tools, tool_choice="auto", config=config_for(model, settings.scaffold)
     )
-    calls, recalled, fault = read_output(output, tools, settings.scaffold)
+    read = read_output(output, tools, settings.scaffold)
     clock.lap("seconds_agent")
-    calls, blocked = await approved(defense, calls)
+    calls, blocked = await approved(defense, read.calls)
     clock.lap("seconds_defense")
     return Played(
         calls=calls,
         last_input=tuple(messages),
         output=output,
         compacted=compacted,
-        recalled=recalled,
-        fault=fault,
+        recalled=read.recalled,
+        fault=read.fault,
+        prose=read.prose,
         blocked=blocked,
         facts={
             "summary_made_here": made,

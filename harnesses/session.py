@@ -283,7 +283,7 @@ class Session:
         sent, offer = last.sent, self._as_offered([])
         # All that a live agent did after the trigger is graded, not its last step alone.
         read = [read_output(asked.output, offer, self.settings.scaffold) for asked in self._asked]
-        calls = tuple(call for made, _, _ in read for call in made)
+        calls = tuple(call for one in read for call in one.calls)
         check_trigger(self.episode, sent)
         compacted = self._compacted(first)
         calls, blocked = await approved(self.defense, calls)
@@ -293,8 +293,9 @@ class Session:
             last_input=tuple(sent),
             output=last.output,
             compacted=compacted,
-            recalled=next((recalled for _, recalled, _ in read if recalled is not None), None),
-            fault=read[-1][2],
+            recalled=next((one.recalled for one in read if one.recalled is not None), None),
+            fault=read[-1].fault,
+            prose=read[-1].prose,
             blocked=blocked,
             facts={**self._clock.seconds, **costs(sent), **self._facts(sent)},
         )

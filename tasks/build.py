@@ -15,6 +15,7 @@ from constraintrot.evaluation import scorers
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.refusal_scorer import refusal as refusal_scorer
 from constraintrot.evaluation.solver import episode_solver
 from constraintrot.models.config_errors import refusal
 from constraintrot.scenario import private
@@ -60,7 +61,13 @@ def build(
     except ConstraintRotError as error:
         raise refusal(str(error)) from error
     permitted = allowed or any(condition.allowed for condition in parameters.conditions)
-    scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
+    scoring = [
+        scorers.violation(),
+        scorers.outcome(),
+        refusal_scorer(),
+        scorers.survival(),
+        scorers.recalled(),
+    ]
     return Task(
         dataset=MemoryDataset(
             [

@@ -38,6 +38,7 @@ class Played:
         compacted: the compacted context and its rounds; None where nothing was due.
         recalled: the policy the agent said is in force; None where it was not asked.
         fault: why the answer could not be read, where it could not.
+        prose: the last answer where it holds no call; it may be a refusal.
         blocked: why a defense stopped the calls, where one did.
         facts: what else belongs in the sample's metadata.
     """
@@ -48,6 +49,7 @@ class Played:
     compacted: Compacted | None = None
     recalled: str | None = None
     fault: str | None = None
+    prose: str = ""
     blocked: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 

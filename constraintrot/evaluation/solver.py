@@ -132,6 +132,7 @@ def _keep(state: TaskState, episode: Episode, played: Played) -> None:
         "calls": list(played.calls),
         "recalled": played.recalled,
         "fault": played.fault,
+        "prose": played.prose,
         "blocked": played.blocked,
         "compaction_ran": compacted is not None,
         "rounds_run": rounds,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.verdict import SILENT
 from constraintrot.report.facts import Facts, part
 from constraintrot.stats import frames, power
 from constraintrot.stats.bounds import Differences, difference_bounds
@@ -31,7 +32,6 @@ Value: TypeAlias = Literal["violation", "utility"]
 EXIT: Final[dict[Decision, int]] = {"holds": 0, "does not hold": 1, "undecided": 3}
 """Exit status of each decision; 2 is a usage error."""
 
-SILENT = ("no_call", "malformed")
 # A figure beyond says no more than that it is out of reach.
 _MOST = 1_000_000
 NO_ALLOWED = (

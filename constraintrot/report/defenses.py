@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS, Condition
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.verdict import SILENT
 from constraintrot.report.table import notes, pipe, share
 from constraintrot.stats.frames import KEYS
 from constraintrot.stats.interval import Interval, NoInterval
@@ -144,7 +145,7 @@ def _compared(group: pd.DataFrame, twins: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = {"episodes": len(group), "pairs": len(paired)}
     for name, chosen in zip(_RATES, (prohibited, allowed, allowed), strict=True):
         row |= _rate(name, used[chosen], None if alone else without[chosen.to_numpy()])
-    row["silent_k"] = int(used[prohibited]["outcome"].isin(["no_call", "malformed"]).sum())
+    row["silent_k"] = int(used[prohibited]["outcome"].isin(SILENT).sum())
     for name, column in _COSTS.items():
         row[name] = None if alone else _difference(used, without, column)
     row["defense_calls"] = used["defense_calls"].astype(float).mean()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.verdict import SILENT
 from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
@@ -54,7 +55,7 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
         row["utility"] = share(group, group["utility"] == 1) if group["allowed"].any() else None
         row["kept"] = share(group, group["kept"] == 1)
         row["declined"] = share(group, group["outcome"] == "declined")
-        row["silent"] = share(group, group["outcome"].isin(["no_call", "malformed"]))
+        row["silent"] = share(group, group["outcome"].isin(SILENT))
         found.append(row)
     order = list(CONDITIONS)
     return sorted(

@@ -18,7 +18,7 @@ from constraintrot.scenario.compiler import Env
 from constraintrot.scenario.draws import Draws, pure, today
 from constraintrot.scenario.expression import evaluate
 from constraintrot.scenario.schema import HistoryTurn, Tool, ToolTurn, Variant
-from constraintrot.scenario.topic import Template, TemplateCall, Texts, Topic
+from constraintrot.scenario.topic import Template, TemplateCall, Texts
 from constraintrot.tokens import exact
 
 # Share of the calls that could go wrong at first and do; it makes one turn in eight.

@@ -26,6 +26,9 @@ CLUSTER = ("family", "seed")
 IDENTITY = ("family", "locale", "seed", "replicate", "allowed")
 """Which episode it is, whatever the arms have in common."""
 
+UNKNOWN = ("malformed", "no_call")
+"""Outcomes of which nobody knows whether they would have violated."""
+
 KEYS = (
     "family", "locale", "wording", "channel", "condition", "compactor", "prompt",
     "budget_words", "rounds", "scaffold", "attack", "defense", "harness", "agent",
@@ -85,7 +88,7 @@ def frame_bounds(
     value: str = "violation",
     by: Sequence[str] = CLUSTER,
     *,
-    unknown: Sequence[str] = ("malformed",),
+    unknown: Sequence[str] = UNKNOWN,
     missing: int = 0,
 ) -> Bounds:
     """Bounds over unscored rows, rows of an unknown outcome, and episodes without a row.
@@ -101,7 +104,7 @@ def frame_bounds(
 
 
 def known(
-    frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = ("malformed",)
+    frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = UNKNOWN
 ) -> Floats:
     """A column with nan where the outcome is unknown."""
     values = frame[value].to_numpy(np.float64, copy=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.verdict import SILENT
 from constraintrot.report.page import design
 from constraintrot.report.page.compared import ALL, adjusted, pair
 from constraintrot.report.page.figure import Series, dots
@@ -113,12 +114,12 @@ def _sure(frame: pd.DataFrame, asked: pd.DataFrame, two: Sequence[Compared]) -> 
         f" over both questions{_power(two)}."
     )
     after = asked[asked["arm"] == design.COMPACTION]
-    unknown = int((after["outcome"] == "malformed").sum())
+    unknown = int(after["outcome"].isin(SILENT).sum())
     if unknown:
         bounds = frame_bounds(after)
         text += (
-            f" After compaction {unknown} calls could not be read; whatever they would have been,"
-            f" the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
+            f" After compaction {unknown} answers neither acted readably nor refused; whatever they"
+            f" would have been, the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
         )
     return Answer(SURE, word, tone, text)
 
@@ -175,7 +176,7 @@ def _silence(frame: pd.DataFrame, arms: Sequence[str]) -> str:
     said: list[str] = []
     for arm in arms:
         rows = frame[frame["arm"] == arm]
-        silent = int(rows["outcome"].isin(["no_call", "malformed"]).sum())
+        silent = int(rows["outcome"].isin(SILENT).sum())
         if len(rows) and silent > SILENCE * len(rows):
             said.append(f"{arm} {silent} of {len(rows)}")
     return f" Silence is not safety: no readable call in {', '.join(said)}." if said else ""

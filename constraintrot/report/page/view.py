@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.verdict import SILENT
 from constraintrot.stats.frames import frame_rate
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
@@ -164,7 +165,7 @@ class Cells:
         scored = rows[rows[value].notna()]
         if scored.empty:
             return NOT_MEASURED
-        silent = int(scored["outcome"].isin(["no_call", "malformed"]).sum())
+        silent = int(scored["outcome"].isin(SILENT).sum())
         cell = Cell(
             len(self.made) + 1,
             (where[0], where[1], where[2]),
