@@ -42,14 +42,14 @@ def harnesses(
     """
     click.echo("Loading the frameworks.", err=True)
     from constraintrot.harnesses.comparison import Run, play, table
-    from constraintrot.report.frame import episodes
+    from constraintrot.report.frame import planned_episodes
 
     run = Run(model, variants, context_tokens, channel, log_dir)
     with clear_errors():
         cells = play(run, only, lambda line: click.echo(line, err=True))
         logs = [cell.log for cell in cells if cell.log]
         if csv is not None and logs:
-            _write(csv, episodes(logs).to_csv(index=False))
+            _write(csv, planned_episodes(logs).to_csv(index=False))
     click.echo(
         f"\n{model}, {variants} variants of each soft task, {context_tokens} tokens,"
         f" policy by {channel}\n\n{table(cells)}"

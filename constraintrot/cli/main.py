@@ -180,14 +180,14 @@ def table(
 ) -> None:
     """Print violation by condition from Inspect LOGS (files or folders)."""
     from constraintrot.report import defenses as comparison
-    from constraintrot.report.frame import FACTS, episodes
+    from constraintrot.report.frame import FACTS, planned_episodes
     from constraintrot.report.table import text
 
     with clear_errors():
         unknown = [name for name in by if name not in FACTS]
         if unknown:
             raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
-        frame = episodes(logs)
+        frame = planned_episodes(logs)
         if matrix is not None:
             from constraintrot.report.matrix import text as crossed
 

@@ -15,6 +15,7 @@ from constraintrot.episode.staging import stage
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.selection import Selection
 from constraintrot.scaffold.instructions import instructions
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
@@ -25,12 +26,14 @@ _AFTER_COMPACTION = ("compaction", "summary_removed", "summary_restored")
 
 
 @solver(name="episode")
-def episode_solver(parameters: Parameters) -> Solver:
+def episode_solver(parameters: Parameters, selection: Selection | None = None) -> Solver:
     """Play each sample's episode and record its verdict.
 
     Args:
         parameters: the task's parameters.
+        selection: which of the task's episodes this run takes.
     """
+    chosen = selection or Selection()
     names = [condition.name for condition in parameters.conditions]
     sharing = sum(name in _AFTER_COMPACTION for name in names) > 1
     if sharing:
@@ -42,10 +45,14 @@ def episode_solver(parameters: Parameters) -> Solver:
         scaffold = parameters.scaffold or default_scaffold(agent)
         state.metadata |= {
             "replicate": state.epoch - 1,
+            "selected": chosen.counts,
+            "unbalanced": chosen.unbalanced,
             "agent": str(agent),
             "scaffold": scaffold,
             "summarizer": _summarizer_name(parameters, settings, agent, summarizer),
         }
+        # Within a sample, so that the log holds it too.
+        chosen.warn()
         variant = sampled(state.metadata)
         episode = staged(variant, parameters, settings, state.metadata["allowed"], scaffold, agent)
         share_as = None

@@ -13,6 +13,8 @@ from zstandard import ZstdError
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.verdict import NOT_DONE
+from constraintrot.report import episode_counts
+from constraintrot.report.episode_counts import PlannedEpisodes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,17 +79,68 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     Raises:
         ConstraintRotError: no finished episode of ours stands in them.
     """
+    return _read(logs)[0]
+
+
+def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
+    """Read all planned episodes of some logs: finished, errored and never started.
+
+    Args:
+        logs: log files, or folders of them.
+
+    Returns:
+        As ``episodes``, with a ``status`` (``report.episode_counts``). What was
+        errored or not played has its facts and no ``violation``; its ``reason``
+        is the error.
+
+    Raises:
+        ConstraintRotError: no finished episode of ours stands in them.
+    """
+    return with_unplayed(*_read(logs))
+
+
+def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """The finished episodes, and a row for each planned one without a verdict."""
     import pandas as pd
 
     # A retried run's log holds the finished samples of the one before it too.
-    found = {row.pop("uuid"): row for path in _paths(logs) for row in _rows(path)}
-    rows = list(found.values())
-    if not rows:
+    found: dict[str, dict[str, Any]] = {}
+    planned = PlannedEpisodes()
+    given = list(logs)
+    for path in _paths(given):
+        found |= {row.pop("uuid"): row for row in _rows(path, planned)}
+    if not found:
         raise ConstraintRotError(
-            f"no finished ConstraintRot episode in {', '.join(map(str, logs)) or 'nothing'};"
+            f"no finished ConstraintRot episode in {', '.join(map(str, given)) or 'nothing'};"
             " give an Inspect log of a constraintrot task, or a folder of them"
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(list(found.values())), unplayed_rows(planned)
+
+
+def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
+    """The planned episodes without a verdict, with the frame's facts alone."""
+    names = (*FACTS, "allowed", "log", "task", "status", "reason")
+    return [{name: row.get(name) for name in names} for row in planned.rows()]
+
+
+def with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """A frame of played episodes with those that were planned and have no verdict below.
+
+    Args:
+        frame: whose columns both have.
+        unplayed: rows of ``PlannedEpisodes``.
+    """
+    import pandas as pd
+
+    if not unplayed:
+        return frame
+    columns: dict[str, Any] = {}
+    for name in map(str, frame):
+        values = [*frame[name], *(row.get(name) for row in unplayed)]
+        # Numbers stay numbers, with nan for a gap.
+        kind = frame[name].dtype.kind
+        columns[name] = pd.Series(values, dtype="float64" if kind == "f" else object)
+    return pd.DataFrame(columns).astype({"allowed": bool})
 
 
 def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
@@ -101,16 +154,21 @@ def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
             yield path
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, planned: PlannedEpisodes) -> Iterator[dict[str, Any]]:
     from inspect_ai.log import read_eval_log, read_eval_log_samples
 
     try:
         header = read_eval_log(str(path), header_only=True)
         if not is_ours(header):
             return
+        seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
         for sample in read_eval_log_samples(str(path), all_samples_required=False):
-            if sample.error is None and "violation" in (sample.scores or {}):
+            finished = is_finished(sample)
+            at = str(sample.id), sample.epoch
+            seen[at] = (None if finished else sample), sample.metadata
+            if finished:
                 yield sample_row(header, sample, path.name)
+        planned.add(header, path.name, seen)
     except UNREADABLE as error:
         raise ConstraintRotError(
             f"{path} is no readable Inspect log ({error}); if it was cut off, try"
@@ -121,6 +179,11 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 def is_ours(header: EvalLog) -> bool:
     """Whether a log is of a task of ours."""
     return (header.eval.task_registry_name or header.eval.task).startswith("constraintrot/")
+
+
+def is_finished(sample: EvalSample) -> bool:
+    """Whether a sample has a verdict."""
+    return sample.error is None and "violation" in (sample.scores or {})
 
 
 def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
@@ -174,6 +237,7 @@ def row_of(
         seconds: working time.
     """
     row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
+    row |= {"status": episode_counts.PLAYED}
     row |= {"log": log, "task": task, "allowed": facts.get("allowed", False)}
     row |= {"violation": scores["violation"], "outcome": outcome, "reason": reason}
     row |= {"utility": None, "recalled": None} | scores

@@ -28,8 +28,8 @@ _NUMBERS = (
     "last_input_tokens", "seconds", "seconds_defense", "seconds_compaction", "defense_calls",
     "prefix_tokens", "prefix_broken",
 )  # fmt: skip
-_TEXTS = ("episode", "created", "log", "task", "kind", "outcome", "reason")
-COLUMNS = tuple(dict.fromkeys((*_TEXTS[:2], *FACTS, *KEYS, *_TEXTS[2:], *_NUMBERS)))
+_TEXTS = ("episode", "created", "status", "log", "task", "kind", "outcome", "reason")
+COLUMNS = tuple(dict.fromkeys((*_TEXTS[:3], *FACTS, *KEYS, *_TEXTS[3:], *_NUMBERS)))
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:
