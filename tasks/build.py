@@ -161,6 +161,8 @@ def _metadata(
         "budget_words": compactor.budget_words or "none",
         "rounds": parameters.rounds if condition.compacts else "none",
         "scaffold": parameters.scaffold or "none",
+        "decline_tool": parameters.decline_tool,
+        "steps": parameters.steps,
         "attack": str(play.attack),
         "defense": str(play.defense),
         "harness": str(parameters.harness),

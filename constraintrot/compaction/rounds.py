@@ -132,7 +132,7 @@ async def compact(
     inner = _recorded(strategy)
     outer = _recorded(wrap(inner))
     opening = opening_messages(episode)
-    tools = tool_infos(episode.variant.tools)
+    tools = tool_infos(episode.tools)
     handler = compaction(outer, prefix=opening, tools=tools, model=model)
     history = [*opening, *standing_messages(episode)]
     context: list[ChatMessage] = []

@@ -33,11 +33,12 @@ def check_attacked(before: Episode, after: Episode) -> None:
             trigger, what the user or the agent wrote, or the turns' order; or
             it added anything but results of calls that only read.
     """
-    if (before.variant, before.policy, before.allowed, before.declared) != (
+    if (before.variant, before.policy, before.allowed, before.declared, before.tools) != (
         after.variant,
         after.policy,
         after.allowed,
         after.declared,
+        after.tools,
     ):
         raise EpisodeError("the attack changed the scenario itself")
     fixed = before.opening, before.standing, before.trigger

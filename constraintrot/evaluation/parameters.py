@@ -21,6 +21,8 @@ from constraintrot.scenario.splits import SPLITS, Split
 
 # What only a harness that leaves compaction to the task takes, and its default.
 _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
+# An agent that acts at once takes one; more let it look things up first.
+DEFAULT_STEPS = 4
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
 T = TypeVar("T", bound=str)
 
@@ -47,6 +49,10 @@ class TaskParameters(TypedDict, total=False):
         exercised: how many turns of the history follow the policy at work.
         scaffold: how the agent is asked; by default ``deliberate`` for
             ``local/`` models and ``direct`` for all others.
+        decline_tool: whether a tool is on offer by which to decline; by default
+            only where the form of the answer leaves no room for words.
+        steps: how often the agent is asked after the request, where it only looks
+            things up.
         distractors: how many other rules the policy stands among, 0 to 50.
         attack: attack on ingested content, ``name`` or ``name:key=value,key=value``.
         defense: defense around the agent's context.
@@ -69,6 +75,8 @@ class TaskParameters(TypedDict, total=False):
     split: str
     exercised: int
     scaffold: str | None
+    decline_tool: bool | None
+    steps: int
     distractors: int
     attack: str
     defense: str
@@ -96,6 +104,8 @@ class Parameters:
     exercised: int
     scaffold: str | None
     distractors: int
+    decline_tool: bool | None = None
+    steps: int = DEFAULT_STEPS
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -161,6 +171,8 @@ def read(
         exercised=_int(given, "exercised", 2, 0),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
+        decline_tool=_optional_bool(given, "decline_tool"),
+        steps=_int(given, "steps", DEFAULT_STEPS, 1),
     )
     _check_harness(parameters, given)
     _check_together(parameters)
@@ -313,6 +325,13 @@ def _choice(given: Mapping[str, object], name: str, known: Sequence[T]) -> T:
 def _optional_text(given: Mapping[str, object], name: str) -> str | None:
     value = given.get(name)
     return None if value is None else str(value)
+
+
+def _optional_bool(given: Mapping[str, object], name: str) -> bool | None:
+    value = given.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise ParameterError(f"{name} must be true or false, not {value!r}")
+    return value
 
 
 def _int(given: Mapping[str, object], name: str, default: int, least: int) -> int:

@@ -165,8 +165,18 @@ def _agreement(votes: list[bool | None] | None, kept: bool) -> dict[str, Any]:
 
 
 def before_trigger(messages: Iterable[ChatMessage], trigger: str) -> list[ChatMessage]:
-    """The last model input less the request itself, whose words are no policy."""
-    return [message for message in messages if trigger not in message.text]
+    """The last model input less the request, whose words are no policy, and the look-ups after it.
+
+    What a framework puts behind the request stays: some put there what the agent remembers.
+    """
+    found: list[ChatMessage] = []
+    asked = False
+    for message in messages:
+        if trigger in message.text:
+            asked = True
+        elif not asked or message.role in ("system", "user"):
+            found.append(message)
+    return found
 
 
 def _policy(state: TaskState) -> str:

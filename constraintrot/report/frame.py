@@ -32,6 +32,8 @@ FACTS = (
     "budget_words",
     "rounds",
     "scaffold",
+    "decline_tool",
+    "steps",
     "attack",
     "defense",
     "harness",

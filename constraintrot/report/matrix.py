@@ -51,7 +51,7 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
         *notes(frame, keys=["agent", "condition", *FACTS]),
     ]
     for fact in ("condition", *POOLED):
-        if fact not in (row, column) and frame[fact].nunique() > 1:
+        if fact in frame and fact not in (row, column) and frame[fact].nunique() > 1:
             lines.append(f"! cells pool several values of {fact}; give logs of one of them.")
     return "\n".join(lines)
 

@@ -26,6 +26,8 @@ POOLED = (
     "budget_words",
     "rounds",
     "scaffold",
+    "decline_tool",
+    "steps",
     "attack",
     "defense",
     "harness",
@@ -111,7 +113,11 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     found: list[str] = []
     known = [key for key in keys if key in frame]
     for fact in POOLED:
-        if fact not in keys and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any():
+        if (
+            fact not in keys
+            and fact in frame
+            and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any()
+        ):
             found.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
     cell = [key for key in known if key != "replicate"]
     if frame.duplicated([*dict.fromkeys([*cell, "allowed", *CLUSTER])]).any():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, resolve_sample_attachments
 
 
 def evaluated(folder: Path, **options: object) -> EvalLog:
@@ -21,7 +21,7 @@ def evaluated(folder: Path, **options: object) -> EvalLog:
 def warnings(log: EvalLog) -> list[str]:
     return [
         str(event.data)
-        for sample in log.samples or []
+        for sample in [resolve_sample_attachments(one, "full") for one in log.samples or []]
         for event in sample.events
         if event.event == "info" and event.source == "unbalanced conditions"
     ]

@@ -59,6 +59,8 @@ from constraintrot.scaffold.answer_format import (
 )
 
 DELIBERATE = "deliberate"
+# Names of a response schema that let words stand in place of the call.
+WORDS = ("direct_or_words", "deliberate_or_words")
 MAX_TOKENS_CALL = 320
 MAX_TOKENS_TEXT = 512
 _CONTEXT = 8192
@@ -204,6 +206,10 @@ class LocalAPI(ModelAPI):
         if reading.error:
             # The engine counts it as malformed; the text says what was written.
             return message
+        if reading.prose is not None:
+            # Under ``deliberate`` what was recalled stays beside the words.
+            said = reading.prose if reading.policy is None else message.text
+            return message.model_copy(update={"content": said})
         kept = ""
         if reading.policy is not None and reading.breaks is not None:
             kept = deliberation(reading.policy, reading.breaks)
@@ -257,14 +263,15 @@ def _schema(
 ) -> dict[str, Any] | None:
     wanted = config.response_schema
     if not tools or choice == "none":
-        if wanted is None or wanted.name == DELIBERATE:
+        if wanted is None or wanted.name in (DELIBERATE, *WORDS):
             return None
         return wanted.json_schema.model_dump(exclude_none=True)
     offered = list(tools)
     if isinstance(choice, ToolFunction):
         offered = [tool for tool in tools if tool.name == choice.name]
-    scaffold: Scaffold = "deliberate" if wanted and wanted.name == DELIBERATE else "direct"
-    return call_schema(offered, scaffold)
+    name = wanted.name if wanted else ""
+    scaffold: Scaffold = "deliberate" if name.startswith(DELIBERATE) else "direct"
+    return call_schema(offered, scaffold, words=name in WORDS)
 
 
 def _settings(config: GenerateConfig, max_tokens: int) -> dict[str, Any]:
