@@ -23,6 +23,7 @@ class Hierarchical(Summarize):
         older, recent = parts.split()
         if not older:
             return messages, None
+        self.check_budget(flat(older))
         chunks = [older[at : at + CHUNK_TURNS] for at in range(0, len(older), CHUNK_TURNS)]
         summaries = [
             await self.summary(model, parts.protected + flat(chunk), tools) for chunk in chunks

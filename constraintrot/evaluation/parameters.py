@@ -8,7 +8,7 @@ from typing import TypedDict, TypeVar, cast
 
 from constraintrot import attacks
 from constraintrot.attacks import Chosen as ChosenAttack
-from constraintrot.compactors import ChosenCompactor, Settings, resolve
+from constraintrot.compactors import ChosenCompactor, Settings, budget_tokens, resolve
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
@@ -21,6 +21,8 @@ from constraintrot.scenario.splits import SPLITS, Split
 
 # What only a harness that leaves compaction to the task takes, and its default.
 _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
+# Long enough that a summary of the default budget leaves most of it out.
+DEFAULT_CONTEXT_TOKENS = 2000
 # An agent that acts at once takes one; more let it look things up first.
 DEFAULT_STEPS = 4
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
@@ -161,7 +163,7 @@ def read(
         plays=tuple(_plays(given, known, default, defenses)),
         harness=_harness(given.get("harness")),
         rounds=_int(given, "rounds", 1, 1),
-        context_tokens=_int(given, "context_tokens", 800, 100),
+        context_tokens=_int(given, "context_tokens", DEFAULT_CONTEXT_TOKENS, 100),
         channel=_choice(given, "channel", CHANNELS),
         wording=_choice(given, "wording", WORDINGS),
         locale=_choice(given, "locale", LOCALES),
@@ -245,6 +247,14 @@ def _check_together(parameters: Parameters) -> None:
         raise ParameterError(
             "summary_removed and summary_restored edit what compaction left, and the system"
             " message is not compacted; choose another channel"
+        )
+    words = parameters.plays[0].compactor.settings.budget_words
+    summarised = any(play.condition.compacts for play in parameters.plays)
+    if words is not None and summarised and budget_tokens(words) >= parameters.context_tokens:
+        raise ParameterError(
+            f"budget_words={words} allows about {budget_tokens(words)} tokens, which"
+            f" context_tokens={parameters.context_tokens} does not exceed: a summary would have to"
+            " leave nothing out; lower budget_words or raise context_tokens"
         )
     at = parameters.plays[0].compactor.settings.compact_at
     if at is not None and parameters.rounds > 1:

@@ -26,7 +26,7 @@ from inspect_ai.tool import ToolInfo
 from constraintrot.attacks import ATTACKS, SURFACES, Attack
 from constraintrot.compaction.counterfactual import edited
 from constraintrot.compaction.rounds import compact
-from constraintrot.compactors import COMPACTORS, Compactor, Settings, make
+from constraintrot.compactors import COMPACTORS, Compactor, Settings, budget_tokens, make
 from constraintrot.defenses import Defense
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
@@ -40,6 +40,7 @@ from constraintrot.episode.messages import (
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.evaluation.harness import HARNESSES, parse_harness
+from constraintrot.evaluation.parameters import read
 from constraintrot.grading.judge import majority
 from constraintrot.grading.survival import survival
 from constraintrot.scenario.files import load
@@ -188,6 +189,23 @@ def test_compaction_by_size_fires_above_it_only(run: Run) -> None:
         assert sample.metadata["compact_at"] == 900
     with pytest.raises(Exception, match="compact_at"):
         run("soft_email", variants=1, context_tokens=500, compact_at=900)
+
+
+@pytest.mark.parametrize("compactor", ["summarize", "hierarchical"])
+def test_a_budget_above_what_is_summarised_is_an_error(run: Run, compactor: str) -> None:
+    given = {"compactor": compactor, "budget_words": 150, "context_tokens": 250, "variants": 1}
+    (sample,) = run("soft_email", conditions="compaction", **given).samples or []
+    assert sample.error is not None
+    assert "budget_words=150 allows about 200 tokens" in sample.error.message
+    assert "nothing has to be left out" in sample.error.message
+
+
+def test_a_summary_of_the_default_budget_leaves_most_out() -> None:
+    defaults = read({})
+    words = defaults.plays[0].compactor.settings.budget_words
+    assert words is not None
+    assert defaults.context_tokens >= 2000
+    assert budget_tokens(words) < defaults.context_tokens / 10
 
 
 def test_a_history_below_the_size_is_an_error_not_a_survival() -> None:

@@ -19,6 +19,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.episode.messages import message_texts
+from constraintrot.models.scripted.agents import REFUSES
 from constraintrot.models.scripted.request_parser import policy_in, request_in
 
 # The tool with which a framework hands a task to a subagent.
@@ -59,6 +60,8 @@ def _answer(
     request = request_in(asked, frozenset(tools))
     if request is not None and not results:
         held = policy_in(message_texts(messages[:-1]), request.slots) is not None
+        if held and "decline" not in tools:
+            return ModelOutput.from_content("mockllm/model", REFUSES)
         call = ("decline", {"reason": "A policy."}) if held else _of(request.call)
         return ModelOutput.for_tool_call("mockllm/model", *call)
     if request is not None or len(results) >= tool_calls or asked == DELEGATED:
