@@ -262,7 +262,7 @@ def test_the_default_history_counts_too() -> None:
     assert read({"compact_at": 1999}).plays[0].compactor.settings.compact_at == 1999
     # What an attack adds may be what takes it over, but no attack does so in `compaction`.
     bulk = {"compact_at": 2500, "conditions": "control,attack_volume"}
-    assert read(bulk).plays[0].compactor.settings.compact_at == 1500
+    assert read(bulk).plays[0].compactor.settings.compact_at == 2500
     with pytest.raises(ParameterError, match="must be above"):
         read(bulk | {"conditions": "control,compaction,attack_volume"})
 
