@@ -32,6 +32,7 @@ from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.grading.survival import survival
 from constraintrot.harnesses import Played, scripted_history
@@ -50,8 +51,6 @@ from constraintrot.harnesses.look_ups import as_called, look_up, only_looks_up
 from constraintrot.harnesses.message_match import lost, plain, tagged
 from constraintrot.tokens import count
 
-# How often a live agent may call tools within one turn.
-MAX_STEPS = 8
 DONE = "Done."
 _PLAIN = GenerateConfig()
 # Has the framework answer a request of the user's.

@@ -57,6 +57,8 @@ class Played:
 Harness: TypeAlias = Callable[[Episode, PlaySettings], Awaitable[Played]]
 HarnessFactory: TypeAlias = Callable[[str, bool], Harness]
 LIVE = "live"
+# How often an agent may be asked within one turn of a framework's loop.
+MAX_STEPS = 8
 # A framework's own compaction leaves nothing to wrap; what it sends can be changed.
 FRAMEWORK_HOOKS: frozenset[Hook] = frozenset({"assemble", "approve", "framework_pins"})
 

@@ -12,7 +12,7 @@ from constraintrot.compactors import ChosenCompactor, Settings, budget_tokens, r
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
-from constraintrot.evaluation.harness import ChosenHarness, parse_harness
+from constraintrot.evaluation.harness import MAX_STEPS, ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
@@ -219,6 +219,11 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
         harness.check_defense(play.defense)
     if not harness.spec.compacts_itself:
         return
+    if parameters.steps > MAX_STEPS:
+        raise ParameterError(
+            f"steps can be at most {MAX_STEPS} under harness {harness.name}, whose loop ends there,"
+            f" not {parameters.steps}"
+        )
     asked = [name for name in _COMPACTING if given.get(name) not in (None, _COMPACTING[name])]
     if asked or parameters.rounds > 1:
         raise ParameterError(

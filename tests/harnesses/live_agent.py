@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise, takewhile
 
 from inspect_ai.event import ModelEvent
@@ -21,6 +22,8 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from constraintrot.episode.messages import message_texts
 from constraintrot.models.scripted.agents import REFUSES
 from constraintrot.models.scripted.request_parser import policy_in, request_in
+from constraintrot.scenario import history
+from constraintrot.scenario.files import load
 
 # The tool with which a framework hands a task to a subagent.
 TASK = "task"
@@ -69,8 +72,23 @@ def _answer(
     if delegates and not results:
         to = {"description": DELEGATED, "subagent_type": "general-purpose"}
         return ModelOutput.for_tool_call("mockllm/model", TASK, to)
-    reads = next(tool for tool in tools if tool.startswith(("read_", "get_", "search_")))
-    return ModelOutput.for_tool_call("mockllm/model", reads, {})
+    if asked in _worked():
+        return ModelOutput.for_tool_call("mockllm/model", *_worked()[asked])
+    first = [
+        tool for prefix in ("read_", "get_", "search_") for tool in tools if tool.startswith(prefix)
+    ]
+    return ModelOutput.for_tool_call("mockllm/model", first[0], {})
+
+
+@cache
+def _worked() -> dict[str, tuple[str, dict[str, object]]]:
+    """What the tests' own history calls first, by the request."""
+    turns = history.for_tokens(load("soft_email").variant(0), 3000)
+    return {
+        turn.user: (turn.calls[0].function, dict(turn.calls[0].arguments))
+        for turn in turns
+        if turn.calls
+    }
 
 
 def _of(call: object) -> tuple[str, dict[str, object]]:

@@ -21,10 +21,11 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.episode import Episode
+from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, HarnessSpec, Played
 from constraintrot.harnesses.message_match import lost
-from constraintrot.harnesses.session import DONE, MAX_STEPS, Session
+from constraintrot.harnesses.session import DONE, Session
 from constraintrot.scenario import history
 from constraintrot.scenario.files import load
 from constraintrot.scenario.simulate import simulate
