@@ -27,6 +27,8 @@ from constraintrot.scenario.files import load
 
 # The tool with which a framework hands a task to a subagent.
 TASK = "task"
+# What it reads with where the history does not say, first the document that gives a policy.
+READS = ("read_document", "get_", "read_", "search_")
 DELEGATED = "Say what is on today."
 
 
@@ -74,9 +76,7 @@ def _answer(
         return ModelOutput.for_tool_call("mockllm/model", TASK, to)
     if asked in _worked():
         return ModelOutput.for_tool_call("mockllm/model", *_worked()[asked])
-    first = [
-        tool for prefix in ("read_", "get_", "search_") for tool in tools if tool.startswith(prefix)
-    ]
+    first = [tool for prefix in READS for tool in tools if tool.startswith(prefix)]
     return ModelOutput.for_tool_call("mockllm/model", first[0], {})
 
 
