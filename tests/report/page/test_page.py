@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constraintrot.models.scripted.agents import REFUSES
 from constraintrot.report.page import frames, markdown, summary, view
 from constraintrot.report.page.html import html
 from constraintrot.report.page.sections import Page
@@ -293,7 +294,8 @@ def test_logs_of_the_scripted_model_say_what_it_does(scripted: Path, tmp_path: P
     assert "inspect eval constraintrot/soft_email --model scripted/obedient" in text
     details = [one for one in page.source.details.kept.values() if one.receipts]
     assert details
-    assert all("function" in one.calls for one in details)
+    # What it was allowed is a call; what it refused, it refused in words.
+    assert all("function" in one.calls or REFUSES in one.calls for one in details)
 
 
 def test_markdown_says_the_same() -> None:
