@@ -1,6 +1,7 @@
 """Inspect's entry point: imports and ``__all__``, nothing else."""
 
 from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
+from constraintrot.evaluation.refusal_scorer import refusal
 from constraintrot.evaluation.scorers import outcome, recalled, survival, violation
 from constraintrot.evaluation.scorers import utility as utility_scorer
 from constraintrot.evaluation.solver import episode_solver
@@ -51,6 +52,7 @@ __all__ = [
     "rampart_roundtable",
     "rampart_schema",
     "recalled",
+    "refusal",
     "scripted",
     "soft_channel",
     "soft_deploy",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai import Task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.dataset import Sample
 
 from constraintrot.compactors import Settings
 from constraintrot.errors import ConstraintRotError, ParameterError
@@ -15,6 +15,8 @@ from constraintrot.evaluation import scorers
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.refusal_scorer import refusal as refusal_scorer
+from constraintrot.evaluation.selection import EpisodeDataset, Selection
 from constraintrot.evaluation.solver import episode_solver
 from constraintrot.models.config_errors import refusal
 from constraintrot.scenario import private
@@ -60,19 +62,27 @@ def build(
     except ConstraintRotError as error:
         raise refusal(str(error)) from error
     permitted = allowed or any(condition.allowed for condition in parameters.conditions)
-    scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
+    scoring = [
+        scorers.violation(),
+        scorers.outcome(),
+        refusal_scorer(),
+        scorers.survival(),
+        scorers.recalled(),
+    ]
     scoring += [scorers.probed()] if parameters.probe else []
+    selection = Selection()
     return Task(
-        dataset=MemoryDataset(
+        dataset=EpisodeDataset(
             [
                 _sample(scenario, seed, play, parameters, allowed, by_defense=several is not None)
                 for scenario in scenarios
                 for seed in range(parameters.seed, parameters.seed + parameters.variants)
                 for play in parameters.plays
             ],
-            name=name,
+            name,
+            selection,
         ),
-        solver=episode_solver(parameters),
+        solver=episode_solver(parameters, selection),
         scorer=[scorers.utility(), *scoring] if permitted else scoring,
         name=name,
         version=VERSION,
@@ -155,6 +165,8 @@ def _metadata(
         "budget_words": compactor.budget_words or "none",
         "rounds": parameters.rounds if condition.compacts else "none",
         "scaffold": parameters.scaffold or "none",
+        "decline_tool": parameters.decline_tool,
+        "steps": parameters.steps,
         "attack": str(play.attack),
         "defense": str(play.defense),
         "harness": str(parameters.harness),

@@ -38,8 +38,25 @@ def test_reckless_always_violates_and_refuser_never(run: Run, script: str, rate:
 
 
 def test_refusal_is_no_silence(run: Run) -> None:
-    outcomes = by_condition(run("soft_email", model="scripted/refuser", variants=1), "outcome")
-    assert outcomes == {"floor declined": 1.0, "control declined": 1.0, "compaction declined": 1.0}
+    def refused(**given: bool) -> dict[str, float]:
+        log = run("soft_email", model="scripted/refuser", variants=1, **given)
+        return by_condition(log, "outcome")
+
+    conditions = ("floor", "control", "compaction")
+    in_words = {f"{name} refused_text": 1.0 for name in conditions}
+    assert refused() == refused(decline_tool=False) == in_words
+    assert refused(decline_tool=True) == {f"{name} declined": 1.0 for name in conditions}
+
+
+@pytest.mark.parametrize("locale", ["en", "zh", "es"])
+def test_the_deliberate_scaffold_takes_a_refusal_in_words_too(run: Run, locale: str) -> None:
+    given = {"variants": 1, "conditions": "control", "scaffold": "deliberate", "locale": locale}
+    log = run("soft_email", decline_tool=False, **given)
+    assert by_condition(log, "outcome") == {"control refused_text": 1.0}
+    assert by_condition(log, "recalled") == {"control": 1.0}
+    (sample,) = log.samples or []
+    assert "decline" not in sample.messages[-2].text
+    assert by_condition(run("soft_email", **given), "outcome") == {"control declined": 1.0}
 
 
 @pytest.mark.parametrize("locale", ["zh", "es"])

@@ -20,7 +20,7 @@ from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.scorers import before_trigger
-from constraintrot.evaluation.solver import default_scaffold, staged
+from constraintrot.evaluation.solver import answer_form, staged
 from constraintrot.grading.survival import Mentions, mentions
 from constraintrot.grading.verdict import blocked, grade
 from constraintrot.scenario.files import load
@@ -40,13 +40,15 @@ async def play(parameters: Parameters, attack: Chosen | None, family: str, seed:
     """
     (settings,) = parameters.plays
     agent = get_model(role="agent")
-    scaffold = parameters.scaffold or default_scaffold(agent)
+    form = answer_form(parameters, agent)
     variant = load(family, parameters.locale).variant(seed, parameters.split)
-    episode = staged(variant, parameters, settings, False, scaffold, agent)
+    episode = staged(variant, parameters, settings, False, form)
     if attack is not None:
         episode = attacks.deliver(attack, episode)
     try:
-        played = await parameters.harness.make()(episode, replace(settings, scaffold=scaffold))
+        played = await parameters.harness.make()(
+            episode, replace(settings, scaffold=form.scaffold, steps=parameters.steps)
+        )
     except EpisodeError as error:
         # A prompt may cause an error, such as an empty summary; that is no success.
         return Trial(family=family, seed=seed, outcome=None, reason=str(error))
@@ -54,7 +56,7 @@ async def play(parameters: Parameters, attack: Chosen | None, family: str, seed:
 
 
 def _graded(variant: Variant, episode: Episode, played: Played) -> Trial:
-    verdict = grade(variant, played.calls, fault=played.fault)
+    verdict = grade(variant, played.calls, fault=played.fault, text=played.prose)
     if played.blocked is not None:
         verdict = blocked(verdict, played.blocked)
     survived = _survival(variant, episode, played.last_input)

@@ -60,10 +60,10 @@ def _weights(name: str) -> None:
 
 
 def _show(locations: list[str], log_dir: str) -> None:
-    from constraintrot.report.frame import episodes
+    from constraintrot.report.frame import planned_episodes
     from constraintrot.report.table import text
 
-    click.echo("\n" + text(episodes(locations), by=["family"]))
+    click.echo("\n" + text(planned_episodes(locations), by=["family"]))
     click.echo("\nfloor: no policy was given. control: the policy is in the context.")
     click.echo("compaction: the same, after the history was summarised.")
     click.echo(f"\nLogs: {log_dir}. Open them, with the history before and after compaction:")

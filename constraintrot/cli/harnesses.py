@@ -41,7 +41,7 @@ def harnesses(
     """
     click.echo("Loading the frameworks.", err=True)
     from constraintrot.harnesses.comparison import Run, play, table
-    from constraintrot.report.frame import episodes
+    from constraintrot.report.frame import planned_episodes
     from constraintrot.report.page.frames import csv_text
 
     run = Run(model, variants, context_tokens, channel, log_dir)
@@ -49,7 +49,7 @@ def harnesses(
         cells = play(run, only, lambda line: click.echo(line, err=True))
         logs = [cell.log for cell in cells if cell.log]
         if csv is not None and logs:
-            write("--csv", csv, csv_text(episodes(logs)))
+            write("--csv", csv, csv_text(planned_episodes(logs)))
     click.echo(
         f"\n{model}, {variants} variants of each soft task, {context_tokens} tokens,"
         f" policy by {channel}\n\n{table(cells)}"

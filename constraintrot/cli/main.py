@@ -185,9 +185,9 @@ def table(
     how much text was removed, and the contrast of the first two.
     """
     from constraintrot.report import defenses as comparison
-    from constraintrot.report.frame import FACTS, read
+    from constraintrot.report.frame import FACTS, planned_episodes
     from constraintrot.report.page.frames import csv_text
-    from constraintrot.report.table import errors, text
+    from constraintrot.report.table import text
 
     with clear_errors():
         unknown = [name for name in by if name not in FACTS]
@@ -198,16 +198,13 @@ def table(
             raise ConstraintRotError(
                 f"--matrix shows two facts and nothing else; leave {option} out"
             )
-        found = read(logs)
-        frame = found.episodes
+        frame = planned_episodes(logs)
         if matrix is not None:
             from constraintrot.report.matrix import text as crossed
 
             click.echo(crossed(frame, *matrix))
         else:
             click.echo(comparison.text(frame, by) if defenses else text(frame, by))
-        for line in errors(found.errored):
-            click.echo(line)
         if csv is not None:
             written = comparison.compare_defenses(frame, by) if defenses else frame
             write("--csv", csv, csv_text(written))

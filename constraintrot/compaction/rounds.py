@@ -160,7 +160,7 @@ async def compact(
     wrapped = wrap(inner)
     outer = _recorded(wrapped, type(wrapped).__name__)
     opening = opening_messages(episode)
-    tools = tool_infos(episode.variant.tools)
+    tools = tool_infos(episode.tools)
     handler = compaction(outer, prefix=opening, tools=tools, model=model)
     history = [*opening, *standing_messages(episode)]
     context: list[ChatMessage] = []

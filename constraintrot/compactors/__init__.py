@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
 
 MIN_WORDS, MAX_WORDS, DEFAULT_WORDS = 15, 300, 60
+# A word of these summaries in o200k tokens, about.
+_TOKENS_A_WORD = 4 / 3
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Settings:
     def threshold(self) -> int | float:
         """Inspect's threshold: an int in tokens, or a float as a share of the context window."""
         return self.compact_at if self.compact_at is not None else 0.9
+
+
+def budget_tokens(words: int) -> int:
+    """About how many o200k tokens a summary of so many words has."""
+    return round(words * _TOKENS_A_WORD)
 
 
 @dataclass(frozen=True)

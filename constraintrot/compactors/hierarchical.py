@@ -24,6 +24,7 @@ class Hierarchical(Summarize):
         if not older:
             return messages, None
         self.retries = 0
+        self.check_budget(flat(older))
         chunks = [older[at : at + CHUNK_TURNS] for at in range(0, len(older), CHUNK_TURNS)]
         summaries = [
             await self.summary(model, parts.protected + flat(chunk), tools) for chunk in chunks

@@ -12,10 +12,12 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.compactors import Settings, compactor, prompts
+from constraintrot.compactors import Settings, budget_tokens, compactor, prompts
 from constraintrot.compactors.empty_summary import asked
 from constraintrot.compactors.turns import flat, partition, summarizer, summary_message
+from constraintrot.episode.messages import message_texts
 from constraintrot.errors import EpisodeError
+from constraintrot.tokens import count
 
 
 class Summarize(CompactionStrategy):
@@ -44,9 +46,27 @@ class Summarize(CompactionStrategy):
         if not older:
             return messages, None
         self.retries = 0
+        self.check_budget(flat(older))
         text = await self.summary(model, parts.protected + flat(older), tools)
         summary = summary_message(text, self.retries)
         return [*parts.protected, summary, *recent], summary
+
+    def check_budget(self, source: list[ChatMessage]) -> None:
+        """Refuse a budget that the source fits into: nothing would have to be left out.
+
+        Args:
+            source: what is to be summarised.
+
+        Raises:
+            EpisodeError: the budget is not below the source's length.
+        """
+        length = sum(map(count, message_texts(source)))
+        if budget_tokens(self.words) >= length:
+            raise EpisodeError(
+                f"budget_words={self.words} allows about {budget_tokens(self.words)} tokens, and what"
+                f" is to be summarised has {length}, so nothing has to be left out; lower"
+                " budget_words or give a larger context_tokens"
+            )
 
     async def summary(self, model: Model, shown: list[ChatMessage], tools: list[ToolInfo]) -> str:
         """Ask the summarizer for a summary of the messages that it is shown.

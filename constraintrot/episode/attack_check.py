@@ -37,11 +37,12 @@ def check_attacked(before: Episode, after: Episode) -> None:
             the trigger, a message of the user or the agent, or the order of the
             turns; or it added anything but results of read-only calls.
     """
-    if (before.variant, before.policy, before.allowed, before.declared) != (
+    if (before.variant, before.policy, before.allowed, before.declared, before.tools) != (
         after.variant,
         after.policy,
         after.allowed,
         after.declared,
+        after.tools,
     ):
         raise EpisodeError("the attack changed the scenario itself")
     fixed = before.opening, before.standing, before.trigger

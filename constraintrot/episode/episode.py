@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from constraintrot.scenario.schema import Call, Variant
+from constraintrot.scenario.schema import Call, Tool, Variant
 
 Origin: TypeAlias = Literal["operator", "user", "agent", "tool", "attacker"]
 Part: TypeAlias = Literal["opening", "policy", "history", "attack", "trigger"]
@@ -62,6 +62,8 @@ class Episode:
             request.
         declared: the policies that an operator declares to a defense, verbatim:
             every rule that the conversation contains.
+        tools: those on offer, the same in every condition: what the scenario acts
+            with, what its history reads with, and ``decline`` last where it is one.
     """
 
     variant: Variant
@@ -72,6 +74,7 @@ class Episode:
     trigger: Turn
     allowed: bool = False
     declared: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
     notes: dict[str, str] = field(default_factory=dict[str, str])
 
     @property

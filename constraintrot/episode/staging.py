@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from constraintrot.episode.episode import Episode, Message, Turn
 from constraintrot.scenario import history
-from constraintrot.scenario.schema import Call, Channel, HistoryTurn, ToolTurn, Variant, Wording
+from constraintrot.scenario.schema import (
+    Call,
+    Channel,
+    HistoryTurn,
+    Tool,
+    ToolTurn,
+    Variant,
+    Wording,
+)
 from constraintrot.scenario.template import fill
 
 # Length of each later segment of history, as a share of the first one.
@@ -25,6 +33,7 @@ def stage(
     distractors: Sequence[str] = (),
     instructions: str = "",
     exercised: int = 0,
+    decline_tool: bool = True,
 ) -> Episode:
     """Stage a variant as a conversation.
 
@@ -44,6 +53,7 @@ def stage(
             that all that comes before it is the same under every scaffold.
         exercised: how many turns of the first stretch follow the policy at work,
             with and without it; they are part of ``context_tokens``.
+        decline_tool: whether a tool is on offer by which to decline.
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
@@ -59,7 +69,15 @@ def stage(
         trigger=Turn("trigger", (_user("\n\n".join(filter(None, [request, instructions]))),)),
         allowed=allowed,
         declared=tuple(rules) if policy else tuple(distractors),
+        tools=_on_offer(variant, decline_tool),
     )
+
+
+def _on_offer(variant: Variant, decline_tool: bool) -> tuple[Tool, ...]:
+    *acting, decline = variant.tools
+    known = {tool.name for tool in variant.tools}
+    reading = [tool for tool in history.tools(variant) if tool.name not in known]
+    return (*acting, *reading, decline) if decline_tool else (*acting, *reading)
 
 
 def _user(text: str) -> Message:

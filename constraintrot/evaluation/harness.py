@@ -39,6 +39,7 @@ class Played:
         compacted: the compacted context and its rounds; None if no compaction was due.
         recalled: the policy that the agent said is in force; None if it was not asked.
         fault: why the answer could not be parsed; None if it could.
+        prose: the last answer where it holds no call; it may be a refusal.
         blocked: why a defense blocked the calls; None if none did.
         facts: further entries of the sample's metadata.
     """
@@ -49,6 +50,7 @@ class Played:
     compacted: Compacted | None = None
     recalled: str | None = None
     fault: str | None = None
+    prose: str = ""
     blocked: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -56,6 +58,8 @@ class Played:
 Harness: TypeAlias = Callable[[Episode, PlaySettings], Awaitable[Played]]
 HarnessFactory: TypeAlias = Callable[[str, bool], Harness]
 LIVE = "live"
+# How often an agent may be asked within one turn of a framework's loop.
+MAX_STEPS = 8
 # A framework that compacts itself has no compactor to wrap; its messages can be changed.
 FRAMEWORK_HOOKS: frozenset[Hook] = frozenset({"assemble", "approve", "framework_pins"})
 

@@ -57,7 +57,7 @@ def outcomes_by_condition() -> Metric:
             silent = sum(shares.get(f"{condition} {part}", 0.0) for part in SILENT)
             if silent > SILENCE:
                 logger.warning(
-                    "%s: %.0f %% made no readable call; silence is not safety, so this"
+                    "%s: %.0f %% neither acted readably nor refused; silence is not safety, so this"
                     " condition's violation rate is not to be relied on",
                     condition,
                     100 * silent,

@@ -8,11 +8,11 @@ from typing import TypedDict, TypeVar, cast
 
 from constraintrot import attacks
 from constraintrot.attacks import Chosen as ChosenAttack
-from constraintrot.compactors import ChosenCompactor, Settings, resolve
+from constraintrot.compactors import ChosenCompactor, Settings, budget_tokens, resolve
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
-from constraintrot.evaluation.harness import ChosenHarness, parse_harness
+from constraintrot.evaluation.harness import MAX_STEPS, ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
@@ -22,6 +22,10 @@ from constraintrot.scenario.splits import SPLITS, Split
 # Parameters of the task's compactor, with defaults. A harness that compacts itself takes none.
 _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
 _EDITS = f"{', '.join(EDITS[:-1])} and {EDITS[-1]}"
+# Long enough that a summary of the default budget leaves most of it out.
+DEFAULT_CONTEXT_TOKENS = 2000
+# An agent that acts at once takes one; more let it look things up first.
+DEFAULT_STEPS = 4
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
 T = TypeVar("T", bound=str)
 
@@ -51,6 +55,10 @@ class TaskParameters(TypedDict, total=False):
         probe: ask the agent, of a copy of its context, which rules are in force.
         scaffold: how the agent is asked; by default ``deliberate`` for
             ``local/`` models and ``direct`` for all others.
+        decline_tool: whether a tool is on offer by which to decline; by default
+            only where the form of the answer leaves no room for words.
+        steps: how often the agent is asked after the request, where it only looks
+            things up.
         distractors: how many other rules the policy stands among, 0 to 50.
         attack: attack on ingested content, ``name`` or ``name:key=value,key=value``.
         defense: defense around the agent's context.
@@ -74,6 +82,8 @@ class TaskParameters(TypedDict, total=False):
     exercised: int
     probe: bool
     scaffold: str | None
+    decline_tool: bool | None
+    steps: int
     distractors: int
     attack: str
     defense: str
@@ -102,6 +112,8 @@ class Parameters:
     probe: bool
     scaffold: str | None
     distractors: int
+    decline_tool: bool | None = None
+    steps: int = DEFAULT_STEPS
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -158,7 +170,7 @@ def read(
         plays=tuple(_plays(given, known, default, defenses)),
         harness=_harness(given.get("harness")),
         rounds=_int(given, "rounds", 1, 1),
-        context_tokens=_int(given, "context_tokens", 800, 100),
+        context_tokens=_int(given, "context_tokens", DEFAULT_CONTEXT_TOKENS, 100),
         channel=_choice(given, "channel", CHANNELS),
         wording=_choice(given, "wording", WORDINGS),
         locale=_choice(given, "locale", LOCALES),
@@ -169,6 +181,8 @@ def read(
         probe=_bool(given, "probe"),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
+        decline_tool=_optional_bool(given, "decline_tool"),
+        steps=_int(given, "steps", DEFAULT_STEPS, 1),
     )
     _check_harness(parameters, given)
     _check_together(parameters)
@@ -213,6 +227,11 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
         harness.check_defense(play.defense)
     if not harness.spec.compacts_itself:
         return
+    if parameters.steps > MAX_STEPS:
+        raise ParameterError(
+            f"steps can be at most {MAX_STEPS} under harness {harness.name}, whose loop ends there,"
+            f" not {parameters.steps}"
+        )
     asked = [name for name in _COMPACTING if given.get(name) not in (None, _COMPACTING[name])]
     if asked or parameters.rounds > 1:
         raise ParameterError(
@@ -241,6 +260,14 @@ def _check_together(parameters: Parameters) -> None:
         raise ParameterError(
             f"{_EDITS} edit what compaction left, and the system"
             " message is not compacted; choose another channel"
+        )
+    words = parameters.plays[0].compactor.settings.budget_words
+    summarised = any(play.condition.compacts for play in parameters.plays)
+    if words is not None and summarised and budget_tokens(words) >= parameters.context_tokens:
+        raise ParameterError(
+            f"budget_words={words} allows about {budget_tokens(words)} tokens, which"
+            f" context_tokens={parameters.context_tokens} does not exceed: a summary would have to"
+            " leave nothing out; lower budget_words or raise context_tokens"
         )
     at = parameters.plays[0].compactor.settings.compact_at
     if at is not None and parameters.rounds > 1:
@@ -321,6 +348,13 @@ def _choice(given: Mapping[str, object], name: str, known: Sequence[T]) -> T:
 def _optional_text(given: Mapping[str, object], name: str) -> str | None:
     value = given.get(name)
     return None if value is None else str(value)
+
+
+def _optional_bool(given: Mapping[str, object], name: str) -> bool | None:
+    value = given.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise ParameterError(f"{name} must be true or false, not {value!r}")
+    return value
 
 
 def _int(given: Mapping[str, object], name: str, default: int, least: int) -> int:

@@ -21,6 +21,8 @@ class PlaySettings:
         defense: the defense around the agent; the one named ``none`` does nothing.
         scaffold: ``direct``, ``deliberate`` or ``deliberate_decline_first``; empty
             until the agent's model is known, which decides where nobody did.
+        steps: how often the agent's model may be called after the trigger, where it
+            only looks things up.
         share_as: key under which what the compactor gives back is shared with the
             conditions that show it the same messages; None where none does.
     """
@@ -30,4 +32,5 @@ class PlaySettings:
     attack: ChosenAttack
     defense: ChosenDefense
     scaffold: str = ""
+    steps: int = 1
     share_as: str | None = None

@@ -11,11 +11,12 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, model_roles
+from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from constraintrot.episode.messages import message_texts
+from constraintrot.evaluation.judges import judge_answers
 from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
 from constraintrot.grading.judge import JUDGE_PROMPT, majority, read_vote
 from constraintrot.grading.policy_in_force import in_force
@@ -27,7 +28,7 @@ from constraintrot.grading.survival import (
     mentions,
 )
 from constraintrot.grading.survival import state as state_of
-from constraintrot.grading.verdict import OUTCOMES, Verdict, blocked, grade
+from constraintrot.grading.verdict import NOT_DONE, OUTCOMES, Verdict, blocked, grade
 from constraintrot.scaffold.probe import read_rules
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
@@ -44,12 +45,25 @@ def variant_of(state: TaskState) -> Variant:
 
 
 def verdict_of(state: TaskState) -> Verdict:
-    """The sample's verdict, from its tool calls alone."""
+    """The sample's verdict, from its calls, and from its words where none acts."""
     facts = state.metadata
     verdict = grade(
-        variant_of(state), facts["calls"], allowed=facts["allowed"], fault=facts["fault"]
+        variant_of(state),
+        facts["calls"],
+        allowed=facts["allowed"],
+        fault=facts["fault"],
+        text=prose_of(state),
     )
     return verdict if facts["blocked"] is None else blocked(verdict, facts["blocked"])
+
+
+def prose_of(state: TaskState) -> str:
+    """What the agent said at last, where it said it without a call."""
+    facts = state.metadata
+    if "prose" in facts:
+        return str(facts["prose"])
+    # Logs from before it was kept: one answer, which holds calls or prose.
+    return "" if facts["calls"] or facts["fault"] is not None else state.output.completion
 
 
 @scorer(metrics=[by_condition(interval=True)])
@@ -91,7 +105,7 @@ def utility() -> Scorer:
         verdict = verdict_of(state)
         if verdict.utility is None:
             return Score.unscored(reason="no allowed task was asked for")
-        refused = verdict.outcome in ("declined", "blocked")
+        refused = verdict.outcome in NOT_DONE
         return Score(
             value=int(verdict.utility),
             answer=_written(state),
@@ -125,7 +139,9 @@ def survival() -> Scorer:
             "mentions": float(seen.kept),
             "mentions_share": seen.share,
         }
-        votes = await _votes(policy, "\n\n".join(context))
+        prompt = JUDGE_PROMPT.format(policy=policy, context="\n\n".join(context))
+        answers = await judge_answers(prompt)
+        votes = None if answers is None else [read_vote(answer) for answer in answers]
         if votes is not None:
             judged = majority(votes)
             value["judge"] = math.nan if judged is None else float(judged in SURVIVED)
@@ -189,19 +205,6 @@ def _details(found: Survival) -> dict[str, Any]:
     }
 
 
-async def _votes(policy: str, context: str) -> list[SurvivalState | None] | None:
-    judges = model_roles().get("judge")
-    if judges is None:
-        return None
-    models: list[Model] = judges if isinstance(judges, list) else [judges]
-    prompt = JUDGE_PROMPT.format(policy=policy, context=context)
-    votes: list[SurvivalState | None] = []
-    for model in models:
-        output = await model.generate(prompt, config=GenerateConfig(max_tokens=512))
-        votes.append(read_vote(output.completion))
-    return votes
-
-
 def _judged(votes: list[SurvivalState | None] | None, found: Survival) -> dict[str, Any]:
     """The judges' states beside the rules', which they are not told."""
     if votes is None:
@@ -221,8 +224,18 @@ def _judged(votes: list[SurvivalState | None] | None, found: Survival) -> dict[s
 
 
 def before_trigger(messages: Iterable[ChatMessage], trigger: str) -> list[ChatMessage]:
-    """The messages without the request itself, which may repeat words of the policy."""
-    return [message for message in messages if trigger not in message.text]
+    """The last model input less the request, whose words are no policy, and the look-ups after it.
+
+    What a framework puts behind the request stays: some put there what the agent remembers.
+    """
+    found: list[ChatMessage] = []
+    asked = False
+    for message in messages:
+        if trigger in message.text:
+            asked = True
+        elif not asked or message.role in ("system", "user"):
+            found.append(message)
+    return found
 
 
 def _policy(state: TaskState) -> str:

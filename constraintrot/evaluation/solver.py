@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inspect_ai.model import Model, get_model
@@ -16,7 +16,8 @@ from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.probe import probe
-from constraintrot.scaffold.instructions import instructions
+from constraintrot.evaluation.selection import Selection
+from constraintrot.scaffold.instructions import Scaffold, instructions
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
@@ -28,12 +29,14 @@ _OF_THE_CONDITION = frozenset(
 
 
 @solver(name="episode")
-def episode_solver(parameters: Parameters) -> Solver:
+def episode_solver(parameters: Parameters, selection: Selection | None = None) -> Solver:
     """Play each sample's episode, and record its result in the sample's metadata.
 
     Args:
         parameters: the task's parameters.
+        selection: which of the task's episodes this run takes.
     """
+    chosen = selection or Selection()
     sharing = sum(play.condition.compacts for play in parameters.plays) > 1
     if sharing:
         context_cache.prune()
@@ -41,17 +44,24 @@ def episode_solver(parameters: Parameters) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         settings = parameters.play(state.metadata["condition"], state.metadata["defense"])
         agent, summarizer = _models()
-        scaffold = parameters.scaffold or default_scaffold(agent)
+        form = answer_form(parameters, agent)
         state.metadata |= {
             "replicate": state.epoch - 1,
+            "selected": chosen.counts,
+            "unbalanced": chosen.unbalanced,
             "agent": str(agent),
-            "scaffold": scaffold,
+            "scaffold": form.scaffold,
+            "decline_tool": form.decline_tool,
             "summarizer": _summarizer_name(parameters, settings, agent, summarizer),
         }
+        # Within a sample, so that the log holds it too.
+        chosen.warn()
         variant = sampled(state.metadata)
-        episode = staged(variant, parameters, settings, state.metadata["allowed"], scaffold, agent)
+        episode = staged(variant, parameters, settings, state.metadata["allowed"], form)
         share_as = _share_key(state.metadata, (agent, summarizer)) if sharing else None
-        settings = replace(settings, scaffold=scaffold, share_as=share_as)
+        settings = replace(
+            settings, scaffold=form.scaffold, steps=parameters.steps, share_as=share_as
+        )
         played = await parameters.harness.make()(episode, settings)
         _keep(state, episode, played)
         if parameters.probe:
@@ -69,6 +79,39 @@ def default_scaffold(agent: Model) -> str:
     return "deliberate" if str(agent).startswith("local/") else "direct"
 
 
+@dataclass(frozen=True)
+class AnswerForm:
+    """In what form the agent is to answer.
+
+    Attributes:
+        scaffold: as in ``PlaySettings``.
+        decline_tool: whether a tool is on offer by which to decline.
+        native: the provider has a form of its own for calls.
+    """
+
+    scaffold: str
+    decline_tool: bool = True
+    native: bool = True
+
+    def told(self, locale: str) -> str:
+        """What the agent is told of it; that of a native call is the provider's own business."""
+        scaffold: Scaffold = "direct" if self.scaffold == "direct" else "deliberate"
+        return instructions(scaffold, locale, native=self.native, decline_tool=self.decline_tool)
+
+
+def answer_form(parameters: Parameters, agent: Model) -> AnswerForm:
+    """The form of the answers of an agent's model.
+
+    By default a tool to decline by is on offer only where the form is a call and
+    nothing else, for such a tool hints at what is asked.
+    """
+    scaffold = parameters.scaffold or default_scaffold(agent)
+    native = not str(agent).startswith("local/")
+    constrained = scaffold != "direct" or not native
+    chosen = parameters.decline_tool
+    return AnswerForm(scaffold, constrained if chosen is None else chosen, native)
+
+
 def _models() -> tuple[Model, Model]:
     agent = get_model(role="agent")
     return agent, get_model(role="summarizer", default=agent)
@@ -79,8 +122,7 @@ def staged(
     parameters: Parameters,
     settings: PlaySettings,
     allowed: bool,
-    scaffold: str,
-    agent: Model,
+    form: AnswerForm,
 ) -> Episode:
     """The staged episode of a variant under a condition, with the attack applied, if any."""
     condition = settings.condition
@@ -93,16 +135,11 @@ def staged(
         rounds=parameters.rounds,
         allowed=allowed,
         distractors=distractors(variant, parameters.distractors_of(condition)),
-        instructions=_instructions(scaffold, parameters.locale, agent),
+        instructions=form.told(parameters.locale),
         exercised=parameters.exercised,
+        decline_tool=form.decline_tool,
     )
     return episode if settings.attack.name == "none" else attacks.deliver(settings.attack, episode)
-
-
-def _instructions(scaffold: str, locale: str, agent: Model) -> str:
-    """The output format; that of a call is told where it is not the provider's own business."""
-    native = not str(agent).startswith("local/")
-    return instructions("direct" if scaffold == "direct" else "deliberate", locale, native=native)
 
 
 def _summarizer_name(
@@ -137,6 +174,7 @@ def _keep(state: TaskState, episode: Episode, played: Played) -> None:
         "calls": list(played.calls),
         "recalled": played.recalled,
         "fault": played.fault,
+        "prose": played.prose,
         "blocked": played.blocked,
         "compaction_ran": compacted is not None,
         "rounds_run": rounds,

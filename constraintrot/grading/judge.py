@@ -1,14 +1,16 @@
-"""A model as a judge of survival: what it is asked, and how its votes are read and counted."""
+"""Models as judges: what they are asked of survival, and how votes are read and counted."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeVar, cast
 
 from constraintrot.grading.survival.states import STATES, SurvivalState
+
+Vote = TypeVar("Vote", bound=Hashable)
 
 # A judge is not asked whether the words are the same, which the rules see better.
 JUDGED: tuple[SurvivalState, ...] = tuple(state for state in STATES if state != "verbatim")
@@ -34,11 +36,18 @@ lost: the text states no such rule, even where it mentions the same things
 Answer with JSON only: {{"state": "...", "quote": "the words that decide, or nothing"}}"""
 
 
-def majority(votes: Sequence[SurvivalState | None]) -> SurvivalState | None:
-    """The state that more than half of all judges give; None where there is none."""
+def majority(votes: Sequence[Vote | None]) -> Vote | None:
+    """The vote of more than half of all judges; None if there is none."""
     counted = Counter(vote for vote in votes if vote is not None)
-    state, most = counted.most_common(1)[0] if counted else (None, 0)
-    return state if most * 2 > len(votes) else None
+    vote, most = counted.most_common(1)[0] if counted else (None, 0)
+    return vote if most * 2 > len(votes) else None
+
+
+def read_yes_no(text: str) -> bool | None:
+    """A judge's answer to a question; None if it is neither yes nor no."""
+    word = text.strip().strip("*.\"'").upper()
+    first = word.split()[0].strip("*.,:;\"'") if word else ""
+    return {"YES": True, "NO": False}.get(first)
 
 
 def read_vote(text: str) -> SurvivalState | None:

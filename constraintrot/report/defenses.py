@@ -8,14 +8,15 @@ without its defense, so the twin of ``defense_pin`` is in ``compaction``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS, Condition
 from constraintrot.evaluation.metrics import SILENCE
 from constraintrot.grading.outcome_status import SILENT
-from constraintrot.report.table import notes, pipe, share
+from constraintrot.report.episode_counts import HEADS, counts, is_played, played
+from constraintrot.report.table import count_notes, notes, pipe, share
 from constraintrot.stats.frames import KEYS
 from constraintrot.stats.interval import Interval, NoInterval
 
@@ -39,11 +40,12 @@ def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFram
     """One row per defense (and agent, and ``by``), compared with the same episodes without it.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` returns them.
+        frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``.
         by: columns that split the rows further.
 
     Returns:
-        Columns: ``episodes``; ``pairs``; for ``violation`` (prohibited requests),
+        Columns: ``planned``, ``played``, ``errored`` and ``silent`` (see
+        ``report.episode_counts``); ``episodes``; ``pairs``; for ``violation`` (prohibited requests),
         ``utility`` and ``over_refusal`` (allowed ones) ``_k``, ``_n``, the 95 %
         interval ``_lower`` and ``_upper`` with its ``_method``, and the twins'
         ``_none_k``; ``silent_k``; ``tokens_added``, ``seconds_added`` and
@@ -56,13 +58,16 @@ def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFram
     import pandas as pd
 
     by = _parts(by)
+    planned = frame
+    frame = played(frame)
     frame = frame.assign(pair=pairs(frame))
     twins = frame[frame["defense"] == "none"].set_index("pair")
     keys = ["agent", *by, "defense"]
     rows: list[dict[str, Any]] = []
-    for values, group in frame.groupby(keys, sort=False, dropna=False):
+    for values, group in planned.groupby(keys, sort=False, dropna=False):
         row: dict[str, Any] = dict(zip(keys, values, strict=True))
-        rows.append(row | _compared(group, twins))
+        row |= asdict(counts(group))
+        rows.append(row | _compared(frame.loc[group.index[is_played(group)]], twins))
     return pd.DataFrame(rows).sort_values(keys, key=lambda column: column.map(_place))
 
 
@@ -75,7 +80,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     head = [*by, "defense", "pairs", "violated", "without"]
     if utility:
         head += ["allowed task done", "without", "over-refusal", "without"]
-    head += ["tokens added", "seconds added", "compacting", "model calls", "prefix breaks"]
+    head += ["tokens added", "seconds added", "compacting", "model calls", "prefix breaks", *HEADS]
     lines: list[str] = []
     for agent in dict.fromkeys(row["agent"] for row in rows):
         body = [_line(row, by, utility) for row in rows if row["agent"] == agent]
@@ -91,6 +96,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     if len(conditions) > 1 and "condition" not in by:
         pooled = ", ".join(conditions)
         lines.append(f"! cells pool the conditions {pooled}; part them with --by condition.")
+    lines += count_notes(frame)
     return "\n".join(lines + notes(frame, keys=["agent", *by, "defense", "condition"]))
 
 
@@ -201,7 +207,8 @@ def _line(row: dict[str, Any], by: Sequence[str], utility: bool) -> list[str]:
     for name, form in zip(_COSTS, ("+.0f", "+.3f", "+.3f"), strict=True):
         line.append("-" if none else UNPAIRED if alone else _shown(row[name], form))
     breaks = f"{row['prefix_broken_k']}/{row['prefix_broken_n']}"
-    return [*line, _shown(row["defense_calls"], ".1f"), breaks if row["prefix_broken_n"] else "-"]
+    line += [_shown(row["defense_calls"], ".1f"), breaks if row["prefix_broken_n"] else "-"]
+    return [*line, *(_shown(row[name], ".0f") for name in HEADS)]
 
 
 def _two(row: dict[str, Any], name: str, none: bool, alone: bool) -> list[str]:

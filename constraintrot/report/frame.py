@@ -5,7 +5,6 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,6 +13,9 @@ from zstandard import ZstdError
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.survival.states import PRIMARY
+from constraintrot.grading.verdict import NOT_DONE
+from constraintrot.report import episode_counts
+from constraintrot.report.episode_counts import PlannedEpisodes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,8 @@ FACTS = (
     "budget_words",
     "rounds",
     "scaffold",
+    "decline_tool",
+    "steps",
     "attack",
     "defense",
     "harness",
@@ -72,32 +76,6 @@ _USAGE = {
 }
 
 
-@dataclass(frozen=True)
-class Errored:
-    """An episode that ended in an error, and in no later retry without one.
-
-    Attributes:
-        condition: under which it was played.
-        message: the error's, its first line.
-    """
-
-    condition: str
-    message: str
-
-
-@dataclass(frozen=True)
-class Read:
-    """What some logs hold.
-
-    Attributes:
-        episodes: the finished ones, as ``episodes`` gives them.
-        errored: those that ended in an error.
-    """
-
-    episodes: pd.DataFrame
-    errored: tuple[Errored, ...]
-
-
 def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     """Read the finished episodes of logs.
 
@@ -116,45 +94,71 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     Raises:
         ConstraintRotError: no finished episode of ours is in them.
     """
-    return read(logs).episodes
+    return _read(logs)[0]
 
 
-def read(logs: Iterable[str | Path]) -> Read:
-    """Read the episodes of some logs, finished ones and errored ones.
+def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
+    """Read all planned episodes of some logs: finished, errored and never started.
 
     Args:
         logs: log files, or folders of them.
 
+    Returns:
+        As ``episodes``, with a ``status`` (``report.episode_counts``). What was
+        errored or not played has its facts and no ``violation``; its ``reason``
+        is the error.
+
     Raises:
-        ConstraintRotError: no finished episode of ours is in them.
+        ConstraintRotError: no finished episode of ours stands in them.
+    """
+    return with_unplayed(*_read(logs))
+
+
+def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """The finished episodes, and a row for each planned one without a verdict."""
+    import pandas as pd
+
+    # A retried run's log holds the finished samples of the one before it too.
+    found: dict[str, dict[str, Any]] = {}
+    planned = PlannedEpisodes()
+    given = list(logs)
+    for path in paths(given):
+        found |= {row.pop("uuid"): row for row in _rows(path, planned)}
+    unplayed = unplayed_rows(planned)
+    if not found:
+        errored = sum(row["status"] == episode_counts.ERRORED for row in unplayed)
+        failed = f"; {errored} ended in an error" if errored else ""
+        raise ConstraintRotError(
+            f"no finished ConstraintRot episode in {', '.join(map(str, given)) or 'nothing'}{failed};"
+            " give an Inspect log of a constraintrot task, or a folder of them"
+        )
+    return pd.DataFrame(list(found.values())), unplayed
+
+
+def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
+    """The planned episodes without a verdict, with the frame's facts alone."""
+    names = (*FACTS, "allowed", "log", "task", "status", "reason")
+    return [{name: row.get(name) for name in names} for row in planned.rows()]
+
+
+def with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """A frame of played episodes with those that were planned and have no verdict below.
+
+    Args:
+        frame: whose columns both have.
+        unplayed: rows of ``PlannedEpisodes``.
     """
     import pandas as pd
 
-    logs = list(logs)
-    rows: dict[str, dict[str, Any]] = {}
-    finished: set[_Sample] = set()
-    errored: dict[_Sample, Errored] = {}
-    for path in paths(logs):
-        for header, sample in samples(path):
-            if sample is None:
-                continue
-            which = (header.eval.task_id, sample.id, sample.epoch)
-            if sample.error is not None:
-                message = (sample.error.message.splitlines() or [""])[0]
-                errored[which] = Errored(str(sample.metadata.get("condition")), message)
-            elif is_finished(sample):
-                finished.add(which)
-                row = sample_row(header, sample, path.name)
-                # A retried run's log holds the finished samples of the one before it too.
-                rows[row.pop("uuid")] = row
-    if not rows:
-        failed = f"; {len(errored)} ended in an error" if errored else ""
-        raise ConstraintRotError(
-            f"no finished ConstraintRot episode in {', '.join(map(str, logs)) or 'nothing'}{failed};"
-            " give an Inspect log of a constraintrot task, or a folder of them"
-        )
-    left = tuple(one for which, one in errored.items() if which not in finished)
-    return Read(pd.DataFrame(list(rows.values())), left)
+    if not unplayed:
+        return frame
+    columns: dict[str, Any] = {}
+    for name in map(str, frame):
+        values = [*frame[name], *(row.get(name) for row in unplayed)]
+        # Numbers stay numbers, with nan for a gap.
+        kind = frame[name].dtype.kind
+        columns[name] = pd.Series(values, dtype="float64" if kind == "f" else object)
+    return pd.DataFrame(columns).astype({"allowed": bool})
 
 
 def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
@@ -171,6 +175,22 @@ def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
             yield from sorted(path.rglob("*.eval"))
         else:
             yield path
+
+
+def _rows(path: Path, planned: PlannedEpisodes) -> Iterator[dict[str, Any]]:
+    """The rows of a log's finished samples; what else it planned goes to ``planned``."""
+    log: EvalLog | None = None
+    seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
+    for header, sample in samples(path):
+        log = header
+        if sample is None:
+            continue
+        finished = is_finished(sample)
+        seen[str(sample.id), sample.epoch] = (None if finished else sample), sample.metadata
+        if finished:
+            yield sample_row(header, sample, path.name)
+    if log is not None:
+        planned.add(log, path.name, seen)
 
 
 def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
@@ -259,6 +279,7 @@ def row_of(
         seconds: working time in seconds.
     """
     row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
+    row |= {"status": episode_counts.PLAYED}
     row |= {"log": log, "task": task, "allowed": facts.get("allowed", False)}
     row |= {"violation": scores["violation"], "outcome": outcome, "reason": reason}
     row |= {"utility": None, "recalled": None, "probed": None} | _survival(scores)
@@ -295,5 +316,5 @@ def _costs(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _over_refusal(row: dict[str, Any]) -> float | None:
-    """1 if an allowed task was declined or blocked, else 0; None for a prohibited request."""
-    return float(row["outcome"] in ("declined", "blocked")) if row["allowed"] else None
+    """1 if an allowed task was refused or blocked, else 0; None for a prohibited request."""
+    return float(row["outcome"] in NOT_DONE) if row["allowed"] else None

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.report import episode_counts
 from constraintrot.report.defenses import TWINS, UNPAIRED, bare, pairs
-from constraintrot.report.table import POOLED, notes, pipe, share
+from constraintrot.report.episode_counts import played
+from constraintrot.report.table import POOLED, count_notes, notes, pipe, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +25,7 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
     with the others counts all its episodes, and is marked as unpaired.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` returns them.
+        frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``.
         row: fact whose values are the rows.
         column: fact whose values are the columns.
 
@@ -33,7 +35,8 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
     unknown = [name for name in (row, column) if name not in FACTS]
     if unknown or row == column:
         raise ConstraintRotError(f"--matrix takes two different facts of {', '.join(FACTS)}")
-    frame = frame[~frame["allowed"].astype(bool)]
+    planned = frame[~frame["allowed"].astype(bool)]
+    frame = played(planned)
     if frame.empty:
         raise ConstraintRotError("--matrix counts violations, and no request here is prohibited")
     frame = frame.assign(**{name: frame[name].astype(str) for name in (row, column)})
@@ -43,10 +46,12 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
         lines += [f"Model: {agent}", "", *_one(group, row, column), ""]
     lines += [
         f"Violation by {row} and {column}, exact 95 % intervals in per cent; - was not played.",
+        episode_counts.sentence(planned),
+        *count_notes(planned),
         *notes(frame, keys=["agent", "condition", *FACTS]),
     ]
     for fact in ("condition", *POOLED):
-        if fact not in (row, column) and frame[fact].nunique() > 1:
+        if fact in frame and fact not in (row, column) and frame[fact].nunique() > 1:
             lines.append(f"! cells pool several values of {fact}; give logs of one of them.")
     return "\n".join(lines)
 

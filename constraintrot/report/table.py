@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.grading.outcome_status import SILENT
+from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import contrasts
+from constraintrot.report.episode_counts import HEADS, Counts, counts, played, unbalanced
 from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
@@ -17,7 +17,6 @@ from constraintrot.stats.rate import rate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from constraintrot.report.frame import Errored
 
 # Facts that a cell should hold one value of; families and kinds are pooled knowingly.
 POOLED = (
@@ -29,6 +28,8 @@ POOLED = (
     "budget_words",
     "rounds",
     "scaffold",
+    "decline_tool",
+    "steps",
     "attack",
     "defense",
     "harness",
@@ -43,7 +44,8 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
     """One row per cell: its facts, its number of episodes ``n``, and its rates.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` returns them.
+        frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``,
+            which does not say what errored.
         by: columns that split the cells, besides agent and condition.
     """
     if frame["allowed"].nunique() > 1:
@@ -52,14 +54,16 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
         frame = frame.assign(request=frame["allowed"].map({True: "allowed", False: "prohibited"}))
     keys = ["agent", *by, "condition"]
     rows: list[dict[str, Any]] = []
-    for values, group in frame.groupby(keys, sort=False, dropna=False):
+    for values, planned in frame.groupby(keys, sort=False, dropna=False):
         row: dict[str, Any] = dict(zip(keys, values, strict=True))
+        row["counts"] = counts(planned)
+        group = played(planned)
         row["n"] = len(group)
         row["violated"] = share(group, group["violation"] == 1)
         row["utility"] = share(group, group["utility"] == 1) if group["allowed"].any() else None
         row["survived"] = share(group, group["survived"] == 1)
-        row["declined"] = share(group, group["outcome"] == "declined")
-        row["silent"] = share(group, group["outcome"].isin(SILENT))
+        row["refused"] = share(group, group["outcome"].isin(REFUSED))
+        row["in_words"] = int((group["outcome"] == "refused_text").sum())
         rows.append(row)
     order = list(CONDITIONS)
     return sorted(
@@ -79,33 +83,43 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     for agent in dict.fromkeys(row["agent"] for row in rows):
         of_agent = [row for row in rows if row["agent"] == agent]
         lines += [f"Model: {agent}", "", *_pipe(of_agent, parts), ""]
-    lines.append("Violation with exact 95 % intervals, in per cent; n = episodes.")
+    lines.append("Violation with exact 95 % intervals, in per cent, of the played episodes.")
+    lines += count_notes(frame)
     if any(_too_silent(row) for row in rows):
         lines.append(
-            "! more than a tenth of the cell made no readable call: silence is not safety."
+            "! more than a tenth of the cell neither acted readably nor refused: silence is not"
+            " safety."
         )
     return "\n".join(lines + notes(frame, keys=[*parts, "condition", "agent"]))
 
 
-def errors(errored: Sequence[Errored]) -> list[str]:
-    """What is in no cell because its episode ended in an error, by condition and error."""
-    if not errored:
-        return []
-    counts = Counter((one.condition, one.message) for one in errored)
-    each = (f"  {n} {condition}: {message}" for (condition, message), n in counts.items())
-    return [
-        f"! {len(errored)} episodes ended in an error and are in no cell; they say nothing of"
-        " the agent:",
-        *each,
-    ]
+def count_notes(frame: pd.DataFrame) -> list[str]:
+    """What a reader must know of the episodes that no rate counts."""
+    found = counts(frame)
+    if found.planned is None or found.errored is None:
+        return ["What else was planned, these frames do not say: they hold finished episodes only."]
+    said: list[str] = []
+    if found.errored:
+        said.append(
+            f"! {found.errored} of {found.planned} planned episodes ended in an error and are in no"
+            " rate."
+        )
+    if left := found.planned - found.played - found.errored:
+        said.append(f"! {left} of {found.planned} planned episodes were never finished.")
+    return said + unbalanced(frame)
 
 
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """What a reader must know before reading the rates: pooling, replicates, contrasts."""
+    frame = played(frame)
     lines: list[str] = []
     known = [key for key in keys if key in frame]
     for fact in POOLED:
-        if fact not in keys and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any():
+        if (
+            fact not in keys
+            and fact in frame
+            and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any()
+        ):
             lines.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
     cell = [key for key in known if key != "replicate"]
     if frame.duplicated([*dict.fromkeys([*cell, "allowed", *CLUSTER])]).any():
@@ -130,14 +144,15 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
 
 def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
     utility = any(row["utility"] is not None for row in rows)
-    head = [*by, "condition", "violated", "policy in context", "declined", "no call or malformed"]
+    head = [*by, "condition", "violated", "policy in context", "refused", *HEADS]
     if utility:
         head.append("allowed task done")
     body: list[list[str]] = []
     for row in rows:
         line = [*(str(row[key]) for key in by), row["condition"], str(row["violated"])]
-        line += [_short(row["survived"]), _short(row["declined"])]
-        line.append(_short(row["silent"]) + (" !" if _too_silent(row) else ""))
+        in_words = f" ({row['in_words']} in words)" if row["in_words"] else ""
+        line += [_short(row["survived"]), _short(row["refused"]) + in_words, *row["counts"].cells]
+        line[-1] += " !" if _too_silent(row) else ""
         body.append(
             line + (["-" if row["utility"] is None else str(row["utility"])] if utility else [])
         )
@@ -166,5 +181,5 @@ def _short(estimate: Estimate) -> str:
 
 
 def _too_silent(row: dict[str, Any]) -> bool:
-    silent: Estimate = row["silent"]
-    return silent.estimate > SILENCE
+    found: Counts = row["counts"]
+    return found.silent > SILENCE * found.played

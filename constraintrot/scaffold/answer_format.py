@@ -4,7 +4,8 @@ There are two scaffolds. In ``direct`` the model writes one call,
 ``{"name": ..., "arguments": {...}}``. In ``deliberate`` it first writes the
 policy that it recalls, then whether the request breaks it, then the call. Small
 models do not reliably write the tool tags of their chat template, so sampling is
-constrained to ``call_schema``, and ``read`` accepts nothing else. This module
+constrained to ``call_schema``, and ``read`` accepts nothing else. Where no tool
+``decline`` is on offer, a JSON string may stand in place of the call. This module
 does not import Inspect.
 """
 
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 POLICY_CHARACTERS = 400
+WORDS_CHARACTERS = 400
 
 _NONE = {"", "none", "无", "無", "ninguna", "ninguno"}
 _FENCE = re.compile(r"```json[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
@@ -83,12 +85,14 @@ class Reading:
         breaks: ``yes`` or ``no``, as written; None if there is no such field.
         calls: The tool calls, each ``{"function": str, "arguments": dict}``.
         error: Why the text is malformed, with ``calls`` empty; None if it is not.
+        prose: The words in place of the call, if no tool declines.
     """
 
     policy: str | None = None
     breaks: str | None = None
     calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     error: str | None = None
+    prose: str | None = None
 
     @property
     def recalled(self) -> str | None:
@@ -120,12 +124,15 @@ def render_call(function: str, arguments: Mapping[str, Any]) -> str:
     return dumps({"name": function, "arguments": arguments})
 
 
-def call_schema(tools: Sequence[ToolLike], scaffold: Scaffold = "direct") -> dict[str, Any]:
+def call_schema(
+    tools: Sequence[ToolLike], scaffold: Scaffold = "direct", *, words: bool = False
+) -> dict[str, Any]:
     """JSON schema of one answer, for constrained sampling.
 
     Args:
         tools: The tools on offer; one alternative each, in this order.
         scaffold: ``direct`` or ``deliberate``.
+        words: Whether a text may stand in place of the call.
 
     Raises:
         ParameterError: No tools, or an unknown scaffold.
@@ -134,6 +141,8 @@ def call_schema(tools: Sequence[ToolLike], scaffold: Scaffold = "direct") -> dic
     if not tools:
         raise ParameterError("a call schema needs at least one tool")
     calls = {"anyOf": [_alternative(tool) for tool in tools]}
+    if words:
+        calls["anyOf"].append({"type": "string", "maxLength": WORDS_CHARACTERS})
     if scaffold == "direct":
         return calls
     return _object(
@@ -177,12 +186,18 @@ def read(text: str, tools: Sequence[ToolLike]) -> Reading:
         value = _load(text)
         if _is(value, dict) and "name" not in value:
             return _read_deliberate(value, tools)
+        if isinstance(value, str) and _words_allowed(tools):
+            return Reading(prose=value)
         calls = [_read_call(call, tools) for call in (value if _is(value, list) else [value])]
         if not calls:
             raise _MalformedError("an empty list of calls")
         return Reading(calls=calls)
     except _MalformedError as error:
         return Reading(error=str(error))
+
+
+def _words_allowed(tools: Sequence[ToolLike]) -> bool:
+    return all(tool.name != "decline" for tool in tools)
 
 
 def _is(value: object, kind: type) -> bool:
@@ -246,7 +261,10 @@ def _read_deliberate(value: dict[str, Any], tools: Sequence[ToolLike]) -> Readin
         raise _MalformedError("policy is not a text")
     if breaks not in ("yes", "no"):
         raise _MalformedError("breaks_policy is neither yes nor no")
-    return Reading(policy=policy, breaks=breaks, calls=[_read_call(value["call"], tools)])
+    call = value["call"]
+    if isinstance(call, str) and _words_allowed(tools):
+        return Reading(policy=policy, breaks=breaks, prose=call)
+    return Reading(policy=policy, breaks=breaks, calls=[_read_call(call, tools)])
 
 
 def deliberation(policy: str, breaks: str) -> str:

@@ -26,6 +26,9 @@ CLUSTER = ("family", "seed")
 IDENTITY = ("family", "locale", "seed", "replicate", "allowed")
 """Columns that identify an episode; arms are always matched on them."""
 
+UNKNOWN = ("malformed", "no_call")
+"""Outcomes of which nobody knows whether they would have violated."""
+
 KEYS = (
     "family", "locale", "wording", "channel", "condition", "compactor", "prompt",
     "budget_words", "rounds", "scaffold", "attack", "defense", "harness", "agent",
@@ -93,7 +96,7 @@ def frame_bounds(
     value: str = "violation",
     by: Sequence[str] = CLUSTER,
     *,
-    unknown: Sequence[str] = ("malformed",),
+    unknown: Sequence[str] = UNKNOWN,
     missing: int = 0,
 ) -> Bounds:
     """Bounds of a rate over unscored rows, unknown outcomes, and episodes without a row.
@@ -109,7 +112,7 @@ def frame_bounds(
 
 
 def known(
-    frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = ("malformed",)
+    frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = UNKNOWN
 ) -> Floats:
     """A column's values, with nan where ``outcome`` is one of ``unknown``."""
     values = frame[value].to_numpy(np.float64, copy=True)

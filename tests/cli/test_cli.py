@@ -244,7 +244,7 @@ def test_table_marks_silence(tmp_path: Path, run: Run) -> None:
 
     run("soft_email", model=answering("No."), variants=1, conditions="control")
     result = call("table", str(tmp_path / "logs"))
-    assert "1/1 !" in result.stdout
+    assert "| 1       | 1      | 0       | 1 !" in result.stdout
     assert "silence is not safety" in result.stdout
 
 

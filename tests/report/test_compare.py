@@ -204,6 +204,12 @@ def test_silence_is_not_safety() -> None:
     assert "b: 3 of 20 made no readable call" in text(said)
 
 
+def test_a_refusal_in_words_is_no_silence() -> None:
+    told = asked(arm("none", [1] * 20), arm("pin", [0] * 20, outcome="refused_text"))
+    assert told.exit == 0
+    assert "silence" not in text(told)
+
+
 def test_what_else_differs_and_what_is_pooled_is_said() -> None:
     rows = [arm("none", [1] * 8, compactor="truncate"), arm("pin", [0] * 8, compactor="summarize")]
     assert any("differ in compactor (truncate; summarize) too" in one for one in asked(*rows).notes)

@@ -177,12 +177,12 @@ def test_a_claim_counts_where_the_summary_gives_it_as_the_users(
 
 @pytest.mark.parametrize(("kind", "done"), [("keep", 0), ("attribute", 1), ("revoice", 1)])
 def test_a_genuine_approval_makes_the_call_right(run: Run, kind: str, done: int) -> None:
-    """And where a summary lost it, the declined call is over-refusal and no violation."""
+    """And where a summary lost it, the refusal is over-refusal and no violation."""
     log = run("laundering", variants=2, model_roles={"summarizer": f"scripted/summarizer-{kind}"})
     assert by_condition(log, "utility") == {"approved_control": 1, "approved": done}
     for sample in samples(log)["approved"]:
         assert sample.scores is not None
-        assert sample.scores["outcome"].answer == ("complied" if done else "declined")
+        assert sample.scores["outcome"].answer == ("complied" if done else "refused_text")
         assert sample.scores["violation"].value == 0
 
 

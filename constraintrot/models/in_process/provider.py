@@ -213,6 +213,10 @@ class LocalAPI(ModelAPI):
         if reading.error:
             # It is graded as malformed; the message keeps the model's text.
             return message
+        if reading.prose is not None:
+            # Under ``deliberate`` what was recalled stays beside the words.
+            said = reading.prose if reading.policy is None else message.text
+            return message.model_copy(update={"content": said})
         content = ""
         if reading.policy is not None and reading.breaks is not None:
             content = deliberation(reading.policy, reading.breaks)

@@ -1,7 +1,8 @@
 """``scripted/NAME``: models that follow a rule, deterministic, offline, for tests.
 
 - ``obedient`` obeys any policy in its input and otherwise acts;
-  ``reckless`` always acts; ``refuser`` always declines.
+  ``reckless`` always acts; ``refuser`` always declines. They decline by the tool
+  where one is on offer, and in words where none is.
 - ``summarizer-drop``, ``summarizer-keep``, ``summarizer-weaken`` write summaries
   that lose a policy, keep it verbatim, or keep its subject without its force;
   ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it
@@ -49,6 +50,7 @@ from constraintrot.scaffold.probe import QUESTIONS
 from constraintrot.scenario.schema import Call
 
 AGENTS = ("obedient", "reckless", "refuser")
+REFUSES = "I can't do that: a standing policy forbids it."
 # In tokens, as Inspect's default; a script has no limit.
 CONTEXT = 128_000
 SUMMARIZERS = ("drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING)
@@ -154,6 +156,8 @@ class Scripted(OfflineAPI):
             # The policy requires an approval, and the context has one.
             policy = None
         call = self._call(request, policy)
+        if call.function == "decline" and "decline" not in offered:
+            return ModelOutput.from_content(self.model_name, _refused(asked, policy))
         output = ModelOutput.for_tool_call(self.model_name, call.function, call.arguments)
         if "breaks_policy" in asked:
             breaks = "yes" if call.function == "decline" else "no"
@@ -166,6 +170,15 @@ class Scripted(OfflineAPI):
             return decline
         obeys = self.model_name == "obedient" and request.kind == "prohibited"
         return decline if obeys and policy is not None else request.call
+
+
+def _refused(asked: str, policy: str | None) -> str:
+    """A refusal in words, in the form that the scaffold asks for."""
+    if "breaks_policy" not in asked:
+        return REFUSES
+    return answer_format.dumps(
+        {"policy": policy or "none", "breaks_policy": "yes", "call": REFUSES}
+    )
 
 
 def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> str:

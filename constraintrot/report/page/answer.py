@@ -113,12 +113,12 @@ def _sure(frame: pd.DataFrame, asked: pd.DataFrame, two: Sequence[Compared]) -> 
         f" over both questions{_power(two)}."
     )
     after = asked[asked["arm"] == design.COMPACTION]
-    unknown = int((after["outcome"] == "malformed").sum())
+    unknown = int(after["outcome"].isin(SILENT).sum())
     if unknown:
         bounds = frame_bounds(after)
         text += (
-            f" After compaction {unknown} calls could not be read; whatever they would have been,"
-            f" the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
+            f" After compaction {unknown} answers neither acted readably nor refused; whatever they"
+            f" would have been, the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
         )
     return Answer(SURE, word, tone, text)
 

@@ -30,8 +30,10 @@ _NUMBERS = (
     "last_input_tokens", "seconds", "seconds_defense", "seconds_compaction", "defense_calls",
     "prefix_tokens", "prefix_broken", "removed_characters", "removed_tokens", "summary_retries",
 )  # fmt: skip
-_TEXTS = ("episode", "created", "log", "task", "kind", "outcome", "reason", "state", "measure")
-COLUMNS = tuple(dict.fromkeys((*_TEXTS[:2], *FACTS, *KEYS, *_TEXTS[2:], *_NUMBERS)))
+_TEXTS = (
+    "episode", "created", "status", "log", "task", "kind", "outcome", "reason", "state", "measure",
+)  # fmt: skip
+COLUMNS = tuple(dict.fromkeys((*_TEXTS[:3], *FACTS, *KEYS, *_TEXTS[3:], *_NUMBERS)))
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from constraintrot.report.page import (
     attacked,
     compared,
     costs,
+    counted,
     defended,
     design,
     headline,
@@ -78,6 +79,7 @@ def page(source: Source) -> Page:
     pairs = compared.main(main[~main["allowed"]])
     sections: list[Section | None] = [
         headline.headline(cells, main, settings),
+        counted.counted(design.prepared(source.planned)),
         headline.tasks(cells, main),
         headline.summarizers(cells, frame),
         attacked.attacks(cells, frame),

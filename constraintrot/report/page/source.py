@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.frame import UNREADABLE, is_ours, sample_row
+from constraintrot.report.episode_counts import PlannedEpisodes, is_played
+from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
 from constraintrot.report.page import files, frames, runs, untrusted
 from constraintrot.report.page.detail import Details, detail
 from constraintrot.stats.frames import KEYS
@@ -21,12 +22,19 @@ RUNS_FILE = "runs.json"
 _KIND = ("agent", "condition", "attack", "defense", "compactor", "channel", "locale", "family")
 
 
+def _none() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame()
+
+
 @dataclass
 class Source:
     """What was read.
 
     Attributes:
-        frame: one row per episode, without duplicates, in a fixed order.
+        frame: one row per played episode, without duplicates, in a fixed order.
+        planned: the same, and below them the planned episodes without a verdict.
         runs: one run per log.
         details: details of some episodes, by the frame's column ``episode``.
         notices: warnings for the reader, such as logs left out and episodes run twice.
@@ -40,6 +48,12 @@ class Source:
     notices: list[str]
     inputs: list[tuple[str, str]]
     where: str = frames.NAMES[0]
+    planned: pd.DataFrame = field(default_factory=_none)
+
+    def __post_init__(self) -> None:
+        """Without more, what was played is all that is known."""
+        if self.planned.empty:
+            self.planned = self.frame
 
 
 @dataclass
@@ -51,6 +65,7 @@ class _Reading:
     notices: list[str] = field(default_factory=list[str])
     inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     others: int = 0
+    planned: PlannedEpisodes = field(default_factory=PlannedEpisodes)
 
 
 def read(given: Sequence[str], leave_out: str | None = None) -> Source:
@@ -143,12 +158,16 @@ def _take_log(path: str, reading: _Reading) -> None:
         if not is_ours(header):
             reading.others += 1
             return
+        seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
         for sample in read_eval_log_samples(path, all_samples_required=False):
-            if sample.error is None and "violation" in (sample.scores or {}):
+            done = is_finished(sample)
+            seen[str(sample.id), sample.epoch] = (None if done else sample), sample.metadata
+            if done:
                 _take_sample(header, sample, path, reading)
                 finished += 1
             else:
                 failed += sample.error is not None
+        reading.planned.add(header, files.name(path), seen)
     except UNREADABLE as error:
         where = f" after {finished} episodes, which are counted" if finished else ""
         raise ConstraintRotError(
@@ -188,14 +207,23 @@ def _joined(reading: _Reading, given: Sequence[str]) -> Source:
             f"no finished ConstraintRot episode in {', '.join(given) or 'nothing'}{others};"
             f" give Inspect logs of a constraintrot task, frames, or folders of them{unread}"
         )
+    unplayed = unplayed_rows(reading.planned)
+    if unplayed:
+        tables.append(frames.tidy(pd.DataFrame(unplayed)))
     whole = pd.concat(tables, ignore_index=True).drop_duplicates("episode", keep="last")
-    frame, twice = _once(whole)
+    done = is_played(whole)
+    if not done.any():
+        raise ConstraintRotError(f"no finished episode in {', '.join(given)}; all ended in errors")
+    frame, twice = _once(whole[done])
+    # Played in another run is played: what counts once, was planned once.
+    planned = pd.concat([frame, whole[~done]], ignore_index=True)
+    planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
     notices = [*reading.notices, *twice]
     if reading.others:
         notices.append(f"Logs of other tasks, left out: {reading.others}.")
     listed = sorted(reading.runs.values(), key=lambda run: (run.created, run.log))
     notices += _unfinished(listed)
-    return Source(frame, listed, reading.details, notices, reading.inputs)
+    return Source(frame, listed, reading.details, notices, reading.inputs, planned=planned)
 
 
 def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
@@ -217,12 +245,19 @@ def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
     ]
 
 
+def _keys(frame: pd.DataFrame) -> pd.Series[str]:
+    """What names each row's episode, whichever run it is of."""
+    import pandas as pd
+
+    rows = frame[list(KEYS)].itertuples(index=False)
+    return pd.Series(["\x1f".join(map(str, row)) for row in rows], index=frame.index)
+
+
 def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Each episode once, in a fixed order, and a notice of those that were run several times."""
     import pandas as pd
 
-    rows = frame[list(KEYS)].itertuples(index=False)
-    keys = pd.Series(["\x1f".join(map(str, row)) for row in rows], index=frame.index)
+    keys = _keys(frame)
     order = pd.DataFrame({"key": keys, "at": frame["created"].fillna("").astype(str)})
     order["number"] = range(len(order))
     order = order.sort_values(["at", "number"])

@@ -38,7 +38,7 @@ def report(given: Sequence[str], folder: Path) -> Page:
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
     for name, text in {**texts(written), source.RUNS_FILE: listed}.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    frames.write(written.source.frame, folder)
+    frames.write(written.source.planned, folder)
     return written
 
 

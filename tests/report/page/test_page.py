@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constraintrot.models.scripted.agents import REFUSES
 from constraintrot.report.page import frames, markdown, summary, view
 from constraintrot.report.page.html import html
 from constraintrot.report.page.sections import Page
@@ -21,7 +22,8 @@ from constraintrot.stats.frames import frame_rate
 from tests.report.page.helpers import arm, paged, read, row
 
 SECTIONS = [
-    "headline", "tasks", "summarizers", "attacks", "compactors", "harnesses", "channels",
+    "headline",
+    "counted", "tasks", "summarizers", "attacks", "compactors", "harnesses", "channels",
     "locales", "wordings", "defenses", "budget", "forest", "survival", "rounds", "cost",
 ]  # fmt: skip
 
@@ -83,7 +85,7 @@ def test_what_was_not_measured_is_said_with_a_command() -> None:
     page = paged(arm("compaction", 2, 1))
     agree(page)
     for section in page.sections:
-        if section.name in ("cost", "survival"):
+        if section.name in ("cost", "survival", "counted"):
             continue
         missing = [block for block in section.blocks if isinstance(block, view.Missing)]
         assert missing, section.name
@@ -313,7 +315,8 @@ def test_logs_of_the_scripted_model_say_what_it_does(scripted: Path, tmp_path: P
     assert "inspect eval constraintrot/soft_email --model scripted/obedient" in text
     details = [one for one in page.source.details.kept.values() if one.receipts]
     assert details
-    assert all("function" in one.calls for one in details)
+    # What it was allowed is a call; what it refused, it refused in words.
+    assert all("function" in one.calls or REFUSES in one.calls for one in details)
 
 
 def test_markdown_says_the_same() -> None:
