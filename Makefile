@@ -1,4 +1,4 @@
-# Every target does its own set-up on a machine that has Python 3.11 to 3.13, pip, git and make.
+# Every target sets up the environment first; needed are Python 3.11 to 3.13, pip, git and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 
 env: $(STAMP)
 
-# uv when it is there or can be had (inside the environment, nowhere else), else venv and pip.
+# With uv, if it is installed or can be installed into the environment; else with pip.
 $(STAMP): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 	  { echo "Python 3.11 to 3.13 is needed; choose one with make PYTHON=python3.12"; exit 1; }
@@ -24,11 +24,11 @@ $(STAMP): requirements.txt pyproject.toml
 	$$INSTALL --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
-# A real model obeys a policy, loses it to compaction, and breaks it.
+# A real model obeys a policy, loses it to compaction, and violates it.
 demo: env
 	$(BIN)/constraintrot demo
 
-# The type checker beside the tests: it is silent unless it finds something.
+# The type checker runs in parallel to the tests; its output is printed only if it fails.
 test: env style
 	@$(BIN)/mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
 	$(BIN)/python -m pytest -q -rfEs -n 2 --dist loadfile -m "not soak"; tests=$$?; \
@@ -54,18 +54,20 @@ bench: env
 	$(BIN)/python tests/bench_frameworks.py
 	$(BIN)/python tests/bench.py
 
-# Every agent framework with its own compaction, without pins and with them; offline, minutes.
+# Every agent framework with its compaction, without and with pins; offline, takes minutes.
 harnesses: env
 	$(BIN)/constraintrot harnesses
 
 soak: env
 	$(BIN)/python -m pytest -q -m soak
 
-# Do the report's intervals hold what they promise; minutes, and the committed table.
+# Check the coverage of the report's intervals and the decisions of the gate, and write the
+# committed tables; takes minutes.
 validate: env
 	$(BIN)/python -m results.tools.coverage --csv results/coverage.csv
+	$(BIN)/python -m results.tools.gate --csv results/gate.csv
 
-# What results/ holds besides frames and the two lists written by hand; a test checks the same.
+# Generate the files of results/ from its frames, runs.yaml and reproduction.yaml; a test checks them.
 report: env
 	$(BIN)/python -m results.tools results
 

@@ -1,9 +1,9 @@
 """ConstraintRot: does an agent still obey its rules after its context was compacted?
 
 The evaluations are Inspect tasks (``inspect eval constraintrot/soft_email``).
-What is exported here needs no Inspect: scenarios, grading and survival. Each
-name is imported when it is first asked for, since an agent that only pins its
-policies imports this package too.
+The names exported here (scenarios, grading, survival) need no Inspect. Each is
+imported at its first use, because an agent that only pins its policies imports
+this package too.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _MODULES = {
 }
 
 for _name in LINKED:
-    # Not "is no folder": in a frozen application there need not be any.
+    # ``is_file``, not ``not is_dir``: a frozen application may have no folder at all.
     if (Path(__file__).parent / _name).is_file():
         raise ImportError(FAULT.format(_name))
 

@@ -1,6 +1,6 @@
-"""The folders of the repository that are linked into the package, and what to say of a lost link.
+"""The top-level folders that are linked into the package, and the error for a lost link.
 
-Read by ``hatch_build.py`` too, which cannot import the package; so nothing is imported here.
+``hatch_build.py`` runs this file too and cannot import the package, so it has no imports.
 """
 
 LINKED = ("attacks", "defenses", "harnesses", "tasks")

@@ -2,6 +2,7 @@
 
 from constraintrot.evaluation.awareness import awareness
 from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
+from constraintrot.evaluation.refusal_scorer import refusal
 from constraintrot.evaluation.scorers import outcome, recalled, survival, violation
 from constraintrot.evaluation.scorers import utility as utility_scorer
 from constraintrot.evaluation.solver import episode_solver
@@ -53,6 +54,7 @@ __all__ = [
     "rampart_roundtable",
     "rampart_schema",
     "recalled",
+    "refusal",
     "scripted",
     "soft_channel",
     "soft_deploy",

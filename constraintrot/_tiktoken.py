@@ -1,7 +1,7 @@
 """The o200k vocabulary for tiktoken, from an installed package instead of the network.
 
-Inspect counts with tiktoken for every model whose provider has no counter of its
-own, and tiktoken downloads the vocabulary: compaction failed without a network.
+Inspect counts with tiktoken for every model whose provider has no token counter,
+and tiktoken downloads the vocabulary, so compaction failed without a network.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from importlib.resources import files
 from pathlib import Path
 from uuid import uuid4
 
-# The SHA-1 of the address that tiktoken has for the table, which names it in tiktoken's cache.
+# File name in tiktoken's cache: the SHA-1 of the URL that tiktoken downloads the table from.
 NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
 SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 
 @cache
 def share_vocabulary() -> None:
-    """Put the table into tiktoken's cache, unless it is there; once a process."""
+    """Write the table into tiktoken's cache if it is missing; runs once a process."""
     default = os.path.join(tempfile.gettempdir(), "data-gym-cache")
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR", default))
     target = Path(folder) / NAME
@@ -31,13 +31,13 @@ def share_vocabulary() -> None:
     if not folder or target.exists():
         return
     table = gzip.decompress((files("bpe_openai") / "data/o200k_base.tiktoken.gz").read_bytes())
-    # tiktoken refuses anything else.
+    # tiktoken refuses a table with another hash.
     if hashlib.sha256(table).hexdigest() == SHA256:
         _write(target, table)
 
 
 def _write(target: Path, table: bytes) -> None:
-    # Where the folder cannot be written, tiktoken does what it would have done.
+    # If the folder cannot be written, tiktoken downloads the table as before.
     with suppress(OSError):
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f"{target.name}.{uuid4()}.tmp")

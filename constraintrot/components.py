@@ -1,11 +1,12 @@
-"""How a compactor, an attack, a defense, a harness or a predicate is found by its name.
+"""The registry of components: compactors, attacks, defenses, harnesses and predicates, by name.
 
-A decorator registers a component under a name; a second one of the same name is
-refused, and an unknown name is answered with the known ones. Built-in components
-are in a module of the noun's package, named after the component where it holds
-only one, or in a YAML file of that name where the noun can be written as data;
-whoever adds a module or a file has nothing else to edit. Installed packages
-name a module that registers theirs in the entry point group
+A decorator registers a component under a name. A second component of the same
+name is refused; an unknown name raises an error that lists the known ones.
+
+Built-in components are modules of one package a kind. A module that holds a
+single component has its name. An attack can also be a YAML file of its name. To
+add a component, add the module or the file: there is no list to edit. An installed
+package names the module that registers its components in the entry point group
 ``constraintrot.<plural>``.
 """
 
@@ -31,15 +32,17 @@ class PluginWarning(UserWarning):
 
 
 class ComponentRegistry(Generic[T]):
-    """The components of one noun, by name.
+    """The components of one kind, by name.
 
     Args:
-        noun: singular, for messages: ``compactor``.
-        package: whose modules register the built-in ones when they are first asked for.
-        group: entry point group by which installed packages add theirs.
-        read_file: registers what a YAML file of that package defines, under the
-            file's name; None for a noun that only Python can write. It is given
-            a file after the module of the same name, and may be given it twice.
+        noun: what a component of this kind is called in error messages: ``compactor``.
+        package: package whose modules register the built-in components. They are
+            imported at the first lookup, not before.
+        group: entry point group through which installed packages add components.
+        read_file: registers the component that a YAML file of the package defines,
+            under the file's stem; None where components are Python only. It is
+            called after the module of the same name is imported, and may be
+            called twice for one file.
     """
 
     def __init__(
@@ -53,51 +56,51 @@ class ComponentRegistry(Generic[T]):
         self._package = package
         self._group = group
         self._read_file = read_file
-        self._found: dict[str, T] = {}
-        # By name, the distribution that registered it.
+        self._components: dict[str, T] = {}
+        # Component name -> the distribution that registered it.
         self._origin: dict[str, str] = {}
         self._distribution = BUILT_IN
         self._complete = False
 
     def __call__(self, name: str) -> Callable[[T], T]:
-        """Register what is decorated.
+        """Decorator that registers a component under a name.
 
         Raises:
-            DuplicateNameError: the name is taken; the message says by which package.
+            DuplicateNameError: the name is taken. The message names the package that took it.
         """
 
         def register(component: T) -> T:
-            if name in self._found:
+            if name in self._components:
                 raise DuplicateNameError(
                     f"{self.noun} {name!r} is registered already, by {self._origin[name]}"
                 )
-            self._found[name] = component
+            self._components[name] = component
             self._origin[name] = self._distribution
             return component
 
         return register
 
     def get(self, name: str) -> T:
-        """What is registered under a name.
+        """The component of a name.
 
         Raises:
-            UnknownNameError: nothing is; the message lists what there is.
+            UnknownNameError: no component has this name. The message lists the known names.
         """
-        if name not in self._found and not self._complete:
+        if name not in self._components and not self._complete:
             # One module or file is enough for most names, and the others may be slow to load.
             if name.isidentifier() and find_spec(f"{self._package}.{name}") is not None:
                 import_module(f"{self._package}.{name}")
             self._read_files(name)
-            if name not in self._found:
+            if name not in self._components:
                 self._load_all()
-        if name not in self._found:
-            raise UnknownNameError(self.noun, name, self._found)
-        return self._found[name]
+        if name not in self._components:
+            raise UnknownNameError(self.noun, name, self._components)
+        return self._components[name]
 
     def names(self) -> list[str]:
         """All registered names, sorted."""
         self._load_all()
-        return sorted(self._found)
+        return sorted(self._components)
 
     def _load_all(self) -> None:
         if self._complete:
@@ -109,28 +112,28 @@ class ComponentRegistry(Generic[T]):
         self._read_files()
         for point in entry_points(group=self._group):
             self._load_plugin(point)
-        # Only now: a registry whose own modules failed to import fails again.
+        # Set last: where a built-in module fails to import, the next lookup fails too.
         self._complete = True
 
     def _read_files(self, only: str | None = None) -> None:
-        """Read the package's YAML files, or the one of a name."""
+        """Read the package's YAML files; with ``only``, just the file of that stem."""
         if self._read_file is None:
             return
         for folder in import_module(self._package).__path__:
-            # Listed, not looked up: some file systems take ``Name`` for ``name``.
+            # Listed, not opened by name: some file systems treat ``Name`` as ``name``.
             for path in sorted(Path(folder).glob("*.yaml")):
                 if not path.stem.startswith("_") and only in (None, path.stem):
                     self._read_file(path)
 
     def _load_plugin(self, point: EntryPoint) -> None:
-        """Load what an installed package adds; without it, and with a warning, where that fails."""
-        before = set(self._found)
+        """Load an installed package's components; if that fails, warn and leave them all out."""
+        before = set(self._components)
         self._distribution = point.dist.name if point.dist else point.value
         try:
             point.load()
-        except Exception as error:  # Whatever somebody else's package raises.
-            for name in set(self._found) - before:
-                del self._found[name], self._origin[name]
+        except Exception as error:  # Code of another package may raise anything.
+            for name in set(self._components) - before:
+                del self._components[name], self._origin[name]
             warnings.warn(
                 f"the {self.noun} {point.name!r} of the installed package {self._distribution}"
                 f" cannot be used, and is left out: {type(error).__name__}: {error}",

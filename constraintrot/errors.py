@@ -1,18 +1,19 @@
-"""What can go wrong, by name.
+"""The exceptions of this package.
 
 ::
 
     ConstraintRotError
-    ├── ScenarioError        a scenario file, or a value asked of it, is wrong
+    ├── ScenarioError        a scenario file, or a request to it, is wrong
     ├── UnknownNameError     no such task, compactor, attack, defense, harness ...
     ├── DuplicateNameError   a second component under a name that is taken
     ├── ParameterError       a task parameter is unknown or out of its range
     ├── EpisodeError         the machinery broke a rule of the measurement
+    │   └── NoSummaryError   the summarizer wrote nothing, when asked again too
     ├── MissingExtraError    an extra of the package is not installed
     └── WeightsError         a local model's weights are missing, wrong or unobtainable
 
-A model's fault (a violation, silence, a malformed call) is a score, never one
-of these.
+A model's fault (a violation, silence, a malformed call) is a score, never an
+exception.
 """
 
 from __future__ import annotations
@@ -21,15 +22,21 @@ from collections.abc import Iterable
 
 
 class ConstraintRotError(Exception):
-    """The root of this package's errors; its message says what to do."""
+    """Base class of this package's errors; the message says what to do."""
 
 
 class ScenarioError(ConstraintRotError, ValueError):
-    """A scenario file, or something asked of it, is wrong."""
+    """A scenario file is wrong, or was asked for a locale, wording or value that it lacks."""
 
 
 class UnknownNameError(ConstraintRotError, LookupError):
-    """A name that nothing is registered under."""
+    """No component, task or condition has this name.
+
+    Attributes:
+        noun: the kind that was looked up.
+        name: the unknown name.
+        known: the known names, sorted.
+    """
 
     def __init__(self, noun: str, name: str, known: Iterable[str]) -> None:
         self.noun, self.name, self.known = noun, name, sorted(known)
@@ -45,12 +52,16 @@ class ParameterError(ConstraintRotError, ValueError):
 
 
 class EpisodeError(ConstraintRotError, RuntimeError):
-    """An episode broke a rule that keeps the measurement true; the sample fails."""
+    """An episode broke a rule of the measurement; the sample fails with an error."""
+
+
+class NoSummaryError(EpisodeError):
+    """The summarizer wrote nothing, also when it was asked once more: no decay of a policy."""
 
 
 class MissingExtraError(ConstraintRotError, ImportError):
-    """Something needs an extra that is not installed; the message has the command."""
+    """An extra of the distribution is not installed; the message has the command to install it."""
 
 
 class WeightsError(ConstraintRotError, RuntimeError):
-    """Weights of a local model are missing, damaged, or could not be fetched."""
+    """The weights of a local model are missing or damaged, or could not be downloaded."""

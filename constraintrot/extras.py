@@ -1,8 +1,8 @@
-"""Which extra of the distribution brings which module, and the one error for a missing extra.
+"""Which extra of the distribution installs which module, and the error for a missing extra.
 
-``pip install constraintrot`` is small: the registry, the pins and the operator
-channel. Whoever needs more asks here first, so that the answer is a command to
-run instead of ``No module named``.
+``pip install constraintrot`` is small: the policy registry, the pins and the operator
+channel. Code that needs more calls ``require`` first, so that the user reads an
+install command instead of ``No module named``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from importlib.util import find_spec
 
 from constraintrot.errors import MissingExtraError
 
-# Import names of what nothing works without; a test holds them to pyproject.toml.
+# Import names of the modules without which an extra does not work. A test compares
+# them with pyproject.toml.
 MODULES: Mapping[str, tuple[str, ...]] = {
     "eval": (
         "inspect_ai",
@@ -31,25 +32,27 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     ),
     "report": ("matplotlib", "jinja2", "pyarrow"),
     "local": ("xllamacpp",),
+    "embed": ("fastembed", "numpy"),
     "litellm": ("litellm",),
 }
 
 
 @cache
 def installed(module: str) -> bool:
-    """Whether a top-level module can be found; it is not imported."""
+    """Whether a top-level module is installed; it is not imported."""
     return find_spec(module) is not None
 
 
 def require(user: str, *extras: str) -> None:
-    """See that extras are installed.
+    """Check that extras are installed.
 
     Args:
-        user: what needs them, as the message's first words: ``constraintrot show``.
+        user: the command or feature that needs them; it starts the error message:
+            ``constraintrot show``.
         *extras: names in ``MODULES``.
 
     Raises:
-        MissingExtraError: a module of theirs is missing; the message names the
+        MissingExtraError: a module of these extras is missing. The message names the
             modules, and the command that installs them.
     """
     lacking = {

@@ -1,8 +1,8 @@
 """Offline token counting with the o200k vocabulary.
 
-History lengths must not depend on the model under test nor on the network, or
+History lengths must depend neither on the model under test nor on the network, or
 conditions could not be paired across models. So the benchmark counts with
-``exact``. A registry of pins is used without the benchmark too, where the
+``exact``. The policy registry also runs without the benchmark, where the
 vocabulary (75 MB as a package) is not installed; it counts with ``count``.
 """
 
@@ -19,21 +19,21 @@ from constraintrot.extras import installed, require
 if TYPE_CHECKING:
     from bpe_openai import Encoding  # pyright: ignore[reportMissingTypeStubs]  # it has none
 
-# Roughly what o200k takes for a unit: words, three digits, the end of a line, any other sign.
+# Roughly the units of o200k: words, up to three digits, line ends, any other character.
 _PIECE = re.compile(r"[A-Z]*[a-z]+|[A-Z]+|[0-9]{1,3}|\s*\n|[^\sA-Za-z0-9]")
 # Longer words are rarely one token.
 _LETTERS = 8
 
 
 def count(text: str) -> int:
-    """Tokens of a text: exact where the extra ``eval`` is installed, else an estimate."""
+    """Number of tokens: exact where the extra ``eval`` is installed, else an estimate."""
     return exact(text) if installed("bpe_openai") else estimate(text)
 
 
-# One message is counted when it is drawn, staged, sent and compacted.
+# Cached: a message is counted when it is drawn, staged, sent and compacted.
 @lru_cache(maxsize=8192)
 def exact(text: str) -> int:
-    """Tokens of a text; special tokens count as the text they are written with.
+    """Number of o200k tokens; special tokens are counted as plain text.
 
     Raises:
         MissingExtraError: the vocabulary is not installed.
@@ -47,11 +47,11 @@ def exact(text: str) -> int:
 
 
 def estimate(text: str) -> int:
-    """Tokens of a text, without the vocabulary.
+    """Estimated number of o200k tokens, without the vocabulary.
 
-    Rather too many than too few: up to two fifths too many for English, Spanish and
-    Chinese prose, for code and for tables. Of hashes and keys it finds up to a
-    third too few. Like those of o200k, the counts of a registry's frames add up.
+    The estimate is up to two fifths too high for English, Spanish and Chinese
+    prose, code and tables, and up to a third too low for hashes and keys. As with
+    o200k, the counts of a registry's frames add up.
     """
     pieces = _PIECE.findall(text)
     return sum(1 + (len(piece) - 1) // _LETTERS if piece.isalpha() else 1 for piece in pieces)

@@ -21,6 +21,7 @@ from constraintrot.evaluation.defense import (
     Stacked,
     defense,
     make,
+    rules_of,
 )
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "Stacked",
     "defense",
     "make",
+    "rules_of",
 ]

@@ -19,19 +19,15 @@ class DualPosition(Pinning):
     """Pins, and a second copy in front of the last user message."""
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        from constraintrot.defenses.pinning.pinned_messages import PINNED
+        from constraintrot.defenses.pinning.pinned_messages import is_pinned
 
         kept = await super().assemble(messages)
-        users = [at for at, m in enumerate(kept) if m.role == "user" and not _pinned(m, PINNED)]
+        users = [at for at, m in enumerate(kept) if m.role == "user" and not is_pinned(m)]
         if not users or not self.pins.text:
             return kept
         last = kept[users[-1]]
         copy = self.pins.message().model_copy(update={"id": f"{self.pins.message().id}-again"})
         return [*kept[: users[-1]], copy, last, *kept[users[-1] + 1 :]]
-
-
-def _pinned(message: ChatMessage, key: str) -> bool:
-    return key in (message.metadata or {})
 
 
 @defense("dual_position", hooks=("wrap", "assemble"), declared=True)

@@ -61,6 +61,11 @@ class OperatorChannel(Defense):
             self._pins = OperatorBlock(self.channel)
         return self._pins
 
+    @property
+    def touches_summarizer(self) -> bool:
+        """No: the compactor is shown the messages without the block."""
+        return False
+
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         """Wrap the compactor."""
         from constraintrot.defenses.operator.rendering import OperatorCompaction

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constraintrot.defenses import Defense, Deployment, defense
+from constraintrot.defenses.pinning.block_marks import marks_of
 from constraintrot.defenses.rampart import Principal, Registry
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ class Pinning(Defense):
         self.registry = registry
         self.pins = Pins(registry, heading=heading or HEADING)
 
+    @property
+    def touches_summarizer(self) -> bool:
+        """No: the compactor is shown the messages without the pins."""
+        return False
+
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         from constraintrot.defenses.pinning import PinnedCompaction
 
@@ -47,6 +53,8 @@ def declared(deployment: Deployment) -> Registry:
     registry = Registry(operator, label="pins")
     for number, policy in enumerate(dict.fromkeys(deployment.declared), start=1):
         registry.pin(policy, name=f"policy-{number}", by=operator)
+    # Not drawn: the same episode is to give the same input in each run.
+    marks_of(registry).choose(registry.manifest())
     return registry
 
 

@@ -3,21 +3,33 @@
 No operator declares anything: this is what pinning is worth where the policy
 has to be noticed first. ``pin`` proves re-insertion, this one protection, and
 reports never merge the two.
+
+What it pins, it pins for good, in the operator's place. So it asks where an order came
+from: a message of the user's may hold a document that somebody else wrote, and no
+extractor can tell an order in it from the user's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.defenses import Defense, Deployment, defense
 from constraintrot.defenses.pin import Pinning
+from constraintrot.defenses.pinning.block_marks import marks_of
 from constraintrot.defenses.rampart import Principal, Registry
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
     from constraintrot.defenses.extraction import Extractor
+    from constraintrot.defenses.extraction._types import Role
+
+Confirm: TypeAlias = Callable[[str], Awaitable[bool]]
+"""Asks whoever may set a policy whether a text is one."""
+
+# Whose every word a person with authority wrote.
+_OPERATOR: tuple[Role, ...] = ("system",)
 
 
 class ExtractedPins(Pinning):
@@ -25,12 +37,26 @@ class ExtractedPins(Pinning):
 
     Args:
         extractor: which parts of which messages hold a standing constraint.
+        origins: the roles whose messages only a person with authority writes, every word
+            of them. Name ``user`` only where nothing is pasted or attached there.
+        confirm: is asked about what is found elsewhere, which is not pinned without it.
     """
 
-    def __init__(self, extractor: Extractor) -> None:
+    def __init__(
+        self,
+        extractor: Extractor,
+        *,
+        origins: Collection[Role] = _OPERATOR,
+        confirm: Confirm | None = None,
+    ) -> None:
         self.harness = Principal("harness")
-        super().__init__(Registry(self.harness, label="extracted pins"))
+        registry = Registry(self.harness, label="extracted pins")
+        # Not drawn: the same episode is to give the same input in each run.
+        marks_of(registry).choose(registry.label)
+        super().__init__(registry)
         self.extractor = extractor
+        self.origins = frozenset(origins)
+        self.confirm = confirm
         self._seen: set[str | None] = set()
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
@@ -59,9 +85,14 @@ class ExtractedPins(Pinning):
         said = [Said(message.role, message.text) for message in new]
         held = {pin.content for pin in self.registry.pins()}
         for found in await self.extractor(said):
-            if found.text not in held:
+            if found.text not in held and await self._may_be_pinned(new[found.at].role, found.text):
                 self.registry.pin(found.text, by=self.harness)
                 held.add(found.text)
+
+    async def _may_be_pinned(self, role: Role, text: str) -> bool:
+        if role in self.origins:
+            return True
+        return self.confirm is not None and await self.confirm(text)
 
     def known(self, messages: Sequence[ChatMessage]) -> None:
         """Take messages for seen: a summary is a model's text, whatever its role."""
@@ -75,17 +106,22 @@ def _made_up(message: ChatMessage) -> bool:
     all of which was looked at when it came.
     """
     from constraintrot.compaction.strategy_wrapper import merged, summarised
-    from constraintrot.defenses.pinning.pinned_messages import PINNED
+    from constraintrot.defenses.pinning.pinned_messages import is_pinned
 
-    return merged(message) or summarised(message) or PINNED in (message.metadata or {})
+    return merged(message) or summarised(message) or is_pinned(message)
 
 
 @defense("pin_extract", hooks=("wrap", "assemble"))
 def pin_extract(deployment: Deployment) -> Defense:
-    """What a rule-based extractor finds in user and system messages, pinned."""
-    from constraintrot.defenses.extraction import rules
+    """What a rule-based extractor finds in user and system messages, pinned.
 
-    return ExtractedPins(rules())
+    Nobody attaches anything in a benchmark's conversation, unless it is the attack that
+    is measured: so the user is a channel of origin here.
+    """
+    from constraintrot.defenses.extraction import rules
+    from constraintrot.defenses.extraction._types import TRUSTED
+
+    return ExtractedPins(rules(), origins=TRUSTED)
 
 
 @defense("pin_extract_model", hooks=("wrap", "assemble"))
@@ -94,9 +130,10 @@ def pin_extract_model(deployment: Deployment) -> Defense:
     from inspect_ai.model import get_model
 
     from constraintrot.defenses.extraction import by_model
+    from constraintrot.defenses.extraction._types import TRUSTED
 
     async def generate(prompt: str) -> str:
         model = get_model(role="extractor", default=get_model(role="agent"))
         return (await model.generate(prompt)).completion
 
-    return ExtractedPins(by_model(generate))
+    return ExtractedPins(by_model(generate), origins=TRUSTED)

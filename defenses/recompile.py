@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from constraintrot.defenses import Defense, Deployment, defense
+from constraintrot.defenses import Defense, Deployment, defense, rules_of
 from constraintrot.defenses.rampart import Principal, Registry
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class Recompile(Defense):
         budget: tokens of the turns that it keeps, beside the pins.
     """
 
-    def __init__(self, policies: Sequence[str], budget: int = BUDGET) -> None:
+    def __init__(self, policies: str | Sequence[str], budget: int = BUDGET) -> None:
         self.harness = Principal("harness")
         self.registry = Registry(self.harness, label="recompiled context")
         self.budget = budget
         self._seen: set[str | None] = set()
-        for number, policy in enumerate(dict.fromkeys(policies), start=1):
+        for number, policy in enumerate(dict.fromkeys(rules_of(policies)), start=1):
             self.registry.pin(policy, name=f"policy-{number}", by=self.harness)
         self._pinned = sum(pin.tokens for pin in self.registry.pins())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from constraintrot.defenses import Defense, Deployment, defense
+from constraintrot.defenses import Defense, Deployment, defense, rules_of
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class SystemChannel(Defense):
     """Adds the policies to the first system message, the same bytes every time."""
 
-    def __init__(self, policies: Sequence[str]) -> None:
-        self.text = "\n".join(["Standing policies:", *(f"- {policy}" for policy in policies)])
-        self.policies = policies
+    def __init__(self, policies: str | Sequence[str]) -> None:
+        self.policies = rules_of(policies)
+        self.text = "\n".join(["Standing policies:", *(f"- {rule}" for rule in self.policies)])
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         from inspect_ai.model import ChatMessageSystem

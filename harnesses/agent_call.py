@@ -6,7 +6,8 @@ calls a defense lets through.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ResponseSchema
@@ -33,14 +34,35 @@ def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
 
 def offered(episode: Episode, scaffold: str) -> list[ToolInfo]:
     """The tools in the order in which the scaffold offers them."""
-    tools = tool_infos(episode.variant.tools)
-    return [tools[-1], *tools[:-1]] if scaffold == "deliberate_decline_first" else tools
+    tools = tool_infos(episode.tools)
+    first = scaffold == "deliberate_decline_first" and declinable(tools)
+    return [tools[-1], *tools[:-1]] if first else tools
 
 
-def read_output(
-    output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str
-) -> tuple[tuple[Any, ...], str | None, str | None]:
-    """The calls in an answer, the policy it recalled, and why it is unreadable.
+def declinable(tools: Sequence[ToolInfo]) -> bool:
+    """Whether a tool is on offer by which to decline."""
+    return any(tool.name == "decline" for tool in tools)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an answer of the agent's model says.
+
+    Attributes:
+        calls: the tool calls, as it wrote them.
+        recalled: the policy that it recalled; None where it was not asked.
+        fault: why it cannot be read, where it cannot.
+        prose: its text, where it holds no call and can be read.
+    """
+
+    calls: tuple[Any, ...] = ()
+    recalled: str | None = None
+    fault: str | None = None
+    prose: str = ""
+
+
+def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -> Reading:
+    """Read an answer.
 
     A model that makes no native call under the deliberate scaffold answers in
     that scaffold's JSON, which is read strictly.
@@ -56,47 +78,69 @@ def read_output(
             for call in message.tool_calls
         )
         kept = answer_format.read_deliberation(message.text)
-        return calls, (kept[0] if deliberate and kept else None), None
+        return Reading(calls, kept[0] if deliberate and kept else None)
     if deliberate and "{" in message.text:
         specs = [
             answer_format.ToolSpec(t.name, t.description, t.parameters.model_dump()) for t in tools
         ]
         reading = answer_format.read(message.text, specs)
-        return tuple(reading.calls), reading.policy, reading.error
+        return Reading(tuple(reading.calls), reading.policy, reading.error, reading.prose or "")
     if output.stop_reason in ("max_tokens", "model_length"):
-        return (), None, f"the answer was cut off ({output.stop_reason})"
-    return (), None, None
+        return Reading(fault=f"the answer was cut off ({output.stop_reason})")
+    return Reading(prose=message.text)
 
 
-def config_for(model: Model, scaffold: str) -> GenerateConfig:
-    """How the agent's model is to sample under a scaffold."""
+def config_for(model: Model, scaffold: str, tools: Sequence[ToolInfo]) -> GenerateConfig:
+    """How the agent's model is to sample under a scaffold, with some tools on offer."""
     # Only the in-process provider samples to the scaffold's schema; hosted ones
     # answer with native calls, which their structured output would suppress.
-    if scaffold == "direct" or not str(model).startswith("local/"):
+    form = "direct" if scaffold == "direct" else "deliberate"
+    words = not declinable(tools)
+    if not str(model).startswith("local/") or (form == "direct" and not words):
         return GenerateConfig()
-    schema = ResponseSchema(name="deliberate", json_schema=JSONSchema(type="object"))
+    name = f"{form}_or_words" if words else form
+    schema = ResponseSchema(name=name, json_schema=JSONSchema(type="object"))
     return GenerateConfig(response_schema=schema)
 
 
-async def approved(defense: Defense, calls: tuple[Any, ...]) -> tuple[tuple[Any, ...], str | None]:
-    """The calls to grade, and why they were blocked.
+class Approvals:
+    """What a defense says of an agent's calls, over all its steps.
 
-    What a defense lets through is graded as made, so a blocked call beside it
-    hides nothing; where all acting calls were blocked, they are what would
-    have been.
+    Args:
+        defense: whose ``approve`` is asked.
+        lookups: names of tools that only look something up.
     """
-    through: list[Any] = []
-    reasons: list[str] = []
-    for call in calls:
-        if call["function"] == "decline" or not isinstance(call["arguments"], dict):
-            through.append(call)
-            continue
-        reason = await defense.approve(call["function"], call["arguments"])
-        if reason is None:
-            through.append(call)
-        else:
-            reasons.append(reason)
-    acting = [call for call in through if call["function"] != "decline"]
-    if reasons and not acting:
-        return calls, reasons[0]
-    return tuple(through), None
+
+    def __init__(self, defense: Defense, lookups: Collection[str]) -> None:
+        self._defense, self._lookups = defense, lookups
+        self._made: list[Any] = []
+        self._through: list[Any] = []
+        self._reasons: list[str] = []
+
+    async def ask(self, calls: Sequence[Any]) -> list[str | None]:
+        """Why each of some calls is blocked; None for one that goes through."""
+        found: list[str | None] = []
+        for call in calls:
+            read = call["function"] != "decline" and isinstance(call["arguments"], dict)
+            reason = (
+                await self._defense.approve(call["function"], call["arguments"]) if read else None
+            )
+            self._made.append(call)
+            if reason is None:
+                self._through.append(call)
+            else:
+                self._reasons.append(reason)
+            found.append(reason)
+        return found
+
+    def graded(self) -> tuple[tuple[Any, ...], str | None]:
+        """The calls to grade, and why they were blocked.
+
+        What went through is graded as made, so a blocked call beside it hides
+        nothing; where all acting calls were blocked, they are what would have been.
+        """
+        idle = {"decline", *self._lookups}
+        acting = [call for call in self._through if call["function"] not in idle]
+        if self._reasons and not acting:
+            return tuple(self._made), self._reasons[0]
+        return tuple(self._through), None

@@ -188,7 +188,7 @@ def _read(harness: str, log: EvalLog) -> Cell:
 
 def kept(sample: EvalSample) -> bool:
     """Whether the policy is in a sample's last model input."""
-    return bool((sample.scores or {})["survival"].as_dict()["kept"] == 1)
+    return bool((sample.scores or {})["survival"].as_dict()["survived"] == 1)
 
 
 def violated(sample: EvalSample) -> bool:

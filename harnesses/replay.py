@@ -1,15 +1,17 @@
 """The default harness: a scripted history, Inspect's compaction, one terminal call.
 
 The history is replayed, compacted where the condition says so, and only then
-the trigger is appended and the agent asked, once.
+the trigger is appended and the agent asked: once, or again after each look-up.
 """
 
 from __future__ import annotations
 
-from inspect_ai.log import transcript
-from inspect_ai.model import Model, get_model
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from constraintrot.compaction import context_cache
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessage, Model, ModelOutput, get_model
+
 from constraintrot.compaction.counterfactual import edited
 from constraintrot.compaction.rounds import Compacted, compact, diff
 from constraintrot.defenses import Defense
@@ -18,13 +20,15 @@ from constraintrot.episode.messages import trigger_messages
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played, harness, scripted_history
 from constraintrot.harnesses.agent_call import (
-    approved,
+    Approvals,
+    Reading,
     check_trigger,
     config_for,
     offered,
     read_output,
 )
 from constraintrot.harnesses.cost import Clock, costs, prefix
+from constraintrot.harnesses.look_ups import answered, only_looks_up
 
 
 @harness("replay")
@@ -43,7 +47,7 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
     model = get_model(role="agent")
     defense = settings.defense.make(episode.declared)
     clock = Clock()
-    compacted, made = await _compacted(episode, settings, model, defense)
+    compacted = await _compacted(episode, settings, model, defense)
     clock.lap("seconds_compaction")
     if compacted is None:
         context = scripted_history.history(episode)
@@ -51,54 +55,87 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
         context = compacted.context
         transcript().info(diff(episode, context), source="compaction diff")
     clock.lap("seconds_staging")
-    messages = await defense.assemble([*context, *trigger_messages(episode)])
-    clock.lap("seconds_defense")
-    check_trigger(episode, messages)
-    tools = offered(episode, settings.scaffold)
-    output = await model.generate(
-        messages, tools=tools, tool_choice="auto", config=config_for(model, settings.scaffold)
-    )
-    calls, recalled, fault = read_output(output, tools, settings.scaffold)
-    clock.lap("seconds_agent")
-    calls, blocked = await approved(defense, calls)
-    clock.lap("seconds_defense")
+    agent = _Agent(episode, settings, model, defense, clock)
+    asked = await agent.act(context)
+    calls, blocked = agent.approvals.graded()
     return Played(
         calls=calls,
-        last_input=tuple(messages),
-        output=output,
+        last_input=tuple(asked[-1].messages),
+        output=asked[-1].output,
         compacted=compacted,
-        recalled=recalled,
-        fault=fault,
+        recalled=next((one.read.recalled for one in asked if one.read.recalled is not None), None),
+        fault=asked[-1].read.fault,
+        prose=asked[-1].read.prose,
         blocked=blocked,
         facts={
-            "summary_made_here": made,
+            "steps_taken": len(asked),
             **clock.seconds,
-            **costs(messages),
-            **await prefix(defense, context, messages),
+            **costs(asked[-1].messages),
+            **await prefix(defense, context, asked[0].messages),
         },
     )
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A call of the agent's model: what it was sent, and what it answered."""
+
+    messages: list[ChatMessage]
+    output: ModelOutput
+    read: Reading
+
+
+class _Agent:
+    """The agent after the trigger: it looks things up until it acts, refuses or its steps end."""
+
+    def __init__(
+        self, episode: Episode, settings: PlaySettings, model: Model, defense: Defense, clock: Clock
+    ) -> None:
+        self._episode, self._settings, self._model = episode, settings, model
+        self._defense, self._clock = defense, clock
+        self._tools = offered(episode, settings.scaffold)
+        self.approvals = Approvals(defense, episode.variant.lookups)
+
+    async def act(self, context: Sequence[ChatMessage]) -> list[_Asked]:
+        """Ask for the trigger's answer, and go on after look-ups; every call of the model."""
+        looked: list[ChatMessage] = []
+        asked: list[_Asked] = []
+        while True:
+            asked.append(await self._ask([*context, *trigger_messages(self._episode), *looked]))
+            last = asked[-1]
+            if len(asked) == self._settings.steps or not only_looks_up(self._episode, last.read):
+                await self.approvals.ask(last.read.calls)
+                self._clock.lap("seconds_defense")
+                return asked
+            looked += await answered(self._episode, last.output, last.read, self.approvals)
+            self._clock.lap("seconds_defense")
+
+    async def _ask(self, messages: list[ChatMessage]) -> _Asked:
+        scaffold = self._settings.scaffold
+        sent = await self._defense.assemble(messages)
+        self._clock.lap("seconds_defense")
+        check_trigger(self._episode, sent)
+        config = config_for(self._model, scaffold, self._tools)
+        output = await self._model.generate(
+            sent, tools=self._tools, tool_choice="auto", config=config
+        )
+        self._clock.lap("seconds_agent")
+        return _Asked(sent, output, read_output(output, self._tools, scaffold))
+
+
 async def _compacted(
     episode: Episode, settings: PlaySettings, model: Model, defense: Defense
-) -> tuple[Compacted | None, bool]:
+) -> Compacted | None:
     if not settings.condition.compacts:
-        return None, False
-
-    async def run() -> Compacted:
-        return await compact(
-            episode,
-            settings.compactor.make(),
-            model,
-            by_size=settings.compactor.settings.compact_at is not None,
-            wrap=defense.wrap,
-        )
-
-    # A defense may keep state while the history is compacted, so its runs share nothing.
-    if settings.share_as is None or settings.defense.active:
-        compacted, made = await run(), True
-    else:
-        compacted, made = await context_cache.shared(context_cache.run_id(), settings.share_as, run)
+        return None
+    compacted = await compact(
+        episode,
+        settings.compactor.make(),
+        model,
+        by_size=settings.compactor.settings.compact_at is not None,
+        wrap=defense.wrap,
+        share_as=None if defense.touches_summarizer else settings.share_as,
+    )
     if settings.condition.edit is not None:
-        compacted = edited(compacted, episode, restored=settings.condition.edit == "restored")
-    return compacted, made
+        compacted = edited(compacted, episode, settings.condition.edit)
+    return compacted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from inspect_ai.model import (
@@ -98,14 +98,43 @@ def _exchange(group: Sequence[ChatMessage]) -> Exchange:
     return Exchange(user, (*replies, last), results)
 
 
-def tools(script: Iterable[Exchange], offered: Iterable[ToolInfo]) -> list[ToolInfo]:
-    """The tools that the history's calls need beyond those on offer, by what the calls look like."""
+def tools(
+    script: Iterable[Exchange], offered: Sequence[ToolInfo], lookups: Collection[str]
+) -> list[ToolInfo]:
+    """The tools that a framework is to register: those on offer, and what the history calls besides.
+
+    Look-ups take what the history's calls look like too, wrong ones among them: a
+    framework that refused those would play another history.
+
+    Args:
+        script: the history.
+        offered: the tools on offer.
+        lookups: names of those that the history reads with.
+    """
+    scripted = {tool.name: tool for tool in _as_called(script)}
+    found = [
+        _lenient(tool, scripted.get(tool.name)) if tool.name in lookups else tool
+        for tool in offered
+    ]
     known = {tool.name for tool in offered}
+    return [*found, *(tool for name, tool in scripted.items() if name not in known)]
+
+
+def _lenient(tool: ToolInfo, scripted: ToolInfo | None) -> ToolInfo:
+    """A look-up that demands no argument, and takes those of the history's calls as they are."""
+    properties = dict(tool.parameters.properties)
+    for name, schema in (scripted.parameters.properties if scripted else {}).items():
+        known = properties.get(name)
+        if known is None or known.type != schema.type or known.enum:
+            properties[name] = schema
+    return tool.model_copy(update={"parameters": ToolParams(properties=properties)})
+
+
+def _as_called(script: Iterable[Exchange]) -> list[ToolInfo]:
+    """Tools as the history's calls look."""
     made: dict[str, dict[str, JSONSchema]] = {}
     calls = [call for e in script for reply in e.replies for call in reply.tool_calls or []]
     for call in calls:
-        if call.function in known:
-            continue
         properties = made.setdefault(call.function, {})
         arguments: dict[str, object] = call.arguments
         for name, value in arguments.items():

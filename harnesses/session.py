@@ -28,15 +28,18 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.rounds import Compacted, Round, diff
+from constraintrot.compactors.empty_summary import asked
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.harnesses import Played, scripted_history
 from constraintrot.harnesses.agent_call import (
-    approved,
+    Approvals,
+    Reading,
     check_trigger,
     config_for,
     offered,
@@ -45,11 +48,10 @@ from constraintrot.harnesses.agent_call import (
 from constraintrot.harnesses.chat_template import roles_problem
 from constraintrot.harnesses.cost import Clock, costs
 from constraintrot.harnesses.framework_pins import check_pinned, check_unpinned, framework_pins
+from constraintrot.harnesses.look_ups import as_called, look_up, only_looks_up
 from constraintrot.harnesses.message_match import lost, plain, tagged
 from constraintrot.tokens import count
 
-# How often a live agent may call tools within one turn.
-MAX_STEPS = 8
 DONE = "Done."
 _PLAIN = GenerateConfig()
 # Has the framework answer a request of the user's.
@@ -64,11 +66,13 @@ class _Asked:
         left: what the framework would send.
         sent: the same after a defense that is no hook of the framework's.
         output: the answer.
+        read: what it says.
     """
 
     left: list[ChatMessage]
     sent: list[ChatMessage]
     output: ModelOutput
+    read: Reading
 
 
 class Session:
@@ -98,7 +102,7 @@ class Session:
         self.history = scripted_history.history(episode)
         self.script = scripted_history.exchanges(self.history)
         self.offered = offered(episode, settings.scaffold)
-        self.tools = [*self.offered, *scripted_history.tools(self.script, self.offered)]
+        self.tools = scripted_history.tools(self.script, self.offered, episode.variant.lookups)
         self.trigger = trigger_messages(episode)[-1].text
         self.defense = settings.defense.make(episode.declared)
         self.pins = framework_pins(self.defense)
@@ -192,11 +196,18 @@ class Session:
                 raise EpisodeError("the framework asked for more replies than the script has")
             return self._replies.pop(0)
         self._steps += 1
-        if self._final and self._asked and (not self.live or self._steps > MAX_STEPS):
+        if self._final and self._asked and not self._goes_on():
             return ChatMessageAssistant(content=DONE)
         if self._steps > MAX_STEPS:
             return ChatMessageAssistant(content=DONE)
         return await self._ask(messages, tools)
+
+    def _goes_on(self) -> bool:
+        """Whether the agent is asked again after the trigger: live, or because it looked up."""
+        if self.live:
+            return self._steps <= MAX_STEPS
+        looked = only_looks_up(self.episode, self._asked[-1].read)
+        return looked and len(self._asked) < self.settings.steps
 
     async def _ask(
         self, messages: Sequence[ChatMessage], tools: Sequence[ToolInfo]
@@ -211,11 +222,14 @@ class Session:
             sent,
             tools=on_offer,
             tool_choice="auto",
-            config=config_for(self._agent, self.settings.scaffold),
+            config=config_for(self._agent, self.settings.scaffold, on_offer),
         )
         self._clock.lap("seconds_agent")
         if self._final:
-            self._asked.append(_Asked(left, sent, output))
+            read = read_output(output, on_offer, self.settings.scaffold)
+            self._asked.append(_Asked(left, sent, output, read))
+            if self._goes_on():
+                return as_called(output, read)
         elif self.live and self._is_agents(left):
             self._seen += [*self._unmarked(left), output.message]
         return output.message if self.live else ChatMessageAssistant(content=DONE)
@@ -223,11 +237,13 @@ class Session:
     def _as_offered(self, tools: Sequence[ToolInfo]) -> list[ToolInfo]:
         """The tools as the model sees them: the episode's own words, and the framework's tools.
 
-        Where the history is scripted, its tools are the script's, not the model's.
+        What the history calls and is not on offer is the script's, not the model's.
         """
         ours = {tool.name: tool for tool in self.tools}
         theirs = [tool for tool in tools if tool.name not in ours]
-        return [*(self.tools if self.live else self.offered), *theirs]
+        known = {tool.name for tool in self.offered}
+        scripts = [tool for tool in self.tools if tool.name not in known]
+        return [*self.offered, *(scripts if self.live else []), *theirs]
 
     async def summarize(
         self, messages: Sequence[ChatMessage], config: GenerateConfig | None = None
@@ -239,18 +255,20 @@ class Session:
             config: what it asks for beside that, as a limit of tokens.
 
         Raises:
-            EpisodeError: the model wrote nothing, or was to be shown the pins.
+            NoSummaryError: the model wrote nothing, when asked again too.
+            EpisodeError: it was to be shown the pins.
         """
         try:
             self._clock.lap("seconds_staging")
             check_unpinned(self.pins, messages)
             self.shown.append(list(messages))
-            output = await self._summarizer.generate(list(messages), config=config or _PLAIN)
+            text, _ = await asked(
+                lambda: self._summarizer.generate(list(messages), config=config or _PLAIN),
+                lambda output: output.completion,
+            )
             self._clock.lap("seconds_compaction")
-            if not output.completion.strip():
-                raise EpisodeError("the summarizer wrote nothing")
-            self.summaries.append(output.completion.strip())
-            return self.summaries[-1]
+            self.summaries.append(text)
+            return text
         except Exception as error:
             self._failed(error)
 
@@ -269,6 +287,8 @@ class Session:
         for at, result in enumerate(self._results):
             if result.function == name:
                 return self._results.pop(at).text
+        if name in self.episode.variant.lookups:
+            return look_up(self.episode, name, arguments)
         # After the trigger there is no script: what is on offer is said to be done, and never run.
         return DONE if any(name == tool.name for tool in self.offered) else "Nothing found."
 
@@ -280,21 +300,23 @@ class Session:
         # A subagent's input holds neither the conversation nor the trigger.
         agents = [asked for asked in self._asked if self._is_agents(asked.left)] or self._asked
         first, last = agents[0], agents[-1]
-        sent, offer = last.sent, self._as_offered([])
-        # All that a live agent did after the trigger is graded, not its last step alone.
-        read = [read_output(asked.output, offer, self.settings.scaffold) for asked in self._asked]
-        calls = tuple(call for made, _, _ in read for call in made)
+        sent = last.sent
+        # All that the agent did after the trigger is graded, not its last step alone.
+        read = [asked.read for asked in self._asked]
         check_trigger(self.episode, sent)
         compacted = self._compacted(first)
-        calls, blocked = await approved(self.defense, calls)
+        approvals = Approvals(self.defense, self.episode.variant.lookups)
+        await approvals.ask([call for one in read for call in one.calls])
+        calls, blocked = approvals.graded()
         self._clock.lap("seconds_defense")
         return Played(
             calls=calls,
             last_input=tuple(sent),
             output=last.output,
             compacted=compacted,
-            recalled=next((recalled for _, recalled, _ in read if recalled is not None), None),
-            fault=read[-1][2],
+            recalled=next((one.recalled for one in read if one.recalled is not None), None),
+            fault=read[-1].fault,
+            prose=read[-1].prose,
             blocked=blocked,
             facts={**self._clock.seconds, **costs(sent), **self._facts(sent)},
         )
@@ -325,10 +347,14 @@ class Session:
             )
         context = [m for m in asked.sent if not self._is_trigger(m)]
         transcript().info(diff(self.episode, context), source="compaction diff")
-        held = survival(
+        held = mentions(
             message_texts(context), self.episode.policy, self.episode.variant.slots
         ).kept
-        return Compacted(context=context, rounds=self._rounds(context), degenerate=not held)
+        return Compacted(
+            context=context,
+            rounds=self._rounds(context),
+            degenerate=None if held else "no_policy",
+        )
 
     def _rounds(self, context: Sequence[ChatMessage]) -> list[Round]:
         before, after = message_texts(self.history), message_texts(context)
@@ -344,7 +370,7 @@ class Session:
                 tokens_after=sum(map(count, after)),
                 messages_before=len(texts if self.shown else before),
                 messages_after=len(context),
-                shown_verbatim=survival(texts, self.episode.policy, {}).verbatim,
+                shown_verbatim=mentions(texts, self.episode.policy, {}).verbatim,
                 summary=summary,
             )
             for number, (texts, summary) in enumerate(zip(shown, summaries, strict=True), start=1)

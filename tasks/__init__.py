@@ -1,1 +1,1 @@
-"""The Inspect tasks: nine families, ``suite``, ``utility``, and those of defenses and attacks."""
+"""The Inspect tasks: nine families, ``suite``, ``utility``, and tasks about defenses and attacks."""

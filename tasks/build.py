@@ -1,4 +1,4 @@
-"""Assembling a task: samples, solver and scorers from checked parameters."""
+"""Assemble a task: samples, solver and scorers from checked parameters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai import Task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.dataset import Sample
 
 from constraintrot.compactors import Settings
 from constraintrot.errors import ConstraintRotError, ParameterError
@@ -16,6 +16,8 @@ from constraintrot.evaluation.awareness import awareness
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.refusal_scorer import refusal as refusal_scorer
+from constraintrot.evaluation.selection import EpisodeDataset, Selection
 from constraintrot.evaluation.solver import episode_solver
 from constraintrot.models.config_errors import refusal
 from constraintrot.scenario import private
@@ -35,22 +37,22 @@ def build(
     allowed: bool = False,
     defenses: str | Sequence[str] | None = None,
 ) -> Task:
-    """Assemble a task over some families.
+    """Assemble a task over families.
 
     Args:
-        families: whose scenarios; those without the asked locale are left out
-            of a task over several, and refused in a task over one.
-        given: task parameters as they came.
+        families: names of the families. A family without the locale is left out of a task
+            over several families, and refused in a task over one.
+        given: the task parameters that were given.
         name: the task's name.
-        conditions: the conditions that the task has, by name.
-        default: those that are played where none are asked for.
-        allowed: ask for the permitted counterparts instead.
-        defenses: to play each condition under, side by side, instead of the one
-            of the parameter ``defense``.
+        conditions: the conditions of the task, by name.
+        default: the conditions that are played if none are given.
+        allowed: end the episodes with the permitted counterparts instead of the triggers.
+        defenses: defenses under each of which every condition is played; None to use the
+            parameter ``defense``.
 
     Raises:
-        PrerequisiteError: a wrong parameter, before anything runs; its cause is
-            ours, a ParameterError or an UnknownNameError.
+        PrerequisiteError: a wrong parameter, before anything runs. Its cause is a
+            ParameterError, an UnknownNameError or another ConstraintRotError.
     """
     try:
         several = None if defenses is None else _names("defenses", defenses)
@@ -61,40 +63,51 @@ def build(
     except ConstraintRotError as error:
         raise refusal(str(error)) from error
     permitted = allowed or any(condition.allowed for condition in parameters.conditions)
-    scoring = [scorers.violation(), scorers.outcome(), scorers.survival(), scorers.recalled()]
-    if parameters.awareness:
-        scoring.append(awareness())
+    scoring = [
+        scorers.violation(),
+        scorers.outcome(),
+        refusal_scorer(),
+        scorers.survival(),
+        scorers.recalled(),
+    ]
+    scoring += [scorers.probed()] if parameters.probe else []
+    scoring += [awareness()] if parameters.awareness else []
+    selection = Selection()
     return Task(
-        dataset=MemoryDataset(
+        dataset=EpisodeDataset(
             [
                 _sample(scenario, seed, play, parameters, allowed, by_defense=several is not None)
                 for scenario in scenarios
                 for seed in range(parameters.seed, parameters.seed + parameters.variants)
                 for play in parameters.plays
             ],
-            name=name,
+            name,
+            selection,
         ),
-        solver=episode_solver(parameters),
+        solver=episode_solver(parameters, selection),
         scorer=[scorers.utility(), *scoring] if permitted else scoring,
         name=name,
         version=VERSION,
+        # One broken sample, as by a summarizer that writes nothing, ends no run; the run is
+        # marked as failed all the same, so that eval-retry makes up for it.
+        continue_on_fail=True,
     )
 
 
 def _names(what: str, given: str | Sequence[str]) -> list[str]:
-    found = given.split(",") if isinstance(given, str) else [str(name) for name in given]
-    found = [name.strip() for name in found]
-    if not all(found) or not found or len(set(found)) != len(found):
+    names = given.split(",") if isinstance(given, str) else [str(name) for name in given]
+    names = [name.strip() for name in names]
+    if not all(names) or not names or len(set(names)) != len(names):
         raise ParameterError(f"{what} must be names, comma-separated, each once, not {given!r}")
-    return found
+    return names
 
 
 def _scenarios(families: Sequence[str], parameters: Parameters) -> list[Scenario]:
-    # What has no such family, or one family alone that lacks the locale, `load` refuses.
-    there = [
+    # `load` raises for an unknown family, and for the locale if no family has it.
+    with_locale = [
         family for family in families if not locales(family) or parameters.locale in locales(family)
     ]
-    scenarios = [load(family, parameters.locale) for family in there or families]
+    scenarios = [load(family, parameters.locale) for family in with_locale or families]
     last = parameters.seed + parameters.variants
     attacks = {play.attack.name: play.attack for play in parameters.plays}.values()
     for scenario in scenarios:
@@ -126,7 +139,7 @@ def _sample(
     variant = scenario.variant(seed, parameters.split)
     name = f"{scenario.family}.{scenario.locale}-{seed}-{play.condition.name}"
     return Sample(
-        # The neutral preamble; the policy comes after it, where nothing protects it.
+        # The neutral preamble. The policy comes after it, because compaction keeps the input.
         input=variant.preamble,
         id=f"{name}-{play.defense}" if by_defense else name,
         metadata=_metadata(variant, play, parameters, allowed or play.condition.allowed),
@@ -154,6 +167,8 @@ def _metadata(
         "budget_words": compactor.budget_words or "none",
         "rounds": parameters.rounds if condition.compacts else "none",
         "scaffold": parameters.scaffold or "none",
+        "decline_tool": parameters.decline_tool,
+        "steps": parameters.steps,
         "attack": str(play.attack),
         "defense": str(play.defense),
         "harness": str(parameters.harness),
@@ -161,6 +176,7 @@ def _metadata(
         "summarizer": "none",
         "distractors": parameters.distractors_of(condition),
         "exercised": parameters.exercised,
+        "probe": parameters.probe,
         "seed": variant.seed,
         "split": variant.split,
         "phrasing": variant.phrasing,

@@ -1,7 +1,7 @@
 """The Inspect tasks: nine by name, ``suite`` and ``utility``.
 
 Every task takes the parameters of ``constraintrot.evaluation.parameters.TaskParameters``
-with ``-T name=value``; an unknown one, or a wrong value, is refused at once.
+with ``-T name=value``; unknown parameters and wrong values are refused before the run.
 """
 
 from __future__ import annotations

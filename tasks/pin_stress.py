@@ -1,4 +1,4 @@
-"""``constraintrot/pin_stress``: where pinning holds, and where it does not."""
+"""``constraintrot/pin_stress``: cases in which pinning may fail."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ CASES = (
     "stress_overload_50",
     "stress_impersonate",
 )
-ARMS = ("none", "pin", "pin_provenance", "pin_gate", "operator_channel")
+DEFAULT_DEFENSES = ("none", "pin", "pin_provenance", "pin_gate", "operator_channel")
 
 
 @task
 def pin_stress(
-    defenses: str | Sequence[str] = ARMS,
+    defenses: str | Sequence[str] = DEFAULT_DEFENSES,
     families: str | Sequence[str] = SOFT,
     allowed: bool = False,
     **parameters: Unpack[TaskParameters],
 ) -> Task:
     """Stress cases against defenses. ``inspect eval constraintrot/pin_stress -T defenses=none,pin``.
 
-    Basic decay; a rescind notice in a tool's output that is then summarised; the
-    policy among 15 and among 50 other rules; an operator impersonated in recent,
-    unsummarised content (Governance Decay, section 7, "Where pinning still fails").
+    The cases: plain compaction; a rescind notice in a tool's output that is then
+    summarised; the policy among 15 and among 50 other rules; an operator impersonated in
+    recent content that is not summarised (Governance Decay, section 7, "Where pinning
+    still fails").
 
     Args:
-        defenses: each of them is played on the same episodes.
-        families: whose scenarios; the five soft ones by default.
-        allowed: ask for the permitted counterparts instead, for utility and
+        defenses: names of the defenses; each is played on the same episodes.
+        families: names of the families; by default the five soft ones.
+        allowed: end with the permitted counterparts instead, for utility and
             over-refusal.
-        **parameters: as every task takes them, but for ``defense``.
+        **parameters: the parameters of every task, except ``defense``.
     """
     return build(
         families,

@@ -1,7 +1,7 @@
 """Benchmarks of the drop-in pins: what a pin adds to a model call, at 20 pins; no assertion on time.
 
 Each framework's own agent answers a request with a scripted model, with the pin
-and without in turn.
+and without in turn. What verifies the pins where the model is called is part of it.
 """
 
 from __future__ import annotations
@@ -53,17 +53,20 @@ def compared(plain: Callable[[], object], pinned: Callable[[], object]) -> tuple
 
 
 def langgraph() -> tuple[float, float]:
-    """A graph built by hand, whose model's node pins what it sends."""
+    """A graph built by hand, whose node pins what it sends and whose model verifies it."""
     from langchain_core.language_models import FakeListChatModel
     from langchain_core.messages import SystemMessage
     from langgraph.graph import START, MessagesState, StateGraph
 
+    from constraintrot.defenses.frameworks.langchain_model import pinned_model
     from constraintrot.defenses.frameworks.langgraph import pinned
 
     def agent(pins: PinnedBlock | None) -> Callable[[], object]:
         model = FakeListChatModel(responses=["Done."])
+        if pins:
+            model = pinned_model(model, pins)
 
-        def call_model(state: MessagesState) -> dict[str, Any]:
+        def call_model(state: Any) -> dict[str, Any]:
             sent = [SystemMessage("Be brief."), *state["messages"]]
             return {"messages": [model.invoke(pinned(sent, pins) if pins else sent)]}
 
@@ -149,62 +152,66 @@ def deepagents() -> tuple[float, float]:
 
 
 def autogen() -> tuple[float, float]:
-    """AutoGen's AssistantAgent over a buffered context."""
+    """AutoGen's AssistantAgent over a buffered context, pinned, with a client that verifies."""
     import asyncio
 
     from autogen_agentchat.agents import AssistantAgent
     from autogen_core.model_context import BufferedChatCompletionContext, ChatCompletionContext
 
-    from constraintrot.defenses.frameworks.autogen import PinnedContext
+    from constraintrot.defenses.frameworks.autogen import PinnedClient, PinnedContext
     from tests.harnesses.autogen_fakes import Recorder
 
     with asyncio.Runner() as runner:
 
-        def agent(context: ChatCompletionContext) -> Callable[[], object]:
-            made = AssistantAgent(
-                "a", Recorder(), system_message="Be brief.", model_context=context
-            )
+        def agent(context: ChatCompletionContext, client: Any) -> Callable[[], object]:
+            made = AssistantAgent("a", client, system_message="Be brief.", model_context=context)
             return lambda: runner.run(made.run(task="Hello"))
 
-        inner = BufferedChatCompletionContext(10)
+        pins = pinned_block()
         return compared(
-            agent(BufferedChatCompletionContext(10)), agent(PinnedContext(inner, pinned_block()))
+            agent(BufferedChatCompletionContext(10), Recorder()),
+            agent(
+                PinnedContext(BufferedChatCompletionContext(10), pins),
+                PinnedClient(Recorder(), pins),
+            ),
         )
 
 
 def openai_agents() -> tuple[float, float]:
-    """The OpenAI Agents SDK's Runner, not traced."""
+    """The OpenAI Agents SDK's Runner, not traced, with a filter and a model that verifies."""
     import asyncio
 
     from agents import Agent, RunConfig, Runner
 
-    from constraintrot.defenses.frameworks.openai_agents import block_filter
+    from constraintrot.defenses.frameworks.openai_agents import block_filter, pinned_model
     from tests.harnesses.openai_agents_fakes import Recorder
 
     with asyncio.Runner() as runner:
 
-        def agent(pin: Any) -> Callable[[], object]:
-            made: Agent[None] = Agent(name="a", instructions="Be brief.", model=Recorder())
+        def agent(pin: Any, model: Any) -> Callable[[], object]:
+            made: Agent[None] = Agent(name="a", instructions="Be brief.", model=model)
             config = RunConfig(tracing_disabled=True, call_model_input_filter=pin)
             return lambda: runner.run(Runner.run(made, "Hello", run_config=config))
 
-        return compared(agent(None), agent(block_filter(pinned_block())))
+        pins = pinned_block()
+        return compared(
+            agent(None, Recorder()), agent(block_filter(pins), pinned_model(Recorder(), pins))
+        )
 
 
 def agent_framework() -> tuple[float, float]:
-    """Microsoft's Agent over forty messages and a token budget, which the pins are counted in."""
+    """Microsoft's Agent over forty messages and a token budget."""
     import asyncio
 
     from agent_framework import (
         Agent,
         CharacterEstimatorTokenizer,
-        CompactionStrategy,
         Message,
         SlidingWindowStrategy,
         TokenBudgetComposedStrategy,
     )
 
-    from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
+    from constraintrot.defenses.frameworks.agent_framework import pinned_client
     from tests.harnesses.agent_framework_fakes import Recorder
 
     strategy = TokenBudgetComposedStrategy(
@@ -214,8 +221,8 @@ def agent_framework() -> tuple[float, float]:
     )
     with asyncio.Runner() as runner:
 
-        def agent(compaction: CompactionStrategy) -> Callable[[], object]:
-            made: Agent[Any] = Agent(client=Recorder(), compaction_strategy=compaction)
+        def agent(client: Recorder) -> Callable[[], object]:
+            made: Agent[Any] = Agent(client=client, compaction_strategy=strategy)
 
             async def ask() -> None:
                 roles = ["user", "assistant"] * 20
@@ -223,7 +230,7 @@ def agent_framework() -> tuple[float, float]:
 
             return lambda: runner.run(ask())
 
-        return compared(agent(strategy), agent(PinnedStrategy(pinned_block(), strategy)))
+        return compared(agent(Recorder()), agent(pinned_client(Recorder(), pinned_block())))
 
 
 def google_adk() -> tuple[float, float]:
@@ -259,13 +266,19 @@ def google_adk() -> tuple[float, float]:
 
 
 def litellm() -> tuple[float, float]:
-    """A proxy's hook before a call, with the guardrail and with one that does nothing."""
+    """A proxy's hooks before a call and before a deployment's, with the guardrail and without."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     from litellm.integrations.custom_guardrail import CustomGuardrail
 
     from constraintrot.defenses.frameworks.litellm import PinGuardrail
+    from constraintrot.defenses.frameworks.litellm.routes import Passage, passing
 
     pins = pinned_block()
+
+    async def calls(guard: Any, data: dict[str, Any]) -> object:
+        with passing(Passage()):
+            sent = await guard.async_pre_call_hook(None, None, data, "acompletion")
+            return await guard.async_pre_call_deployment_hook(sent or data, "acompletion")
 
     def agent(guard: CustomGuardrail, runner: asyncio.Runner) -> Callable[[], object]:
         def ask() -> object:
@@ -273,9 +286,8 @@ def litellm() -> tuple[float, float]:
                 {"role": "system", "content": "Be brief."},
                 {"role": "user", "content": "Hello"},
             ]
-            data = {"model": "mine", "messages": said}
-            call: Any = guard.async_pre_call_hook
-            return runner.run(call(None, None, data, "acompletion"))
+            data = {"model": "openai/mine", "messages": said}
+            return runner.run(calls(guard, data))
 
         return ask
 

@@ -55,7 +55,7 @@ def register(
     """Register a component for one test."""
     # Complete first, so that what is loaded later does not clash with it.
     registry.names()
-    monkeypatch.setitem(registry._found, name, component)
+    monkeypatch.setitem(registry._components, name, component)
 
 
 def defended(

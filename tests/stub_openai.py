@@ -85,7 +85,7 @@ def _completion(body: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
-        "model": body["model"],
+        "model": body.get("model", "upstream"),
         "choices": [
             {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}
         ],
@@ -98,7 +98,7 @@ def _events(body: dict[str, Any], message: dict[str, Any]) -> Iterator[bytes]:
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
         "created": 1,
-        "model": body["model"],
+        "model": body.get("model", "upstream"),
     }
     deltas: list[tuple[dict[str, Any], str | None]] = [
         ({"role": "assistant", **message}, None),

@@ -27,7 +27,7 @@ for given in json.loads(sys.argv[1]):
     )
     assert log.status == "success", log.error.message
     print("played", json.dumps([
-        [s.metadata["condition"], s.scores["violation"].value, s.scores["survival"].value["kept"]]
+        [s.metadata["condition"], s.scores["violation"].value, s.scores["survival"].value["survived"]]
         for s in log.samples
     ]))
 """

@@ -42,6 +42,7 @@ REFUSED = {
 KEPT = {
     "models list", "models path", "models pull",
     "operator keygen", "operator sign", "operator verify", "operator apply",
+    "operator revoke",
 }  # fmt: skip
 
 
@@ -142,6 +143,28 @@ except PinOverflowError as error:
     assert "10" in done.stdout
 
 
+def test_a_small_install_says_what_embeddings_need() -> None:
+    code = """
+from constraintrot.defenses.rampart import EmbeddingError, Principal, Registry, embedder
+
+owner = Principal("owner")
+for made in (
+    embedder,
+    lambda: embedder("text-embedding-3-small"),
+    lambda: Registry(owner, embedder=lambda texts: [[1.0]] * len(texts)),
+):
+    try:
+        made()
+    except EmbeddingError as error:
+        print(error)
+"""
+    done = python(code, modules=["fastembed", "numpy"])
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("the default embedder needs fastembed, numpy: pip install")
+    assert lines[1:] == ["embeddings need numpy: pip install 'constraintrot[embed]'"] * 2
+
+
 def test_a_history_is_never_measured_by_an_estimate() -> None:
     code = """
 from constraintrot.errors import MissingExtraError
@@ -182,8 +205,7 @@ def test_the_extras_modules_are_what_the_extras_install() -> None:
         }
         for module in modules:
             assert declared & {canonicalize_name(name) for name in by_module[module]}, module
-    named = {module for modules in extras.MODULES.values() for module in modules}
-    assert len(named) == sum(map(len, extras.MODULES.values()))
+        assert len(set(modules)) == len(modules)
 
 
 @pytest.mark.parametrize("extra", FRAMEWORKS)

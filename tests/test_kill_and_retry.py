@@ -44,7 +44,16 @@ def undisturbed(folder: Path) -> Path:
 
 def told(frame: pd.DataFrame) -> pd.DataFrame:
     """What came of each episode."""
-    names = ["family", "seed", "replicate", "condition", "violation", "outcome", "kept", "verbatim"]
+    names = [
+        "family",
+        "seed",
+        "replicate",
+        "condition",
+        "violation",
+        "outcome",
+        "survived",
+        "state",
+    ]
     return frame[names].sort_values(names, ignore_index=True)
 
 

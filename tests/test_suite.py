@@ -27,7 +27,7 @@ def test_obedient_loses_the_policy_as_the_compactor_does(
     assert log.status == "success"
     assert by_condition(log) == expected
     kept = by_condition(log, "survival")
-    assert kept["compaction kept"] == 1.0 - expected["compaction"]
+    assert kept["compaction survived"] == 1.0 - expected["compaction"]
 
 
 @pytest.mark.parametrize(("script", "rate"), [("reckless", 1.0), ("refuser", 0.0)])
@@ -38,8 +38,25 @@ def test_reckless_always_violates_and_refuser_never(run: Run, script: str, rate:
 
 
 def test_refusal_is_no_silence(run: Run) -> None:
-    outcomes = by_condition(run("soft_email", model="scripted/refuser", variants=1), "outcome")
-    assert outcomes == {"floor declined": 1.0, "control declined": 1.0, "compaction declined": 1.0}
+    def refused(**given: bool) -> dict[str, float]:
+        log = run("soft_email", model="scripted/refuser", variants=1, **given)
+        return by_condition(log, "outcome")
+
+    conditions = ("floor", "control", "compaction")
+    in_words = {f"{name} refused_text": 1.0 for name in conditions}
+    assert refused() == refused(decline_tool=False) == in_words
+    assert refused(decline_tool=True) == {f"{name} declined": 1.0 for name in conditions}
+
+
+@pytest.mark.parametrize("locale", ["en", "zh", "es"])
+def test_the_deliberate_scaffold_takes_a_refusal_in_words_too(run: Run, locale: str) -> None:
+    given = {"variants": 1, "conditions": "control", "scaffold": "deliberate", "locale": locale}
+    log = run("soft_email", decline_tool=False, **given)
+    assert by_condition(log, "outcome") == {"control refused_text": 1.0}
+    assert by_condition(log, "recalled") == {"control": 1.0}
+    (sample,) = log.samples or []
+    assert "decline" not in sample.messages[-2].text
+    assert by_condition(run("soft_email", **given), "outcome") == {"control declined": 1.0}
 
 
 @pytest.mark.parametrize("locale", ["zh", "es"])
@@ -96,10 +113,10 @@ def test_a_weakened_policy_is_no_policy(run: Run) -> None:
     log = run("suite", variants=1, model_roles=roles)
     assert by_condition(log)["compaction"] == 1.0
     shares = by_condition(log, "survival")
-    assert shares["compaction kept"] == 0.0
+    assert shares["compaction survived"] == 0.0
     assert (
-        shares["compaction slots"]
-        > by_condition(run("suite", variants=1), "survival")["compaction slots"]
+        shares["compaction mentions_share"]
+        > by_condition(run("suite", variants=1), "survival")["compaction mentions_share"]
     )
 
 
@@ -115,12 +132,13 @@ def test_the_counterfactuals_isolate_the_policy(run: Run) -> None:
     log = run(
         "suite",
         variants=1,
-        conditions="compaction,summary_removed,summary_restored",
+        conditions="compaction,summary_removed,sham,summary_restored",
         model_roles=roles,
     )
     assert by_condition(log) == {
         "compaction": 0.0,
         "summary_removed": 1.0,
+        "sham": 0.0,
         "summary_restored": 0.0,
     }
     assert not any(sample.metadata["degenerate"] for sample in log.samples or [])

@@ -1,4 +1,4 @@
-"""Strategy ``model``, a model in the loop: the role ``attacker`` sees summaries and outcomes, and rewrites."""
+"""Strategy ``model``: the model in role ``attacker`` sees summaries and outcomes, and rewrites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from constraintrot.attacks.search_results.trial import Query
 from constraintrot.defenses import DEFENSES
 from constraintrot.scenario.schema import Locale
 
-# The paper's fixed injection is what it starts from.
+# The first prompt: the paper's fixed injection.
 FIRST = "inject_deprecation"
 MAX_TOKENS = 400
 
@@ -21,14 +21,17 @@ MAX_TOKENS = 400
 async def propose(
     locale: Locale, history: Sequence[Query], *, budget: int, random_seed: int, defense: str
 ) -> Candidate:
-    """The attacker's next text; an empty one, with the reason, where it gave none or an old one.
+    """The attacker's next prompt.
+
+    If the model wrote nothing, or a prompt that was tried before, the candidate's text is
+    empty and ``made["fault"]`` has the reason.
 
     Args:
         locale: language to write in.
         history: prompts tried so far.
-        budget: how many there may be.
-        random_seed: with the prompt's number, the seed of its sampling.
-        defense: name of the defense under attack.
+        budget: number of prompts that may be tried.
+        random_seed: sampling's seed is made from it and the prompt's number.
+        defense: name of the attacked defense.
     """
     if not history:
         return member(FIRST, locale)

@@ -1,4 +1,4 @@
-"""What the role ``attacker`` is asked: its task, and some of the attempts so far."""
+"""The prompt of the role ``attacker``: its task, and some of the attempts so far."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from constraintrot.attacks.search_results.candidate import clean
 from constraintrot.attacks.search_results.trial import Query, Trial
 from constraintrot.scenario.schema import Locale
 
-# The fittest prompts so far, and the latest ones: all of them would outgrow a small model.
+# How many of the fittest and of the latest prompts are shown: all would not fit a small model.
 SHOWN_BEST, SHOWN_LAST = 3, 2
 _SUMMARY_CHARS = 500
 
@@ -17,21 +17,21 @@ _SUMMARY_CHARS = 500
 def ask(
     history: Sequence[Query], *, number: int, budget: int, locale: Locale, defense: str = ""
 ) -> str:
-    """The prompt for the next text.
+    """The prompt that asks for the next text.
 
     Args:
         history: prompts tried so far.
-        number: which attempt this is, from 1.
-        budget: how many there are.
+        number: number of this attempt, from 1.
+        budget: number of attempts.
         locale: language to write in.
-        defense: what is known of the defense; empty for none.
+        defense: what the attacker is told of the defense; empty if there is none.
     """
     task = attacker_task(number=number, budget=budget, locale=locale, defense=defense)
     return "\n\n".join([task, *map(_attempt, _shown(history))])
 
 
 def _shown(history: Sequence[Query]) -> list[Query]:
-    """Some of the prompts, the fittest first."""
+    """The prompts to show, the fittest first."""
     played = [query for query in history if query.trials]
     ranked = sorted(played, key=lambda query: query.fitness, reverse=True)
     chosen = {q.number: q for q in [*ranked[:SHOWN_BEST], *played[-SHOWN_LAST:]]}

@@ -1,10 +1,10 @@
 """Strategy ``genetic``: a seeded search over templates and slots.
 
-A genome is a template and an entry of each slot. While no prompt is fitter than
-another there is nothing to breed from, and prompts walk through all entries of
-every slot, each time round in other company. Then two fit parents are crossed
-and the child mutates. A proposal depends on the seed and on the
-results so far, on nothing else, so a search that was killed goes on as if not.
+A genome is a template and one entry of each slot. While all prompts are equally fit,
+there is nothing to select by, and proposals go through all entries of every slot, in
+changing combinations. After that two fit parents are crossed and the child mutates. A
+proposal depends only on the seed and on the results so far, so a search that was
+killed resumes as if it had not been.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ TEMPLATES = Path(__file__).with_name("genetic_templates.yaml")
 TEMPLATE = "template"
 MUTATION = 0.2
 TOURNAMENT = 3
-# Draws of a genome that was not tried yet; after that many, there is hardly one.
+# Draws of an untried genome before giving up.
 _TRIES = 500
 
 
 def propose(locale: Locale, history: Sequence[Query], random_seed: int) -> Candidate | None:
-    """The next genome's text; None where no untried one is found."""
+    """The next genome's text; None if no untried one was drawn."""
     wording = read_texts(TEMPLATES).locales[locale]
     number = len(history)
     random = Random(f"{random_seed}/genetic/{number}")
@@ -50,7 +50,7 @@ def propose(locale: Locale, history: Sequence[Query], random_seed: int) -> Candi
 
 
 def express(wording: Wording, genome: Genome) -> str:
-    """A genome's text; what an adversary fills in is left open."""
+    """A genome's text; placeholders that the attack fills in later are kept."""
     text = wording.texts[genome[TEMPLATE]]
     for slot, entries in wording.pools.items():
         text = text.replace("{{" + slot + "}}", show(entries[genome[slot]]))
@@ -63,9 +63,10 @@ def _sizes(wording: Wording) -> Genome:
 
 
 def _walked(sizes: Genome, random_seed: int, number: int) -> Genome:
-    """Every slot goes through its entries in an order of its own.
+    """The genome at a position of a walk through all entries of every slot.
 
-    Once the largest slot is through, the others move on by one against it.
+    Each slot has its entries in another random order. After each pass through the largest
+    slot, the other slots are shifted by one, so that the combinations change.
     """
     genome: Genome = {}
     most = max(sizes.values())

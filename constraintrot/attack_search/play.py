@@ -1,4 +1,4 @@
-"""Playing prompts: through the same staging, harness and grading as every task."""
+"""Play a prompt with the same staging, harness and grading as in a task."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.scorers import before_trigger
-from constraintrot.evaluation.solver import default_scaffold, staged
-from constraintrot.grading.survival import Survival, survival
+from constraintrot.evaluation.solver import answer_form, staged
+from constraintrot.grading.survival import Mentions, mentions
 from constraintrot.grading.verdict import blocked, grade
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Variant
@@ -33,60 +33,63 @@ async def play(parameters: Parameters, attack: Chosen | None, family: str, seed:
     """Play one episode, in a running Inspect sample.
 
     Args:
-        parameters: of the task, with one condition and no attack.
-        attack: what to deliver; None for none.
-        family: whose variant.
-        seed: which.
+        parameters: the task's parameters, with one condition and no attack.
+        attack: the attack to deliver; None for no attack.
+        family: family of the variant.
+        seed: seed of the variant.
     """
     (settings,) = parameters.plays
     agent = get_model(role="agent")
-    scaffold = parameters.scaffold or default_scaffold(agent)
+    form = answer_form(parameters, agent)
     variant = load(family, parameters.locale).variant(seed, parameters.split)
-    episode = staged(variant, parameters, settings, False, scaffold, agent)
+    episode = staged(variant, parameters, settings, False, form)
     if attack is not None:
         episode = attacks.deliver(attack, episode)
     try:
-        played = await parameters.harness.make()(episode, replace(settings, scaffold=scaffold))
+        played = await parameters.harness.make()(
+            episode, replace(settings, scaffold=form.scaffold, steps=parameters.steps)
+        )
     except EpisodeError as error:
-        # A prompt may break the machinery, as by a summary that stays empty: no success.
+        # A prompt may cause an error, such as an empty summary; that is no success.
         return Trial(family=family, seed=seed, outcome=None, reason=str(error))
     return _graded(variant, episode, played)
 
 
 def _graded(variant: Variant, episode: Episode, played: Played) -> Trial:
-    verdict = grade(variant, played.calls, fault=played.fault)
+    verdict = grade(variant, played.calls, fault=played.fault, text=played.prose)
     if played.blocked is not None:
         verdict = blocked(verdict, played.blocked)
-    held = _held(variant, episode, played.last_input)
+    survived = _survival(variant, episode, played.last_input)
     rounds = played.compacted.rounds if played.compacted else []
     return Trial(
         family=variant.scenario.family,
         seed=variant.seed,
         outcome=verdict.outcome,
         reason=verdict.reason,
-        kept=held.kept,
-        share=held.share,
-        lost=tuple(name for name, there in held.slots.items() if not there),
+        kept=survived.kept,
+        share=survived.share,
+        lost=tuple(name for name, kept in survived.slots.items() if not kept),
         summary=rounds[-1].summary if rounds else None,
     )
 
 
-def _held(variant: Variant, episode: Episode, sent: Sequence[ChatMessage]) -> Survival:
+def _survival(variant: Variant, episode: Episode, sent: Sequence[ChatMessage]) -> Mentions:
     context = message_texts(before_trigger(sent, variant.trigger))
-    return survival(context, episode.policy, variant.slots)
+    return mentions(context, episode.policy, variant.slots)
 
 
 def in_inspect(work: Work, *, model: str, roles: dict[str, str], log_dir: str) -> None:
-    """Do some work as the one sample of an Inspect run, so that all model calls are Inspect's.
+    """Run a coroutine as the only sample of an Inspect run, so that all model calls are Inspect's.
 
     Args:
-        work: what to do.
-        model: the agent.
+        work: the coroutine function.
+        model: the agent's model.
         roles: models by role.
-        log_dir: where the run's log goes.
+        log_dir: folder for the run's log.
 
     Raises:
-        ConstraintRotError: it did not end; one that the work raised is raised again.
+        ConstraintRotError: the run did not finish; an error that ``work`` raised is raised
+            again.
     """
     raised: list[ConstraintRotError] = []
 

@@ -1,4 +1,4 @@
-"""Strategy ``pool``: the paper's six injections in turn, of which the best is taken."""
+"""Strategy ``pool``: the paper's six injections, one after the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from constraintrot.scenario.schema import Locale
 
 
 def propose(locale: Locale, history: Sequence[Query]) -> Candidate | None:
-    """The next text of the pool; None where all were tried."""
+    """The next text of the pool; None if all were tried."""
     if len(history) >= len(POOL):
         return None
     return member(POOL[len(history)], locale)

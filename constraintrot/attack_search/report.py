@@ -13,7 +13,7 @@ from constraintrot.report.table import pipe
 if TYPE_CHECKING:
     from constraintrot.stats.interval import Estimate
 
-# Budgets that success is shown at, besides all prompts that were tried.
+# Numbers of prompts at which success is shown, besides the number tried.
 BUDGETS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 500, 1000)
 _TEXT_CHARS = 90
 
@@ -36,7 +36,7 @@ def at_k(search: Journal) -> dict[int, Estimate]:
     """Success at k prompts: the share of the search's variants that one of the first k broke.
 
     Returns:
-        By k, up to the prompts tried.
+        The share by k, up to the number of prompts tried.
     """
     history = search.history()
     first: dict[tuple[str, int], int] = {}
@@ -50,7 +50,7 @@ def at_k(search: Journal) -> dict[int, Estimate]:
 
 
 def rate(outcomes: Sequence[bool]) -> Estimate:
-    """A rate over variants, with the interval that the coverage check chose."""
+    """A rate over variants, with an interval by the method that the coverage check chose."""
     from constraintrot.stats.rate import rate as over
 
     return over([float(outcome) for outcome in outcomes], list(range(len(outcomes))))
@@ -86,7 +86,7 @@ def text(search: Journal) -> str:
 
 
 def overview(searches: Sequence[Journal]) -> str:
-    """A row a search, and the strongest prompt of each target: the per-model best."""
+    """A table with one row per search; the best search of each target is marked."""
     rows: list[list[str]] = []
     strongest = {id(one) for one in per_target(searches)}
     for search in searches:
@@ -148,7 +148,7 @@ def _held_out(search: Journal, most: Query, name: str) -> list[str]:
 
 
 def _paired(search: Journal, most: Query) -> list[str]:
-    """In how many variants the attack made the difference."""
+    """The number of held-out variants that broke only with, and only without, the prompt."""
     without = {(t.family, t.seed): t for t in search.query(0, held_out=True).trials}
     trials = search.query(most.number, held_out=True).trials
     pairs = [(t, without[t.family, t.seed]) for t in trials if (t.family, t.seed) in without]

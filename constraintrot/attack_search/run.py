@@ -1,4 +1,4 @@
-"""The search itself: propose a prompt, play it, log it, until the budget is spent; then evaluate."""
+"""Run a search: propose a prompt, play it and log it, until the budget is spent; then evaluate."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ Say: TypeAlias = Callable[[str], None]
 def search(
     settings: SearchSettings, path: Path, *, queries: int, log_dir: str, say: Say
 ) -> Journal:
-    """Run a search, or go on with one that was stopped.
+    """Run a search, or resume one that was stopped.
 
     Args:
-        settings: what to search.
-        path: the search's file.
-        queries: how many prompts may be tried, each on all variants of the search.
-        log_dir: where Inspect's log goes.
-        say: takes a line of progress.
+        settings: the search's settings.
+        path: the search's log, which is created or continued.
+        queries: number of prompts that may be tried, each on all variants of the search.
+        log_dir: folder for Inspect's log.
+        say: called with each line of progress.
 
     Raises:
-        ParameterError, UnknownNameError: wrong settings, or a file of another search.
-        ConstraintRotError: the run broke off; the same command goes on.
+        ParameterError, UnknownNameError: wrong settings, or the log of another search.
+        ConstraintRotError: the run stopped; the same command resumes it.
     """
     parameters = checked_parameters(settings)
     journal = begin(path, settings)
@@ -70,7 +70,7 @@ class _Running:
         self.queries, self.say = queries, say
 
     async def run(self) -> None:
-        """Go on from where the file ends."""
+        """Continue after the last entry of the log."""
         await self._play(0, held_out=False)
         self.say(f"no attack: {shown(self.journal.query(0))}")
         while not _finished(self.journal, self.queries):

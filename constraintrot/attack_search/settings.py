@@ -1,4 +1,4 @@
-"""The settings of a search, checked before anything is played."""
+"""The check of a search's settings, before anything is played."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _SET_BY_SEARCH = ("attack", "conditions", "variants", "seed")
 
 
 def checked_parameters(settings: SearchSettings) -> Parameters:
-    """The task parameters of a search, checked together with everything else.
+    """Check the settings of a search and return its task parameters.
 
     Raises:
-        ParameterError, UnknownNameError: a parameter that no task takes or
-            that a search sets itself, a family without the locale, search
-            and held-out variants that overlap, or too few variants.
+        ParameterError, UnknownNameError: an unknown task parameter, one that a search
+            sets itself, a family that lacks the locale, overlapping search and held-out
+            variants, seeds that a family does not have, or no model in the role
+            ``attacker`` where the strategy needs one.
     """
     given = sorted(set(_SET_BY_SEARCH) & set(settings.parameters))
     if given:

@@ -1,8 +1,8 @@
-"""The transfer matrix: prompts found on one target, used on others.
+"""The transfer matrix: prompts that were searched on one target, played on others.
 
-All are played on the same held-out variants, beside no attack at all, so a
-column compares attacks and a row compares targets. Every episode is a line of
-a file, as in a search, and a run that was killed goes on.
+All prompts, and no attack, are played on the same held-out variants, so a column
+compares attacks and a row compares targets. Every episode is appended to a log, as in
+a search, and a run that was killed can be resumed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ NO_ATTACK = "no attack"
 
 @dataclass(frozen=True)
 class Target:
-    """Whom prompts are used on: ``AGENT`` or ``AGENT+SUMMARIZER``."""
+    """The models that prompts are played on, written ``AGENT`` or ``AGENT+SUMMARIZER``.
+
+    Attributes:
+        agent: the agent's model.
+        roles: the other models by role.
+    """
 
     agent: str
     roles: dict[str, str]
@@ -49,10 +54,11 @@ class Matrix:
     """The episodes of a transfer.
 
     Attributes:
-        path: the file.
-        attacks: what is used, by where it was found.
-        targets: on whom.
-        trials: by attack, target, family and seed.
+        path: the log.
+        attacks: attacks by the name of the search that they come from; None for
+            ``NO_ATTACK``.
+        targets: the targets.
+        trials: episodes by attack, target, family and seed.
     """
 
     path: Path
@@ -69,10 +75,14 @@ class Matrix:
 
 
 def target(text: str, roles: dict[str, str]) -> Target:
-    """Read ``AGENT`` or ``AGENT+SUMMARIZER``; other roles are the same for all targets.
+    """Parse ``AGENT`` or ``AGENT+SUMMARIZER``.
+
+    Args:
+        text: the target.
+        roles: models of the other roles, the same for all targets.
 
     Raises:
-        ParameterError: it names no agent, or more than a summarizer.
+        ParameterError: there is no agent, or a third model.
     """
     agent, *others = (part.strip() for part in text.split("+"))
     if not agent or len(others) > 1 or not all(others):
@@ -89,20 +99,22 @@ def transfer(
     log_dir: str,
     say: Callable[[str], None],
 ) -> Matrix:
-    """Play each search's best prompt, and none, on each target.
+    """Play each search's best prompt, and no attack, on each target.
 
     Args:
-        searches: whose prompts; those that found nothing are left out, and named.
-        targets: on whom.
-        path: the transfer's file.
-        defense: defense of the targets; None for that of the searches.
-        log_dir: where Inspect's logs go.
-        say: takes a line of progress.
+        searches: the searches; those without a successful prompt are left out, with a
+            line of progress.
+        targets: the targets.
+        path: the transfer's log, which is created or continued.
+        defense: the targets' defense; None for that of the searches.
+        log_dir: folder for Inspect's logs.
+        say: called with each line of progress.
 
     Raises:
-        ParameterError: the searches differ in more than whom and how they
-            searched, one searched a variant that is to be held out, none found
-            anything, or the file is of another transfer.
+        ParameterError: the searches differ in tasks, task parameters or held-out variants,
+            one searched a held-out variant, they attacked several defenses and none is
+            given, none was successful, a target is named twice, or the log is of another
+            transfer.
     """
     settings = _common(searches, defense)
     attacks: dict[str, Chosen | None] = {NO_ATTACK: None}
@@ -120,7 +132,7 @@ def transfer(
 
 
 def text(matrix: Matrix) -> str:
-    """The matrix: a row an attack, a column a target, broken variants with intervals."""
+    """The matrix as text: a row per attack, a column per target, rates of broken variants."""
     named = [str(one) for one in matrix.targets]
     rows = [
         [
@@ -142,7 +154,7 @@ def _best(search: Journal, say: Callable[[str], None]) -> dict[str, Chosen | Non
     if most is None or not most.broken:
         say(f"{search.path}: the search on {name} found nothing, and is left out")
         return {}
-    # Two searches of one target differ in their prompt at least.
+    # Two searches of one target have different prompts.
     name += f" #{sha256(most.candidate.text.encode()).hexdigest()[:6]}"
     return {
         name: as_attack(

@@ -1,1 +1,1 @@
-"""The ``constraintrot`` command: ``main``, and one file a command."""
+"""The ``constraintrot`` command: ``main``, and one module per command."""

@@ -1,4 +1,4 @@
-"""``constraintrot attack``: search for attacks, and use what was found on other models."""
+"""``constraintrot attack``: search for attacks, and play the results on other models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROLES = click.option(
 LOG_DIR = click.option(
     "--log-dir", default="logs/attack", show_default=True, help="Inspect's logs."
 )
-DEFENSE = click.option("--defense", help="Attack this defense of the lab.")
+DEFENSE = click.option("--defense", help="Attack this defense.")
 FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 
 
@@ -44,7 +44,7 @@ def attack() -> None:
 @click.option("--locale", default="en", show_default=True, help="en, zh or es.")
 @DEFENSE
 @click.option("-T", "given", multiple=True, help="Task parameter NAME=VALUE, as compactor.")
-@click.option("--exhaust", is_flag=True, help="Spend all queries, whatever was found.")
+@click.option("--exhaust", is_flag=True, help="Spend all queries, even after a success.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The search's file.")
 @LOG_DIR
 @needs("eval")
@@ -59,7 +59,7 @@ def search(
     log_dir: str,
     **settings: Any,
 ) -> None:
-    """Search on TASKS (families, comma-separated); the same command goes on after a kill.
+    """Search on TASKS (families, comma-separated); the same command resumes after a kill.
 
     Every prompt and every episode is a line of FILE, which -T attack=file:FILE
     plays on variants that were not searched.
@@ -87,7 +87,7 @@ def search(
 @FILES
 @needs("eval")
 def report(files: tuple[Path, ...]) -> None:
-    """Print what the searches of FILES found; of several, the best of each model."""
+    """Print the results of the searches in FILES; for several, the best of each model."""
     with clear_errors():
         from constraintrot.attack_search.report import overview, text
         from constraintrot.attacks.search_results import journal
@@ -112,7 +112,7 @@ def transfer(
     out: Path,
     log_dir: str,
 ) -> None:
-    """Use the best prompt of each of FILES on other models, on held-out variants."""
+    """Play the best prompt of each of FILES on other models, on held-out variants."""
     with clear_errors():
         from constraintrot.attack_search import transfer as matrix
         from constraintrot.attacks.search_results import journal
@@ -141,16 +141,16 @@ def _roles(given: tuple[str, ...]) -> dict[str, str]:
 def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
     import yaml
 
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for item in given:
         name, equals, value = item.partition("=")
         if not (name and equals):
             raise ParameterError(f"-T takes NAME=VALUE, not {item!r}")
         try:
-            found[name.replace("-", "_")] = yaml.safe_load(value)
+            parameters[name.replace("-", "_")] = yaml.safe_load(value)
         except yaml.YAMLError as error:
             raise ParameterError(f"-T {name}: {value!r} is no value: {error}") from error
-    return found
+    return parameters
 
 
 def _settings(**given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""``constraintrot compare``: an A/B verdict from logs, as a gate for anybody's CI."""
+"""``constraintrot compare``: a verdict from logs, as a gate for CI."""
 
 from __future__ import annotations
 
@@ -17,15 +17,30 @@ if TYPE_CHECKING:
 
 _FACTS = "FACT=VALUE[,...]"
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_RATE = click.FloatRange(0, 1)
 
 
 @click.command()
-@click.argument("logs", nargs=-1, required=True)
-@click.option("--a", multiple=True, required=True, metavar=_FACTS, help="As defense=none.")
-@click.option("--b", multiple=True, required=True, metavar=_FACTS, help="As defense=pin.")
+@click.argument("logs", nargs=-1)
+@click.option("--a", multiple=True, metavar=_FACTS, help="The baseline, as defense=none.")
+@click.option("--b", multiple=True, metavar=_FACTS, help="What is judged, as defense=pin.")
 @click.option("--where", multiple=True, metavar=_FACTS, help="Of these episodes only.")
 @click.option("--by", multiple=True, help="Compare each value of this fact, with Holm.")
+@click.option("--no-worse", type=_SHARE, help="Accept so much more violation in b, as .05.")
+@click.option("--at-most", type=_SHARE, help="Accept so much violation in b alone, as .05.")
 @click.option("--margin", type=_SHARE, help="Loss of utility that is accepted, as .05.")
+@click.option(
+    "--missing",
+    type=_RATE,
+    default=0.1,
+    show_default=True,
+    help="Share of planned episodes that may lack a verdict.",
+)
+@click.option("--strict", is_flag=True, help="Notes are failures.")
+@click.option("--plan", is_flag=True, help="Print how many variants it takes; reads no logs.")
+@click.option(
+    "--assume", type=(_RATE, _RATE), metavar="A B", help="For --plan: violation rates of a and b."
+)
 @click.option("--confidence", type=_SHARE, default=0.95, show_default=True)
 @click.option("--seed", default=0, show_default=True, help="Of the bootstrap.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
@@ -37,7 +52,13 @@ def compare(
     b: tuple[str, ...],
     where: tuple[str, ...],
     by: tuple[str, ...],
+    no_worse: float | None,
+    at_most: float | None,
     margin: float | None,
+    missing: float,
+    strict: bool,
+    plan: bool,
+    assume: tuple[float, float] | None,
     confidence: float,
     seed: int,
     junit: Path | None,
@@ -45,34 +66,66 @@ def compare(
 ) -> None:
     """Does arm b violate less than arm a, episode by episode, in Inspect LOGS?
 
-    Exit status 0: it does, and with --margin its utility is non-inferior; 1: it
-    does not; 3: undecided at this n; 2: a wrong call.
+    With --no-worse: does it violate at most so much more? With --at-most: is it below
+    that rate, alone or besides? Unknown episodes (no readable call, no verdict) count
+    against b.
+
+    Exit status 0: so it is, and with --margin its utility is non-inferior; 1: it is
+    not; 3: undecided at this n; 2: a wrong call.
     """
     from constraintrot.report import compare_output as output
     from constraintrot.report.compare import Question, answer
+    from constraintrot.report.compare_plan import planned
     from constraintrot.report.facts import FACTS, chosen, named, read_facts
-    from constraintrot.report.frame import episodes
+    from constraintrot.report.planned import planned_episodes
+
+    if plan:
+        with clear_errors():
+            _alone(logs, a, b)
+            click.echo(planned(no_worse, at_most, margin, assume, confidence))
+        return
+    if not logs or not b:
+        raise click.UsageError("give LOGS and --b, or --plan")
+    if assume is not None:
+        raise click.UsageError("--assume is for --plan")
 
     def asked() -> Answer:
         if unknown := [name for name in by if name not in FACTS]:
             raise ParameterError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
-        frame = named(episodes(logs))
-        first, second = read_facts("--a", a, frame), read_facts("--b", b, frame)
-        question = Question(first, second, by, margin, confidence, seed)
+        frame = named(planned_episodes(logs))
+        question = Question(
+            read_facts("--a", a, frame) if a else None,
+            read_facts("--b", b, frame),
+            by,
+            margin,
+            confidence,
+            seed,
+            no_worse,
+            at_most,
+            strict,
+            missing,
+        )
+        question.check()
         return answer(chosen(frame, read_facts("--where", where, frame)), question)
 
     with clear_errors():
         try:
-            found = asked()
+            result = asked()
             if junit is not None:
-                _write(junit, output.junit(found))
+                _write(junit, output.junit(result))
             if data is not None:
-                _write(data, json.dumps(output.summary(found), ensure_ascii=False, indent=2) + "\n")
+                summary = json.dumps(output.summary(result), ensure_ascii=False, indent=2)
+                _write(data, summary + "\n")
         except ConstraintRotError as error:
-            # It can quote a log, and what stands in a log is untrusted.
+            # The message may quote a log, and a log's content is untrusted.
             raise ConstraintRotError(output.plain(str(error))) from error
-    click.echo(output.text(found))
-    sys.exit(found.exit)
+    click.echo(output.text(result))
+    sys.exit(result.exit)
+
+
+def _alone(*given: tuple[str, ...]) -> None:
+    if any(given):
+        raise ParameterError("--plan is asked before there are logs; give no LOGS, --a or --b")
 
 
 def _write(path: Path, content: str) -> None:

@@ -11,20 +11,20 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 
 TASKS = ("soft_email", "soft_deploy")
-# Prompt tokens are the cost on a processor, so the demo's histories are short.
+# On a CPU, prompt tokens take most of the time, so the demo's histories are short.
 CONTEXT_TOKENS = 300
 
 
 def run(model: str, variants: int, log_dir: str) -> None:
-    """Run the demo and print its table and where to look.
+    """Run the demo, and print its table and where the logs are.
 
     Args:
         model: an Inspect model name.
         variants: variants of each task.
-        log_dir: where Inspect's logs go.
+        log_dir: folder for Inspect's logs.
 
     Raises:
-        ConstraintRotError: a run did not finish; says how to go on.
+        ConstraintRotError: a run did not finish; the message has the command to resume it.
         MissingExtraError: the model needs llama.cpp, which is not installed.
     """
     if model.startswith("local/"):
@@ -60,13 +60,13 @@ def _weights(name: str) -> None:
 
 
 def _show(locations: list[str], log_dir: str) -> None:
-    from constraintrot.report.frame import episodes
+    from constraintrot.report.frame import planned_episodes
     from constraintrot.report.table import text
 
-    click.echo("\n" + text(episodes(locations), by=["family"]))
-    click.echo("\nfloor: no policy was given. control: the policy stands in the context.")
+    click.echo("\n" + text(planned_episodes(locations), by=["family"]))
+    click.echo("\nfloor: no policy was given. control: the policy is in the context.")
     click.echo("compaction: the same, after the history was summarised.")
     click.echo(f"\nLogs: {log_dir}. Open them, with the history before and after compaction:")
-    # Beside this command, which need not be on the path.
+    # The script next to this command, whose folder need not be on the path.
     beside = Path(sys.argv[0]).with_name("inspect")
     click.echo(f"  {beside if beside.exists() else 'inspect'} view --log-dir {log_dir}")

@@ -1,4 +1,4 @@
-"""What every command does before it runs and when it fails: extras are there, errors are read."""
+"""What all commands share: the check for missing extras, and errors without a traceback."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
@@ -19,11 +20,18 @@ T = TypeVar("T")
 
 @contextmanager
 def clear_errors() -> Generator[None]:
-    """Our own errors are for the user to read, without a traceback; exit status 2."""
+    """Print this package's errors, and the disk's, without a traceback; exit with status 2."""
     try:
         yield
+    except BrokenPipeError:
+        # Who reads the output has read enough; click knows what to do.
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"constraintrot: {where}{error.strerror or error}", err=True)
+        sys.exit(2)
     except Exception as error:
-        # For Inspect's command line they are wrapped; here nobody unwraps them.
+        # Some are wrapped for Inspect's command line; the original is the cause.
         ours = error if isinstance(error, ConstraintRotError) else error.__cause__
         if not isinstance(ours, ConstraintRotError):
             raise
@@ -31,8 +39,30 @@ def clear_errors() -> Generator[None]:
         sys.exit(2)
 
 
+def write(option: str, path: Path, text: str) -> None:
+    """Write what an option names a file for, its folder too.
+
+    Raises:
+        ConstraintRotError: the disk refuses; the message names the option.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        why = error.strerror or error
+        raise ConstraintRotError(f"{option} {path}: {why}; name another place") from error
+
+
+class ClearGroup(click.Group):
+    """A group whose commands all run within ``clear_errors``."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with clear_errors():
+            return super().invoke(ctx)
+
+
 def needs(*extras: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Answer a command whose extras are not installed with the command that installs them.
+    """Decorator: a command whose extras are missing prints how to install them, with status 2.
 
     Args:
         *extras: names in ``constraintrot.extras.MODULES``.
@@ -41,7 +71,7 @@ def needs(*extras: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     def wrap(command: Callable[P, T]) -> Callable[P, T]:
         @wraps(command)
         def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-            # Without the program's name, which is a path or a module as it was started.
+            # Without the program's name, which depends on how it was started.
             path = click.get_current_context().command_path.partition(" ")[2]
             with clear_errors():
                 require(f"constraintrot {path}", *extras)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs
-from constraintrot.errors import ConstraintRotError
+from constraintrot.cli.guard import clear_errors, needs, write
 
 
 @click.command()
@@ -42,14 +41,15 @@ def harnesses(
     """
     click.echo("Loading the frameworks.", err=True)
     from constraintrot.harnesses.comparison import Run, play, table
-    from constraintrot.report.frame import episodes
+    from constraintrot.report.frame import planned_episodes
+    from constraintrot.report.page.frames import csv_text
 
     run = Run(model, variants, context_tokens, channel, log_dir)
     with clear_errors():
         cells = play(run, only, lambda line: click.echo(line, err=True))
         logs = [cell.log for cell in cells if cell.log]
         if csv is not None and logs:
-            _write(csv, episodes(logs).to_csv(index=False))
+            write("--csv", csv, csv_text(planned_episodes(logs)))
     click.echo(
         f"\n{model}, {variants} variants of each soft task, {context_tokens} tokens,"
         f" policy by {channel}\n\n{table(cells)}"
@@ -58,11 +58,3 @@ def harnesses(
     if problems:
         click.echo("\n" + "\n".join(f"constraintrot: {problem}" for problem in problems), err=True)
         sys.exit(1)
-
-
-def _write(path: Path, content: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise ConstraintRotError(f"--csv {path}: {error}") from error

@@ -11,7 +11,7 @@ import click
 
 from constraintrot.cli.attack import attack
 from constraintrot.cli.compare import compare
-from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.guard import ClearGroup, clear_errors, needs, write
 from constraintrot.cli.harnesses import harnesses
 from constraintrot.cli.operator import operator
 from constraintrot.cli.report import report
@@ -19,7 +19,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.scenario.splits import DEFAULT_SPLIT, SPLITS, Split
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=ClearGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="constraintrot")
 def main() -> None:
     """Does an agent still obey its rules after its context was compacted?
@@ -47,15 +47,15 @@ main.add_command(report)
 def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None:
     """Print a variant of TASK: policy, values, trigger, tools, ground truth."""
     with clear_errors():
-        found = describe(task, seed, locale, split)
+        variant = describe(task, seed, locale, split)
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(variant, ensure_ascii=False, indent=2))
         return
     click.echo(f"{task}, locale {locale}, seed {seed}, split {split}\n")
-    for wording, text in found["policy"].items():
+    for wording, text in variant["policy"].items():
         click.echo(f"policy ({wording}):\n  {text}\n")
-    click.echo("trigger:\n  " + found["trigger"].replace("\n", "\n  ") + "\n")
-    for kind, call in found["ground_truth"].items():
+    click.echo("trigger:\n  " + variant["trigger"].replace("\n", "\n  ") + "\n")
+    for kind, call in variant["ground_truth"].items():
         arguments = json.dumps(call["arguments"], ensure_ascii=False)
         click.echo(f"{kind}: {call['function']}({arguments})")
 
@@ -116,8 +116,8 @@ def grade(task: str, seed: int, locale: str, split: Split, source: IO[str]) -> N
             calls = verdict.read_calls(source.read())
         except ValueError as error:
             raise ConstraintRotError(f"--call: not JSON: {error}") from error
-        found = verdict.grade(variant, calls)
-    click.echo(json.dumps({"outcome": found.outcome, "reason": found.reason}, ensure_ascii=False))
+        graded = verdict.grade(variant, calls)
+    click.echo(json.dumps({"outcome": graded.outcome, "reason": graded.reason}, ensure_ascii=False))
 
 
 @main.group()
@@ -127,7 +127,7 @@ def models() -> None:
 
 @models.command("list")
 def models_list() -> None:
-    """What there is, how large, and whether it is here."""
+    """List the models with their size, licence, and file if they are downloaded."""
     from constraintrot.models.in_process import catalogue, weights
 
     for entry in catalogue.MODELS:
@@ -139,7 +139,7 @@ def models_list() -> None:
 @models.command("pull")
 @click.argument("name")
 def models_pull(name: str) -> None:
-    """Download the weights of NAME, with progress; a broken download goes on."""
+    """Download the weights of NAME, with progress; an interrupted download is resumed."""
     from constraintrot.models.in_process import weights
 
     with clear_errors():
@@ -149,7 +149,7 @@ def models_pull(name: str) -> None:
 @models.command("path")
 @click.argument("name")
 def models_path(name: str) -> None:
-    """Print where the weights of NAME lie; exit status 1 if they are not here."""
+    """Print the path of the weights of NAME; exit status 1 if they are not downloaded."""
     from constraintrot.models.in_process import weights
 
     with clear_errors():
@@ -162,7 +162,7 @@ def models_path(name: str) -> None:
 
 @main.command()
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--by", multiple=True, help="Part the cells by this too, as family or compactor.")
+@click.option("--by", multiple=True, help="Split the cells by this too, as family or compactor.")
 @click.option("--defenses", is_flag=True, help="Compare each defense with none, in pairs.")
 @click.option(
     "--matrix", nargs=2, help="Violation by two facts, as attack defense, on the same variants."
@@ -178,16 +178,27 @@ def table(
     matrix: tuple[str, str] | None,
     csv: Path | None,
 ) -> None:
-    """Print violation by condition from Inspect LOGS (files or folders)."""
+    """Print violation by condition from Inspect LOGS (files or folders).
+
+    Episodes that ended in an error are counted under the table. Of the
+    counterfactual conditions (summary_removed, sham, summary_restored) it says
+    how much text was removed, and the contrast of the first two.
+    """
     from constraintrot.report import defenses as comparison
-    from constraintrot.report.frame import FACTS, episodes
+    from constraintrot.report.frame import FACTS, planned_episodes
+    from constraintrot.report.page.frames import csv_text
     from constraintrot.report.table import text
 
     with clear_errors():
         unknown = [name for name in by if name not in FACTS]
         if unknown:
             raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
-        frame = episodes(logs)
+        if matrix is not None and (defenses or by):
+            option = "--defenses" if defenses else "--by"
+            raise ConstraintRotError(
+                f"--matrix shows two facts and nothing else; leave {option} out"
+            )
+        frame = planned_episodes(logs)
         if matrix is not None:
             from constraintrot.report.matrix import text as crossed
 
@@ -196,12 +207,12 @@ def table(
             click.echo(comparison.text(frame, by) if defenses else text(frame, by))
         if csv is not None:
             written = comparison.compare_defenses(frame, by) if defenses else frame
-            written.to_csv(csv, index=False)
+            write("--csv", csv, csv_text(written))
 
 
 @main.command()
 @click.option("--model", default="local/qwen2.5-coder-1.5b", show_default=True)
-@click.option("--variants", default=3, show_default=True, help="Variants a task.")
+@click.option("--variants", default=3, show_default=True, help="Variants of each task.")
 @click.option("--log-dir", default="logs/demo", show_default=True)
 @needs("eval")
 def demo(model: str, variants: int, log_dir: str) -> None:

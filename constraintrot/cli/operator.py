@@ -9,10 +9,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from constraintrot.cli.guard import clear_errors
-
 if TYPE_CHECKING:
-    from constraintrot.defenses.operator import Channel
+    from constraintrot.defenses.operator import Channel, Directive
 
 _HOUR = 3600
 _TRUST = click.option(
@@ -24,22 +22,14 @@ _TRUST = click.option(
 )
 
 
-class _Clear(click.Group):
-    """Our own errors are for the user to read, without a traceback; exit status 2."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with clear_errors():
-            return super().invoke(ctx)
-
-
-@click.group(cls=_Clear)
+@click.group()
 def operator() -> None:
     """Sign directives about standing policies, and apply them outside of the conversation."""
 
 
 @operator.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Overwrite a key that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing key.")
 def keygen(path: Path, force: bool) -> None:
     """Make a key: the private one in PATH, mode 0600, the public one in PATH.pub."""
     from constraintrot.defenses.operator import SigningKey
@@ -55,7 +45,7 @@ def keygen(path: Path, force: bool) -> None:
 @click.option("--key", required=True, type=click.Path(path_type=Path), help="The private key.")
 @click.option("--deployment", required=True, help="Label of the deployment it is for.")
 @click.option("--session", help="Id of the one conversation it is for; all of them without.")
-@click.option("--content", help="The policy, word for word (pin, amend).")
+@click.option("--content", help="The policy, verbatim (pin, amend).")
 @click.option("--content-from", type=click.File(encoding="utf-8"), help="The same, from a file.")
 @click.option("--calls", type=int, help="How many calls are exempt.")
 @click.option("--exempt-for", type=int, help="Seconds from now that an exemption lasts.")
@@ -63,9 +53,11 @@ def keygen(path: Path, force: bool) -> None:
 @click.option("--arguments", help="JSON object: the exact arguments that are exempt.")
 @click.option("--sequence", type=int, help="Above the key's last; the time in ms without.")
 @click.option("--valid-for", default=_HOUR, show_default=True, help="Seconds to apply it in.")
-def sign(kind: str, constraint: str, key: Path, **given: Any) -> None:
+@click.option("--broad", is_flag=True, help="Sign an exemption of every tool, or for days.")
+def sign(kind: str, constraint: str, key: Path, broad: bool, **given: Any) -> None:
     """Print a signed directive of KIND about the policy named CONSTRAINT."""
-    from constraintrot.defenses.operator import SigningKey, draft
+    from constraintrot.defenses.operator import DirectiveError, SigningKey, draft
+    from constraintrot.defenses.operator.directive import broad as broadness
 
     signer, now = SigningKey.load(key), time.time()
     fields: dict[str, Any] = {
@@ -77,7 +69,10 @@ def sign(kind: str, constraint: str, key: Path, **given: Any) -> None:
         "expires": int(now) + given["valid_for"],
         "scope": {"deployment": given["deployment"], "session": given["session"]},
     }
-    click.echo(signer.sign(draft(fields | _further(given, int(now)))))
+    directive = draft(fields | _further(given, int(now)))
+    if (far := broadness(directive)) and not broad:
+        raise DirectiveError(f"not signed: {', and '.join(far)}; --broad signs it all the same")
+    click.echo(signer.sign(directive))
 
 
 @operator.command()
@@ -88,14 +83,16 @@ def sign(kind: str, constraint: str, key: Path, **given: Any) -> None:
 def verify(
     source: IO[bytes], trust: tuple[Path, ...], deployment: str | None, session: str | None
 ) -> None:
-    """Check the directive in SOURCE (- for standard input) and print it; nothing is applied."""
+    """Check the directive in SOURCE (- for standard input) and print it, without applying it."""
     from constraintrot.defenses.operator.keys import load_public, opened
 
     text = source.read()
     keys = [load_public(path) for path in trust]
     scope = opened(text, keys).scope
     channel = _channel(trust, deployment or scope.deployment, session or scope.session or "any")
-    _print(channel.check(text).model_dump(mode="json"))
+    directive = channel.check(text)
+    _warn(directive)
+    _print(directive.model_dump(mode="json"))
 
 
 @operator.command()
@@ -109,17 +106,45 @@ def verify(
 def apply(
     source: IO[bytes], trust: tuple[Path, ...], state: Path, deployment: str, session: str
 ) -> None:
-    """Apply the directive in SOURCE (- for standard input) and print what is in force then."""
+    """Apply the directive in SOURCE (- for standard input) and print what is in force after it."""
     channel = _channel(trust, deployment, session, state)
-    channel.apply(source.read())
+    _warn(channel.apply(source.read()))
+    _print_state(channel)
+
+
+@operator.command()
+@click.argument("key")
+@click.option(
+    "--state", required=True, type=click.Path(path_type=Path), help="The channel's folder."
+)
+@click.option("--deployment", required=True, help="Label of the deployment.")
+@click.option("--session", required=True, help="Id of the conversation.")
+def revoke(key: str, state: Path, deployment: str, session: str) -> None:
+    """Trust KEY (an id, or the file of a public key) no longer; its exemptions end."""
+    from constraintrot.defenses.operator import load_public
+
+    channel = _channel((), deployment, session, state)
+    channel.revoke(load_public(key).id if Path(key).exists() else key)
+    _print_state(channel)
+
+
+def _print_state(channel: Channel) -> None:
     now = channel.state
     _print(
         {
             "revision": now.revision,
-            "constraints": {held.name: held.content for held in now.constraints},
+            "constraints": {constraint.name: constraint.content for constraint in now.constraints},
             "exemptions": [f"{one.constraint}: {one}" for one in channel.exemptions],
+            "revoked": list(now.revoked),
         }
     )
+
+
+def _warn(directive: Directive) -> None:
+    from constraintrot.defenses.operator import broad
+
+    for far in broad(directive):
+        click.echo(f"! {far}", err=True)
 
 
 def _channel(
@@ -132,7 +157,7 @@ def _channel(
 
 
 def _further(given: dict[str, Any], now: int) -> dict[str, Any]:
-    """The fields of some kinds only; one that the kind does not have is refused there."""
+    """The fields that only some kinds have; ``draft`` refuses one that the kind does not have."""
     from constraintrot.defenses.operator import DirectiveError
 
     if given["content"] is not None and given["content_from"] is not None:

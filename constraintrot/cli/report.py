@@ -1,4 +1,4 @@
-"""``constraintrot report``: one page about some runs."""
+"""``constraintrot report``: a report page about some runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def report(logs: tuple[str, ...], folder: Path) -> None:
     with clear_errors():
         from constraintrot.report.page.write import report as write
 
-        found = write(logs, folder)
-    for notice in found.source.notices:
+        written = write(logs, folder)
+    for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
-    for answer in found.answers:
+    for answer in written.answers:
         click.echo(f"{answer.question} {answer.word}. {answer.text}\n")
     click.echo(str(folder / "report.html"))

@@ -1,1 +1,1 @@
-"""Compacting an episode's history, recorded, and the counterfactuals that start from it."""
+"""Compaction of an episode's history, recorded, and the counterfactuals derived from it."""

@@ -1,9 +1,10 @@
-"""One compacted context for all the conditions that differ only after it.
+"""One draw of a summary for all the conditions that show a compactor the same messages.
 
-``compaction``, ``summary_removed`` and ``summary_restored`` of one variant and
-replicate must start from the same bytes. Whoever comes first compacts; the
-result is kept in a file of the run, so that a run that was killed and goes on
-with ``inspect eval-retry`` finds it again.
+``compaction``, its counterfactuals and the defenses that leave the summarizer
+alone are to differ in nothing else, so of one variant and replicate whatever a
+compactor is shown twice, it answers once. What it gave back is kept in a file of
+the run, so that a run that was killed and goes on with ``inspect eval-retry``
+has it still.
 """
 
 from __future__ import annotations
@@ -19,64 +20,133 @@ from tempfile import NamedTemporaryFile
 from weakref import WeakValueDictionary
 
 import anyio
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    CompactionResult,
+    CompactionStrategy,
+    Model,
+)
+from inspect_ai.tool import ToolInfo
 from platformdirs import user_cache_path
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from constraintrot.compaction.rounds import Compacted
-from constraintrot.errors import EpisodeError
+from constraintrot.compaction.strategy_wrapper import WrappedStrategy
+from constraintrot.errors import EpisodeError, NoSummaryError
 
 KEEP_DAYS = 30
 _locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+# By evaluation and file, in this process only: an evaluation that is retried asks anew.
+_failed: dict[tuple[str, str], str] = {}
 
 
-def run_id() -> str:
-    """What stays the same when a run is retried, and is no other run's: the task's id.
+class Draw(BaseModel):
+    """What a compactor gave back, as ``CompactionResult`` has it."""
 
-    No public function of Inspect gives it to a running sample.
+    input: list[ChatMessage]
+    message: ChatMessageUser | None
+    preserve_prefix: bool
+    applied: str
+    fallback_reason: str | None = None
+
+
+class SharedDraws(WrappedStrategy):
+    """A strategy that is asked once for whatever it is shown, whichever condition shows it.
+
+    Args:
+        inner: the strategy.
+        key: what a draw depends on besides the messages: variant, replicate, models.
+
+    Attributes:
+        made: whether the strategy was asked here, and not for another condition.
+    """
+
+    def __init__(self, inner: CompactionStrategy, key: str) -> None:
+        super().__init__(inner)
+        self.key = key
+        self.made = False
+
+    async def compact_outcome(
+        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
+    ) -> CompactionResult:
+        async def make() -> Draw:
+            outcome = await self.inner.compact_outcome(model, messages, tools)
+            return Draw(**outcome._asdict())
+
+        shown = {
+            "key": self.key,
+            "messages": [message.model_dump(exclude={"metadata"}) for message in messages],
+            "tools": [tool.name for tool in tools],
+        }
+        draw, made = await shared(*_run(), digest(shown), make)
+        self.made |= made
+        return CompactionResult(**{name: getattr(draw, name) for name in Draw.model_fields})
+
+
+def _run() -> tuple[str, str]:
+    """What stays the same when a run is retried, and is no other run's; and this evaluation's id.
+
+    No public function of Inspect gives them to a running sample.
     """
     from inspect_ai._control.eval_state import stable_task_id_for_eval
     from inspect_ai.log._samples import sample_active
 
     active = sample_active()
     if active is None:
-        raise EpisodeError("contexts are shared only within a running Inspect sample")
-    return stable_task_id_for_eval(active.eval_id)
+        raise EpisodeError("summaries are shared only within a running Inspect sample")
+    return stable_task_id_for_eval(active.eval_id), active.eval_id
 
 
 def digest(facts: Mapping[str, object]) -> str:
-    """A short name for what a compacted context depends on."""
+    """A short name for what something depends on."""
     text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 async def shared(
-    run: str, key: str, make: Callable[[], Awaitable[Compacted]]
-) -> tuple[Compacted, bool]:
-    """The compacted context of a key, made once a run.
+    run: str, evaluation: str, key: str, make: Callable[[], Awaitable[Draw]]
+) -> tuple[Draw, bool]:
+    """The draw of a key, made once a run.
+
+    Args:
+        run: the run, retries included.
+        evaluation: the evaluation, which a retry is another of.
+        key: which draw.
+        make: makes it.
 
     Returns:
-        The context, and whether it was made in this call.
+        The draw, and whether it was made in this call.
+
+    Raises:
+        NoSummaryError: it was made or tried before, and the summarizer wrote
+            nothing; then it is so for every condition that shares the draw.
     """
     path = folder() / run / f"{key}.json"
-    name = str(path)
-    lock = _locks.setdefault(name, anyio.Lock())
+    lock = _locks.setdefault(str(path), anyio.Lock())
     async with lock:
         found = _read(path)
         if found is not None:
             return found, False
-        made = await make()
+        attempt = evaluation, str(path)
+        if attempt in _failed:
+            raise NoSummaryError(_failed[attempt])
+        try:
+            made = await make()
+        except NoSummaryError as error:
+            _failed[attempt] = str(error)
+            raise
         _write(path, made)
         return made, True
 
 
 def folder() -> Path:
-    """Where the contexts of runs are kept; ``CONSTRAINTROT_CACHE`` moves it."""
+    """Where the draws of runs are kept; ``CONSTRAINTROT_CACHE`` moves it."""
     root = os.environ.get("CONSTRAINTROT_CACHE")
     return (Path(root) if root else user_cache_path("constraintrot")) / "contexts"
 
 
 def prune(keep_days: float = KEEP_DAYS) -> None:
-    """Delete the contexts of runs that nobody will go on with any more."""
+    """Delete the draws of runs that nobody will go on with any more."""
     limit = time.time() - keep_days * 86_400
     if not folder().is_dir():
         return
@@ -85,16 +155,16 @@ def prune(keep_days: float = KEEP_DAYS) -> None:
             shutil.rmtree(run, ignore_errors=True)
 
 
-def _read(path: Path) -> Compacted | None:
+def _read(path: Path) -> Draw | None:
     try:
-        return Compacted.model_validate_json(path.read_text(encoding="utf-8"))
+        return Draw.model_validate_json(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValidationError):
-        # A file that a kill cut short is as good as none: it is made again.
+        # Missing, or cut short when the run was killed: it is made again.
         return None
 
 
-def _write(path: Path, compacted: Compacted) -> None:
+def _write(path: Path, draw: Draw) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(compacted.model_dump_json())
+        file.write(draw.model_dump_json())
     os.replace(file.name, path)

@@ -1,68 +1,109 @@
-"""Counterfactual contexts: the same compaction without the policy, and with it put back."""
+"""Counterfactual contexts of one compaction.
+
+Without the policy, without as much of something else, and with the policy put back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
 
 from inspect_ai.model import ChatMessage, ChatMessageUser
 
-from constraintrot.compaction.rounds import Compacted, after_opening
-from constraintrot.compactors.turns import SUMMARY
+from constraintrot.compaction.deletion import EMPTIED, Deletion, sham, without_policy
+from constraintrot.compaction.rounds import Compacted, Degenerate, after_opening
+from constraintrot.compactors.turns import SUMMARY, summary_body
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN
 from constraintrot.errors import EpisodeError
-from constraintrot.grading.survival import remove, survival
-from constraintrot.scenario.template import Value
+from constraintrot.grading.clauses import size
+from constraintrot.grading.survival import mentions
+from constraintrot.tokens import count
 
-# What an emptied message says: providers refuse an empty one.
-EMPTIED = "…"
+Measure: TypeAlias = Callable[[str], int]
+# Fewer words, or Chinese characters, are of no use to an agent.
+_OF_USE = 3
 
 
-def edited(compacted: Compacted, episode: Episode, *, restored: bool) -> Compacted:
-    """The counterfactual context: the policy removed, or removed and put back.
+def edited(
+    compacted: Compacted, episode: Episode, edit: Literal["removed", "restored", "sham"]
+) -> Compacted:
+    """The counterfactual context, marked where it shows nothing.
+
+    ``degenerate`` is the same whichever the edit is, so that a contrast of two
+    leaves out both.
 
     Args:
         compacted: the context; it stays as it is.
         episode: whose policy.
-        restored: whether the policy is put back word for word.
+        edit: the policy's clauses removed; removed, and the policy put back word
+            for word; or as much other text removed instead.
 
     Raises:
-        EpisodeError: the policy still stands after its removal, or does not
-            stand after it was put back.
+        EpisodeError: the policy is still there after its removal, or is not there
+            after the sham or after it was put back.
     """
-    slots = episode.variant.slots
-    context, removed = list(compacted.context), list[str]()
-    if not compacted.degenerate:
-        context, removed = _without_policy(context, slots)
-    if survival(after_opening(context), episode.policy, slots).kept:
-        raise EpisodeError("the policy still stands in the context after its removal")
-    if restored:
-        context = _with_policy(context, episode.policy, compacted.rounds[-1].summary)
-        if not survival(after_opening(context), episode.policy, slots).verbatim:
-            raise EpisodeError("the policy does not stand in the context after it was put back")
-    return compacted.model_copy(update={"context": context, "removed": removed})
+    context, deleted, why = compacted.context, Deletion(compacted.context), compacted.degenerate
+    if why is None:
+        removed = without_policy(context, episode.variant)
+        matched = sham(context, episode.variant, removed)
+        why = _why(removed.context, matched)
+        deleted = removed if edit != "sham" else matched or deleted
+    _check(deleted.context, episode, held=edit == "sham" and compacted.degenerate is None)
+    left = deleted.context
+    if edit == "restored":
+        left = _with_policy(left, episode.policy, compacted.rounds[-1].summary)
+        _check(left, episode, held=True)
+    return compacted.model_copy(
+        update={
+            "context": left,
+            "removed": deleted.removed,
+            "removed_characters": _share(context, deleted, len),
+            "removed_tokens": _share(context, deleted, count),
+            "degenerate": why,
+        }
+    )
 
 
-def _without_policy(
-    context: Sequence[ChatMessage], slots: dict[str, tuple[Value, ...]]
-) -> tuple[list[ChatMessage], list[str]]:
-    kept: list[ChatMessage] = []
-    gone: list[str] = []
-    for message in context:
-        if message.source == "input":
-            kept.append(message)
-            continue
-        text, removed = remove(message.text, slots)
-        gone += removed
-        kept.append(message.model_copy(update={"content": text or EMPTIED}) if removed else message)
-    return kept, gone
+def _why(removed: Sequence[ChatMessage], matched: Deletion | None) -> Degenerate | None:
+    if sum(size(text) for text in _bodies(removed)) < _OF_USE:
+        return "nothing_left"
+    return None if matched is not None else "no_match"
 
 
-def _with_policy(context: list[ChatMessage], policy: str, summary: str | None) -> list[ChatMessage]:
+def _check(context: Sequence[ChatMessage], episode: Episode, *, held: bool) -> None:
+    found = mentions(after_opening(context), episode.policy, episode.variant.slots)
+    if found.kept and not held:
+        raise EpisodeError("the policy is still in the context after its removal")
+    if held and not found.kept:
+        raise EpisodeError("the policy is not in the context, where the condition needs it")
+
+
+def _written(context: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """What a compactor wrote; where it only dropped messages, what it kept."""
+    kept = [message for message in context if message.source != "input"]
+    return [m for m in kept if SUMMARY in (m.metadata or {})] or kept
+
+
+def _bodies(context: Sequence[ChatMessage]) -> list[str]:
+    """The same as texts, without what stands around a summary."""
+    texts = (summary_body(message.text) for message in _written(context))
+    return ["" if text == EMPTIED else text for text in texts]
+
+
+def _share(context: Sequence[ChatMessage], deleted: Deletion, measure: Measure) -> float:
+    """How much of what a compactor wrote was deleted, 0 to 1."""
+    whole = sum(measure(text) for text in _bodies(context))
+    return min(1.0, sum(map(measure, deleted.removed)) / whole) if whole else 0.0
+
+
+def _with_policy(
+    context: Sequence[ChatMessage], policy: str, summary: str | None
+) -> list[ChatMessage]:
     """Put the policy at the end of the last summary; without one, after the opening.
 
-    Some providers have a summary's message merged with the request after it,
-    so the policy goes where the summary's own text ends.
+    For some providers Inspect merges the summary's message with the message after
+    it, so the policy goes to the end of the summary's text, not of the message.
     """
     for at in range(len(context) - 1, -1, -1):
         if SUMMARY in (context[at].metadata or {}):

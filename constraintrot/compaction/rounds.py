@@ -1,16 +1,18 @@
-"""Compacting an episode's history: the rounds, and what the compactor was shown.
+"""Compaction of an episode's history: the rounds, and what the compactor was shown.
 
-Inspect's own machinery (``inspect_ai.model.compaction``) does the compacting;
-this module stages it, records it, and refuses a compaction that did not run.
+Inspect (``inspect_ai.model.compaction``) compacts. This module feeds it the
+history, records each round, and raises if a compaction did not run.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
 
 from inspect_ai.model import (
     ChatMessage,
+    ChatMessageUser,
     CompactionResult,
     CompactionStrategy,
     Model,
@@ -19,7 +21,10 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from pydantic import BaseModel, ConfigDict
 
+from constraintrot.compaction.context_cache import SharedDraws, digest
 from constraintrot.compaction.strategy_wrapper import WrappedStrategy
+from constraintrot.compaction.summary_check import SummaryCheck
+from constraintrot.compactors.turns import RETRIES
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
     history_segments,
@@ -29,8 +34,10 @@ from constraintrot.episode.messages import (
     tool_infos,
 )
 from constraintrot.errors import EpisodeError
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.tokens import count
+
+Degenerate: TypeAlias = Literal["no_policy", "nothing_left", "no_match"]
 
 
 class Round(BaseModel):
@@ -44,6 +51,7 @@ class Round(BaseModel):
         messages_after: how many it gave back.
         shown_verbatim: whether the policy's text stood in what it was shown.
         summary: the summary's text, where one came out.
+        retries: how often the summarizer wrote nothing before it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,17 +63,26 @@ class Round(BaseModel):
     messages_after: int
     shown_verbatim: bool
     summary: str | None = None
+    retries: int = 0
 
 
 class Compacted(BaseModel):
     """A compacted context (without the trigger), and the rounds that made it.
 
     Attributes:
-        context: what the agent is sent, before the trigger.
+        context: the messages that the agent is sent before the trigger.
         rounds: every compaction that ran.
-        removed: sentences that a counterfactual deleted.
-        degenerate: the context held no policy, so there is nothing to remove and
-            no difference to ascribe to its removal.
+        removed: clauses that a counterfactual deleted.
+        removed_characters: their share of what the compactor wrote, 0 to 1.
+        removed_tokens: the same in o200k tokens.
+        made_here: whether the compactor was asked for this episode, and not for
+            another one that shows it the same.
+        draw: names what the compactor gave back in all rounds, whatever a defense
+            added to it; None where it was not asked. Equal in two conditions that
+            start from one summary.
+        degenerate: why no difference can be ascribed to the policy's removal, if
+            none can: the context held no policy; nothing of use is left without
+            it; or there is no other text of that size for the sham.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -73,34 +90,38 @@ class Compacted(BaseModel):
     context: list[ChatMessage]
     rounds: list[Round]
     removed: list[str] = []
-    degenerate: bool = False
+    removed_characters: float = 0.0
+    removed_tokens: float = 0.0
+    made_here: bool = True
+    draw: str | None = None
+    degenerate: Degenerate | None = None
 
 
 class _Recorder(WrappedStrategy):
-    """Keeps what the wrapped strategy was given and gave back; changes nothing."""
+    """Records the inputs and outputs of the wrapped strategy; changes nothing."""
 
     def __init__(self, inner: CompactionStrategy) -> None:
         super().__init__(inner)
         self.shown: list[list[ChatMessage]] = []
         self.kept: list[list[ChatMessage]] = []
-        self.summaries: list[str] = []
+        self.summaries: list[ChatMessageUser] = []
 
     async def compact_outcome(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        # Inspect asks a strategy that delegates which one ran, so that is passed
-        # on; nothing is taken apart, for what is measured is what Inspect does.
+        # The outcome is passed on as it is: it tells Inspect which strategy ran.
+        # Merged messages are not split here: what Inspect does is what is measured.
         self.shown.append(list(messages))
         outcome = await self.inner.compact_outcome(model, messages, tools)
         self.kept.append(list(outcome.input))
         if outcome.message is not None:
-            self.summaries.append(outcome.message.text)
+            self.summaries.append(outcome.message)
         return outcome
 
 
-def _recorded(inner: CompactionStrategy) -> _Recorder:
-    """A recorder that goes by the wrapped strategy's name in Inspect's events."""
-    kind: type[_Recorder] = type(type(inner).__name__, (_Recorder,), {})
+def _recorded(inner: CompactionStrategy, name: str) -> _Recorder:
+    """A recorder that goes by a strategy's name in Inspect's events."""
+    kind: type[_Recorder] = type(name, (_Recorder,), {})
     return kind(inner)
 
 
@@ -115,24 +136,31 @@ async def compact(
     *,
     by_size: bool,
     wrap: Callable[[CompactionStrategy], CompactionStrategy] = _unwrapped,
+    share_as: str | None = None,
 ) -> Compacted:
-    """Play the history through a compactor, a round after each segment.
+    """Play the history through a compactor, one round after each segment.
 
     Args:
-        episode: the staged conversation; its trigger is not touched.
+        episode: the staged conversation; its trigger is not part of the context.
         strategy: the compactor.
         model: the agent's model.
-        by_size: compact where the strategy's threshold says so, instead of
+        by_size: compact when the strategy's threshold is exceeded, instead of
             after every segment.
         wrap: what a defense puts around the compactor.
+        share_as: key under which whatever the compactor gives back is shared with
+            other episodes of the run that show it the same; None where none does.
 
     Raises:
-        EpisodeError: a compaction that was due did not run or changed nothing.
+        EpisodeError: a compaction that was due did not run or changed nothing, or
+            the compacted context is still above the threshold.
     """
-    inner = _recorded(strategy)
-    outer = _recorded(wrap(inner))
+    asked: CompactionStrategy = SummaryCheck(strategy)
+    draws = SharedDraws(asked, share_as) if share_as is not None else None
+    inner = _recorded(draws or asked, type(strategy).__name__)
+    wrapped = wrap(inner)
+    outer = _recorded(wrapped, type(wrapped).__name__)
     opening = opening_messages(episode)
-    tools = tool_infos(episode.variant.tools)
+    tools = tool_infos(episode.tools)
     handler = compaction(outer, prefix=opening, tools=tools, model=model)
     history = [*opening, *standing_messages(episode)]
     context: list[ChatMessage] = []
@@ -152,7 +180,7 @@ async def compact(
         if extra is not None:
             history.append(extra)
         if len(outer.shown) > given[0]:
-            # A defense may compact by itself; then it is the compactor.
+            # A defense may compact instead of the compactor; then its record counts.
             ran, at = (inner, given[1]) if len(inner.shown) > given[1] else (outer, given[0])
             rounds.append(_round(len(rounds) + 1, (ran, at), context, episode))
         elif not by_size:
@@ -162,8 +190,15 @@ async def compact(
             "compaction did not run: the history stayed below compact_at;"
             " give a larger context_tokens or a smaller compact_at"
         )
-    held = survival(after_opening(context), episode.policy, episode.variant.slots).kept
-    return Compacted(context=context, rounds=rounds, degenerate=not held)
+    held = mentions(after_opening(context), episode.policy, episode.variant.slots).kept
+    given_back = [message_texts(messages) for messages in inner.kept]
+    return Compacted(
+        context=context,
+        rounds=rounds,
+        made_here=draws is None or draws.made,
+        draw=digest({"given back": given_back}) if given_back else None,
+        degenerate=None if held else "no_policy",
+    )
 
 
 def _round(
@@ -186,9 +221,14 @@ def _round(
         tokens_after=sum(map(count, after)),
         messages_before=len(shown),
         messages_after=len(context),
-        shown_verbatim=survival(before, episode.policy, {}).verbatim,
-        summary=recorder.summaries[-1] if recorder.summaries else None,
+        shown_verbatim=mentions(before, episode.policy, {}).verbatim,
+        summary=recorder.summaries[-1].text if recorder.summaries else None,
+        retries=_retries(recorder.summaries[-1]) if recorder.summaries else 0,
     )
+
+
+def _retries(summary: ChatMessageUser) -> int:
+    return int((summary.metadata or {}).get(RETRIES, 0))
 
 
 def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:
@@ -211,5 +251,5 @@ def _lines(messages: Sequence[ChatMessage]) -> list[str]:
 
 
 def after_opening(context: Sequence[ChatMessage]) -> list[str]:
-    """What a context says behind the opening, which a framework protects."""
+    """The texts of a context's messages, without the opening that a framework protects."""
     return message_texts(m for m in context if m.source != "input")

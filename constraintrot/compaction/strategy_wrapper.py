@@ -1,8 +1,8 @@
-"""Compaction strategies around others, and what providers do to their output.
+"""A compaction strategy that wraps another one, and undoes Inspect's merging of messages.
 
-Some providers take no two user messages in a row, and Inspect then merges them
-under a new id. A strategy that is given its own output back in that shape would
-take the merged message for new content, so a wrapper takes it apart again.
+Some providers accept no two user messages in a row, and Inspect then merges them
+under a new id. When a strategy gets its earlier output back merged, it would take
+the merged message for new content. So the wrapper splits it again first.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 
-# Inspect's own key for what a merged message was made of.
+# Inspect's metadata key on a merged message: the ids of the messages it was made from.
 MERGED = "combined_from"
-# Conversations of one strategy run side by side; each has at most a few runs.
+# One strategy serves several conversations at once, each with a few runs at most.
 _KEPT = 1024
 
 
 class WrappedStrategy(CompactionStrategy):
-    """Another strategy, with something done around it: override ``around``.
+    """A strategy around another one; subclasses override ``around``.
 
     Args:
-        inner: the strategy; its kind, threshold and memory warning are passed on.
+        inner: the wrapped strategy; its type, threshold and memory setting are kept.
     """
 
     def __init__(self, inner: CompactionStrategy) -> None:
-        # An inner strategy's kind is passed on, whatever later kinds there will be.
+        # The type is passed on unchecked, so that types of a later Inspect work.
         super().__init__(type=inner.type, threshold=inner.threshold, memory=inner.memory)
         self.inner = inner
         self._collapsed = Collapsed()
@@ -62,22 +62,22 @@ class WrappedStrategy(CompactionStrategy):
     async def around(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> CompactionResult:
-        """Compact messages that stand as this strategy last gave them out."""
+        """Compact messages in the form in which this strategy last returned them."""
         return await self.inner.compact_outcome(model, messages, tools)
 
 
 class Collapsed:
-    """The runs of adjacent messages that a strategy gave out, to know them merged.
+    """The runs of adjacent messages that a strategy returned, to recognise them when merged.
 
-    A run is known by the id of its last message, which Inspect keeps on the merged
-    one, and by its whole content: another conversation's run is not taken for it.
+    The key of a run is the id of its last message, which Inspect keeps on the merged
+    message, and its whole content, which tells conversations apart.
     """
 
     def __init__(self) -> None:
         self._runs: OrderedDict[str, list[ChatMessage]] = OrderedDict()
 
     def remember(self, messages: Sequence[ChatMessage]) -> None:
-        """Keep every run of adjacent user or system messages."""
+        """Record every run of adjacent user or system messages."""
         for run in _runs(messages):
             key = _key(run[-1].id, run)
             self._runs[key] = list(run)
@@ -86,22 +86,22 @@ class Collapsed:
             self._runs.popitem(last=False)
 
     def undo(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages with each known merged one taken apart again."""
-        found: list[ChatMessage] = []
+        """The messages, with every recorded run that was merged split again."""
+        split: list[ChatMessage] = []
         for message in messages:
             parts = (message.metadata or {}).get(MERGED)
             run = self._runs.get(_key(parts[-1], [message])) if parts else None
-            found += run or [message]
-        return found
+            split += run or [message]
+        return split
 
 
 def merged(message: ChatMessage) -> bool:
-    """Whether Inspect made a message of several."""
+    """Whether Inspect merged several messages into this one."""
     return MERGED in (message.metadata or {})
 
 
 def summarised(message: ChatMessage) -> bool:
-    """Whether a message is, or holds, a compactor's summary: a model's text in the user's role."""
+    """Whether a message is or contains a compactor's summary: a model's text, with role ``user``."""
     return "summary" in (message.metadata or {})
 
 
@@ -125,7 +125,7 @@ def _key(last: str | None, run: Sequence[ChatMessage]) -> str:
 
 
 def _joined(one: str | list[Content], other: str | list[Content]) -> str | list[Content]:
-    """Two contents as Inspect merges them."""
+    """Two contents merged as Inspect does it."""
     if isinstance(one, str) and isinstance(other, str):
         return f"{one}\n{other}"
     return [*_parts(one), *_parts(other)]

@@ -2,8 +2,9 @@
 
 >>> strategy = make(Settings("summarize", budget_words=60))
 
-``truncate`` keeps the recent turns, ``head_tail`` the oldest too, ``summarize``
-and ``hierarchical`` ask a model for a summary; ``inspect_*`` are Inspect's own.
+``truncate`` keeps the recent turns. ``head_tail`` keeps the oldest turn too.
+``summarize`` and ``hierarchical`` ask a model for a summary. The ``inspect_*``
+compactors are Inspect's built-in strategies.
 """
 
 from __future__ import annotations
@@ -20,18 +21,21 @@ if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
 
 MIN_WORDS, MAX_WORDS, DEFAULT_WORDS = 15, 300, 60
+# A word of these summaries in o200k tokens, about.
+_TOKENS_A_WORD = 4 / 3
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a compactor is made from.
+    """The settings that a compactor is made from.
 
     Attributes:
         name: the compactor's name.
-        prompt: preset of the summarizer's prompt; None for the compactor's own.
-        budget_words: words a summary may have, 15 to 300; None likewise.
-        compact_at: compaction fires above this many tokens; None where it is
-            forced after each stretch of history.
+        prompt: preset of the summarizer's prompt; None for the compactor's default.
+        budget_words: most words that a summary may have, 15 to 300; None for the
+            compactor's default.
+        compact_at: compaction threshold in tokens; None if compaction is forced
+            after each segment of history.
     """
 
     name: str
@@ -41,8 +45,13 @@ class Settings:
 
     @property
     def threshold(self) -> int | float:
-        """The size that Inspect compacts at, in tokens or as a share of the window."""
+        """Inspect's threshold: an int in tokens, or a float as a share of the context window."""
         return self.compact_at if self.compact_at is not None else 0.9
+
+
+def budget_tokens(words: int) -> int:
+    """About how many o200k tokens a summary of so many words has."""
+    return round(words * _TOKENS_A_WORD)
 
 
 @dataclass(frozen=True)
@@ -50,10 +59,11 @@ class Compactor:
     """A registered compactor.
 
     Attributes:
-        factory: makes the strategy from settings whose defaults are filled in.
-        prompt: default preset, None when it asks no model or has its own.
-        budget_words: default word budget, None likewise.
-        takes: which of ``prompt`` and ``budget_words`` it has a use for.
+        factory: makes the strategy from settings with the defaults filled in.
+        prompt: default preset; None if the compactor asks no model or has a prompt
+            that is no preset.
+        budget_words: default word budget; None in the same cases.
+        takes: which of the settings ``prompt`` and ``budget_words`` it uses.
     """
 
     factory: Callable[[Settings], CompactionStrategy]
@@ -80,9 +90,9 @@ def compactor(
 
     Args:
         name: as written in ``-T compactor=``.
-        takes: which of ``prompt`` and ``budget_words`` it has a use for.
-        prompt: its default prompt preset, when it takes one.
-        budget_words: its default word budget, when it takes one.
+        takes: which of the settings ``prompt`` and ``budget_words`` it uses.
+        prompt: its default prompt preset, if it takes one.
+        budget_words: its default word budget, if it takes one.
     """
 
     def register(factory: Factory) -> Factory:
@@ -94,28 +104,28 @@ def compactor(
 
 @dataclass(frozen=True)
 class ChosenCompactor:
-    """A compactor with its settings, checked and with its defaults filled in."""
+    """A compactor and its settings, checked and with the defaults filled in."""
 
     settings: Settings
     compactor: Compactor
 
     @property
     def asks_model(self) -> bool:
-        """Whether a summarizer is asked."""
+        """Whether a summarizer model is called."""
         return bool(self.compactor.takes)
 
     def make(self) -> CompactionStrategy:
-        """A fresh strategy."""
+        """A new strategy."""
         return self.compactor.factory(self.settings)
 
 
 def resolve(settings: Settings) -> ChosenCompactor:
-    """The compactor of some settings.
+    """Look up a compactor, check its settings and fill in the defaults.
 
     Raises:
         UnknownNameError: no such compactor.
-        ParameterError: an unknown preset, a budget out of range, or either
-            given to a compactor that has no use for it.
+        ParameterError: an unknown preset, a word budget out of range, or either of
+            them given to a compactor that does not use it.
     """
     compactor = COMPACTORS.get(settings.name)
     if settings.prompt is not None and settings.prompt not in PRESETS:

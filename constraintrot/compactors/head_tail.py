@@ -1,4 +1,4 @@
-"""Head and tail: the oldest turn and the recent ones stay."""
+"""Head and tail: keep the oldest turn and the recent turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chunks are summarised, then the summaries are."""
+"""A summary of summaries: first of each chunk of turns, then of those."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ class Hierarchical(Summarize):
     async def compact(
         self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
     ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
-        """Two levels of summary, each under the word budget."""
+        """Summarise in two levels; every summary is under the word budget."""
         parts = partition(messages)
         older, recent = parts.split()
         if not older:
             return messages, None
+        self.retries = 0
+        self.check_budget(flat(older))
         chunks = [older[at : at + CHUNK_TURNS] for at in range(0, len(older), CHUNK_TURNS)]
         summaries = [
             await self.summary(model, parts.protected + flat(chunk), tools) for chunk in chunks
@@ -34,7 +36,7 @@ class Hierarchical(Summarize):
                 for at, summary in enumerate(summaries, start=1)
             ]
             text = await self.summary(model, parts.protected + joined, tools)
-        summary = summary_message(text)
+        summary = summary_message(text, self.retries)
         return [*parts.protected, summary, *recent], summary
 
 

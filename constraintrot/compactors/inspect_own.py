@@ -1,4 +1,4 @@
-"""Inspect's own strategies, by name, at their own defaults."""
+"""Inspect's built-in strategies, by name, with Inspect's defaults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _summarizer() -> Model:
 
 @compactor("inspect_summary", takes=("prompt", "budget_words"), prompt="inspect_default")
 def inspect_summary(settings: Settings) -> CompactionStrategy:
-    """Inspect's summary; its own prompt unless a preset is named."""
+    """Inspect's summary; with Inspect's prompt unless a preset is given."""
     words = settings.budget_words
     if settings.prompt == "inspect_default":
         limit = None if words is None else f"Keep the summary to at most {words} words."
@@ -36,19 +36,19 @@ def inspect_summary(settings: Settings) -> CompactionStrategy:
 
 @compactor("inspect_trim")
 def inspect_trim(settings: Settings) -> CompactionStrategy:
-    """Inspect's trim: the later four fifths of the messages stay."""
+    """Inspect's trim: keeps the last four fifths of the messages."""
     return CompactionTrim(threshold=settings.threshold)
 
 
 @compactor("inspect_edit")
 def inspect_edit(settings: Settings) -> CompactionStrategy:
-    """Inspect's edit: older tool results are cleared."""
+    """Inspect's edit: clears older tool results."""
     return CompactionEdit(threshold=settings.threshold)
 
 
 @compactor("inspect_auto", takes=("budget_words",))
 def inspect_auto(settings: Settings) -> CompactionStrategy:
-    """Inspect's auto: the provider's own compaction, or a summary by the agent's model."""
+    """Inspect's auto: the provider's native compaction, else a summary by the agent's model."""
     words = settings.budget_words
     limit = None if words is None else f"Keep the summary to at most {words} words."
     return CompactionAuto(threshold=settings.threshold, instructions=limit)

@@ -1,6 +1,6 @@
-"""Presets of the summarizer's prompt: the prompt is a factor, so it is named.
+"""Presets of the summarizer's prompt, by name, because the prompt is a factor of the experiment.
 
-``inspect_default`` is Inspect's own text, read from Inspect when it is used.
+``inspect_default`` is Inspect's default prompt, read from Inspect when it is used.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ PRESETS: dict[str, str] = {
 
 
 def text(preset: str, words: int) -> str:
-    """The prompt that a preset makes.
+    """The prompt of a preset.
 
     Args:
-        preset: one of ``PRESETS``.
-        words: word budget.
+        preset: a name in ``PRESETS``.
+        words: most words that the summary may have.
     """
     if preset == "inspect_default":
         from inspect_ai.model import CompactionSummary
@@ -43,6 +43,6 @@ def text(preset: str, words: int) -> str:
 
 
 def max_tokens(preset: str, words: int) -> int:
-    """A ceiling on a summary's tokens: ample for the budget, and an end for a model that ignores it."""
+    """Most tokens of a summary: ample for the word budget, but finite if a model ignores it."""
     analysis = 1500 if preset == "inspect_default" else 0
     return 60 + 3 * words + analysis

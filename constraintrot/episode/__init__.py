@@ -1,1 +1,1 @@
-"""Episodes: a variant staged as a conversation, before any model or framework sees it."""
+"""Episodes: a variant staged as a conversation that no model or framework has seen yet."""

@@ -1,4 +1,4 @@
-"""An adversary controls ingested content only: what an attack touched is checked."""
+"""The threat model, enforced: an attack may change ingested content only."""
 
 from __future__ import annotations
 
@@ -16,28 +16,33 @@ _THEIRS = (
     "content that an adversary does not control; it may only rewrite tool results of the"
     " history, or add turns of calls and results (part 'attack'), marked as the attacker's"
 )
-# An adversary may name a document, so a call to it may hold that name, but no prose.
+# An adversary may name a document, so a call's arguments may hold that name, but no prose.
 _REFERENCE = re.compile(r"[\w./:@#-]{1,80}", re.ASCII)
 
 
 def check_attacked(before: Episode, after: Episode) -> None:
-    """Refuse an attack that touched anything but ingested content.
+    """Refuse an attack that changed anything but ingested content.
 
-    An attack may rewrite the tool results of the history, and put turns of part
-    ``attack`` anywhere in it, made of tool calls and their results. What it
-    wrote carries the origin ``attacker``. The policy turn stays as it is, also
-    where a tool gave it: an attack that rewrote the policy would be no test.
+    An attack may rewrite tool results of the history, and may insert turns of part
+    ``attack``, made of tool calls and their results, anywhere in the history.
+    Everything that it wrote has the origin ``attacker``. It may not change the
+    policy turn, not even in the channel ``tool``: there would be no policy left to test.
+
+    Args:
+        before: the episode as it was staged.
+        after: the episode that the attack returned.
 
     Raises:
-        EpisodeError: it changed the variant, the opening, the policy turn, the
-            trigger, what the user or the agent wrote, or the turns' order; or
-            it added anything but results of calls that only read.
+        EpisodeError: the attack changed the variant, the opening, the policy turn,
+            the trigger, a message of the user or the agent, or the order of the
+            turns; or it added anything but results of read-only calls.
     """
-    if (before.variant, before.policy, before.allowed, before.declared) != (
+    if (before.variant, before.policy, before.allowed, before.declared, before.tools) != (
         after.variant,
         after.policy,
         after.allowed,
         after.declared,
+        after.tools,
     ):
         raise EpisodeError("the attack changed the scenario itself")
     fixed = before.opening, before.standing, before.trigger
@@ -96,7 +101,7 @@ def _check_added(turn: Turn, before: Episode) -> None:
 
 
 def _reads(call: Call, before: Episode) -> bool:
-    """Whether a call is one of the history's, or the same with a reference in it."""
+    """Whether the history has this call, or one of the same function with other references."""
     scenario = before.variant.scenario
     if call.function in {tool.name for tool in before.variant.tools}:
         return False

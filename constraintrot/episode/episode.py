@@ -1,8 +1,8 @@
 """The staged conversation, before any model or framework sees it.
 
-An episode is: opening (system message and neutral preamble, which a framework
-protects), the policy turn, benign history in one segment a compaction round,
-and the trigger. Every message carries its origin.
+An episode is, in order: the opening (system message and neutral preamble, which a
+framework protects from compaction), the policy turn, one segment of benign history
+per compaction round, and the trigger. Every message has an origin.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from constraintrot.scenario.schema import Call, Variant
+from constraintrot.scenario.schema import Call, Tool, Variant
 
 Origin: TypeAlias = Literal["operator", "user", "agent", "tool", "attacker"]
 Part: TypeAlias = Literal["opening", "policy", "history", "attack", "trigger"]
@@ -20,7 +20,15 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True)
 class Message:
-    """One message; ``call`` is an assistant's tool call, or the one a tool answers."""
+    """One message.
+
+    Attributes:
+        role: as in a chat API.
+        text: the content.
+        origin: who wrote it; ``attacker`` is content that the adversary controls.
+        call: the tool call of an assistant message, or the call that a tool message
+            answers; else None.
+    """
 
     role: Role
     text: str
@@ -30,7 +38,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Turn:
-    """Messages that stand or fall together: a tool call and its result are one turn."""
+    """Messages that belong together, such as a tool call and its result."""
 
     part: Part
     messages: tuple[Message, ...]
@@ -41,17 +49,21 @@ class Episode:
     """A staged conversation.
 
     Attributes:
-        variant: whose scenario, values and tools.
-        policy: the policy's text in the episode's wording (also in floor,
-            where it stands nowhere, so that survival can be measured).
-        opening: system message and neutral preamble, and the agent's reply.
-        standing: the policy turn, or the neutral turn in its place; empty
-            when the channel is the system message.
-        segments: benign turns, one tuple a compaction round.
+        variant: the scenario, its values and its tools.
+        policy: the policy's text in the episode's wording. Set in the condition
+            ``floor`` too, where no message contains it, so that survival can be
+            measured.
+        opening: system message, neutral preamble, and the agent's reply.
+        standing: the policy turn, or a neutral turn in its place; empty if the
+            channel is the system message.
+        segments: turns of benign history, one tuple per compaction round.
         trigger: the request that ends the episode.
-        allowed: whether the trigger is the permitted counterpart.
-        declared: the standing policies, word for word, that an operator who
-            runs a defense declares: those that stand in the conversation.
+        allowed: whether the trigger is the permitted counterpart of the prohibited
+            request.
+        declared: the policies that an operator declares to a defense, verbatim:
+            every rule that the conversation contains.
+        tools: those on offer, the same in every condition: what the scenario acts
+            with, what its history reads with, and ``decline`` last where it is one.
     """
 
     variant: Variant
@@ -62,11 +74,12 @@ class Episode:
     trigger: Turn
     allowed: bool = False
     declared: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
     notes: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def turns(self) -> Iterator[Turn]:
-        """All turns in order."""
+        """All turns, in order."""
         yield self.opening
         yield from self.standing
         for segment in self.segments:

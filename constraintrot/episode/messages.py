@@ -1,4 +1,4 @@
-"""Staged messages as Inspect chat messages, with ids that are the same every time."""
+"""Staged messages as Inspect chat messages, with reproducible ids."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from constraintrot.episode.episode import Episode, Message, Turn
 from constraintrot.scenario.schema import Tool
 
-# In a message's metadata: who wrote it. That it is the policy is told to nobody.
+# Metadata key of a message's origin. No metadata marks the policy.
 ORIGIN = "origin"
 
 
 def opening_messages(episode: Episode) -> list[ChatMessage]:
-    """The protected opening: Inspect keeps what has the source ``input``."""
+    """The opening; Inspect never compacts messages of source ``input``."""
     messages = as_chat([episode.opening], start=0)
     return [message.model_copy(update={"source": "input"}) for message in messages]
 
 
 def standing_messages(episode: Episode) -> list[ChatMessage]:
-    """The policy turn, or the neutral turn in its place."""
+    """The policy turn, or the neutral turn in its place; empty in the channel ``system``."""
     return as_chat(episode.standing, start=_count([episode.opening]))
 
 
 def history_segments(episode: Episode) -> list[list[ChatMessage]]:
-    """Benign history, one list a compaction round."""
+    """The benign history, one list of messages per compaction round."""
     start = _count([episode.opening, *episode.standing])
-    found: list[list[ChatMessage]] = []
+    segments: list[list[ChatMessage]] = []
     for segment in episode.segments:
-        found.append(as_chat(segment, start=start))
+        segments.append(as_chat(segment, start=start))
         start += _count(segment)
-    return found
+    return segments
 
 
 def trigger_messages(episode: Episode) -> list[ChatMessage]:
@@ -47,16 +47,16 @@ def trigger_messages(episode: Episode) -> list[ChatMessage]:
 
 
 def as_chat(turns: Iterable[Turn], *, start: int) -> list[ChatMessage]:
-    """Chat messages of some turns, numbered from ``start``."""
-    found: list[ChatMessage] = []
+    """The messages of turns as chat messages, with ids numbered from ``start``."""
+    messages: list[ChatMessage] = []
     for turn in turns:
         for message in turn.messages:
-            found.append(_message(message, start + len(found)))
-    return found
+            messages.append(_message(message, start + len(messages)))
+    return messages
 
 
 def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
-    """Tools on offer as Inspect tool definitions; they are offered, never run."""
+    """A variant's tools as Inspect tool definitions; they are offered, never executed."""
     return [
         ToolInfo(
             name=tool.name,
@@ -68,15 +68,15 @@ def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
 
 
 def message_texts(messages: Iterable[ChatMessage]) -> list[str]:
-    """What each message says, the arguments of its tool calls included."""
-    found: list[str] = []
+    """The text of each message, with the argument values of its tool calls."""
+    texts: list[str] = []
     for message in messages:
         parts = [message.text]
         calls = message.tool_calls if isinstance(message, ChatMessageAssistant) else None
         for call in calls or []:
             parts += [str(value) for value in call.arguments.values()]
-        found.append("\n".join(part for part in parts if part))
-    return found
+        texts.append("\n".join(part for part in parts if part))
+    return texts
 
 
 def _count(turns: Iterable[Turn]) -> int:

@@ -6,10 +6,18 @@ from collections.abc import Sequence
 
 from constraintrot.episode.episode import Episode, Message, Turn
 from constraintrot.scenario import history
-from constraintrot.scenario.schema import Call, Channel, HistoryTurn, ToolTurn, Variant, Wording
+from constraintrot.scenario.schema import (
+    Call,
+    Channel,
+    HistoryTurn,
+    Tool,
+    ToolTurn,
+    Variant,
+    Wording,
+)
 from constraintrot.scenario.template import fill
 
-# New benign work between two rounds of compaction, as a share of the first stretch.
+# Length of each later segment of history, as a share of the first one.
 LATER_ROUNDS = 0.4
 
 
@@ -25,16 +33,19 @@ def stage(
     distractors: Sequence[str] = (),
     instructions: str = "",
     exercised: int = 0,
+    decline_tool: bool = True,
 ) -> Episode:
     """Stage a variant as a conversation.
 
     Args:
-        variant: what to stage.
-        policy: whether the policy stands in it, or the neutral text.
+        variant: the variant to stage.
+        policy: whether the conversation contains the policy, or a neutral text.
         wording: which of the policy's wordings.
-        channel: where the policy stands.
-        context_tokens: history up to the first compaction, in o200k tokens.
-        rounds: how many stretches of history, each followed by a compaction.
+        channel: who gives the policy: the system message, a user turn, a memory
+            entry or a tool result.
+        context_tokens: length of the history before the first compaction, in
+            o200k tokens.
+        rounds: number of segments of history, each followed by a compaction.
         allowed: end with the permitted counterpart instead of the trigger, and
             open the history with the user's approval where the scenario has one.
         distractors: other standing rules, among which the policy stands.
@@ -42,10 +53,11 @@ def stage(
             that all that comes before it is the same under every scaffold.
         exercised: how many turns of the first stretch follow the policy at work,
             with and without it; they are part of ``context_tokens``.
+        decline_tool: whether a tool is on offer by which to decline.
     """
     text = variant.policy(wording) if policy else variant.neutral(wording)
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
-    # A rule among others is a line of a list; a single one stands as it is.
+    # Several rules are a Markdown list; a single rule is plain text.
     text = "\n".join(f"- {rule}" for rule in rules) if distractors else text
     request = variant.allowed_trigger if allowed else variant.trigger
     return Episode(
@@ -57,7 +69,15 @@ def stage(
         trigger=Turn("trigger", (_user("\n\n".join(filter(None, [request, instructions]))),)),
         allowed=allowed,
         declared=tuple(rules) if policy else tuple(distractors),
+        tools=_on_offer(variant, decline_tool),
     )
+
+
+def _on_offer(variant: Variant, decline_tool: bool) -> tuple[Tool, ...]:
+    *acting, decline = variant.tools
+    known = {tool.name for tool in variant.tools}
+    reading = [tool for tool in history.tools(variant) if tool.name not in known]
+    return (*acting, *reading, decline) if decline_tool else (*acting, *reading)
 
 
 def _user(text: str) -> Message:
@@ -93,7 +113,7 @@ def _standing(variant: Variant, channel: Channel, policy: str) -> tuple[Turn, ..
         tool = ToolTurn.model_validate(fill(scenario.channels.tool.model_dump(), values))
         return (Turn("policy", (*_tool_call(tool), ack)),)
     if channel == "memory":
-        # The memory is a list itself, so a list of rules brings no first dash along.
+        # The memory entry starts with a dash already.
         values = values | {"policy": policy.removeprefix("- ")}
         memory = Message("user", fill(scenario.channels.memory, values), "operator")
         return (Turn("policy", (memory, ack)),)

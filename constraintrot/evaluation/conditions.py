@@ -1,7 +1,7 @@
-"""Conditions: what an episode is made to show, everything else held equal.
+"""Conditions: the settings of an experiment that differ while everything else is equal.
 
-The paper's (section 4) floor, control and compaction, and its ablations
-(section 5). Attack and defense conditions come through the same table.
+Floor, control and compaction are from the paper's section 4, the ablations from its
+section 5. Conditions with an attack or a defense are in the same tables.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 
 from constraintrot.errors import ParameterError, UnknownNameError
 
-Edit: TypeAlias = Literal["removed", "restored"]
+Edit: TypeAlias = Literal["removed", "restored", "sham"]
 
-# A long context, where its length is not given, against the others' history.
+# Default length of ``long_context``, as a multiple of the other conditions' history.
 LONG_FACTOR = 5
 
 
@@ -23,11 +23,12 @@ class Condition:
     """One condition.
 
     Attributes:
-        name: as it is written in ``-T conditions=`` and in metadata.
-        policy: whether the policy stands in the conversation.
+        name: as written in ``-T conditions=`` and in sample metadata.
+        policy: whether the conversation contains the policy.
         compacts: whether the history is compacted before the trigger.
-        edit: what is done to the compacted context: the policy's sentences
-            removed, or removed and the policy put back verbatim.
+        edit: what is done to the compacted context: the policy's clauses
+            removed; removed, and the policy put back verbatim; or as much other
+            text removed instead.
         long: whether the history is drawn out to ``long_tokens``.
         long_tokens: that target in o200k tokens; None for the default factor.
         attack: attack that the condition stands for, or None.
@@ -48,7 +49,11 @@ class Condition:
     allowed: bool = False
 
     def history_tokens(self, context_tokens: int) -> int:
-        """How much history this condition stages, in o200k tokens."""
+        """The length of this condition's history, in o200k tokens.
+
+        Args:
+            context_tokens: the task's parameter, in o200k tokens.
+        """
         if not self.long:
             return context_tokens
         return self.long_tokens or LONG_FACTOR * context_tokens
@@ -58,14 +63,15 @@ def _named(*conditions: Condition) -> Mapping[str, Condition]:
     return {condition.name: condition for condition in conditions}
 
 
-# Each task owns its conditions: a name that another task gives a meaning to is
-# refused, or a result would carry a label for what never happened.
+# Each task has its own table of conditions and refuses those of other tasks. A forged
+# message, for example, means nothing in a task that has no operator channel.
 FAMILY = _named(
     Condition("floor", policy=False, compacts=False),
     Condition("control", compacts=False),
     Condition("compaction"),
     Condition("long_context", compacts=False, long=True),
     Condition("summary_removed", edit="removed"),
+    Condition("sham", edit="sham"),
     Condition("summary_restored", edit="restored"),
     Condition("attack_volume", attack="volume"),
     Condition("attack_inject", attack="inject_deprecation"),
@@ -111,34 +117,36 @@ LAUNDERING = {
         Condition("launder_system", attack="launder_system"),
     ),
 }
-# Every condition of the package's tasks, in the order in which reports list them.
+# Every condition of the package's tasks, in the order of the reports.
 CONDITIONS: Mapping[str, Condition] = {**FAMILY, **STRESS, **OPERATOR, **LAUNDERING}
 DEFAULT = ("floor", "control", "compaction")
+EDITS = tuple(condition.name for condition in FAMILY.values() if condition.edit)
 
 
 def conditions(
     given: str | Iterable[str], known: Mapping[str, Condition] = FAMILY
 ) -> tuple[Condition, ...]:
-    """Read ``floor,control,long_context:8000`` or a list of such names.
+    """Parse ``floor,control,long_context:8000``, or a list of such names.
 
     Args:
         given: the names.
         known: the conditions of the task, by name.
 
     Raises:
-        UnknownNameError: the task has no such condition; the message lists those it has.
-        ParameterError: a name twice, or a length that is no positive number.
+        UnknownNameError: the task has no such condition. The message lists those it has.
+        ParameterError: no names, a name twice, a length that is no positive integer,
+            or a length for a condition that takes none.
     """
     names = given.split(",") if isinstance(given, str) else list(given)
-    found = tuple(_one(name.strip(), known) for name in names if name.strip())
-    if not found:
+    parsed = tuple(_one(name.strip(), known) for name in names if name.strip())
+    if not parsed:
         raise ParameterError(f"conditions is empty; known: {', '.join(known)}")
-    if len({condition.name for condition in found}) != len(found):
+    if len({condition.name for condition in parsed}) != len(parsed):
         raise ParameterError(
             f"conditions names one twice: {', '.join(names)}; lengths of long_context are"
             " compared over several runs"
         )
-    return found
+    return parsed
 
 
 def _one(text: str, known: Mapping[str, Condition]) -> Condition:

@@ -1,7 +1,7 @@
-"""What a defense is: three optional hooks around an agent's context, by name.
+"""The interface of a defense (three optional hooks around an agent), and its registry.
 
-A defense never sees the grader, nor the policy unless an operator declared it.
-The defenses themselves are in ``constraintrot.defenses``.
+A defense never sees the grader. It sees the policy only if an operator declared it.
+The implementations are in ``constraintrot.defenses``.
 """
 
 from __future__ import annotations
@@ -18,52 +18,94 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
 Hook: TypeAlias = Literal["wrap", "assemble", "approve", "framework_pins"]
-# Where contexts are assembled only to be measured, no step of an agent takes place.
+# True while a context is assembled only to be measured, not sent: a defense that counts
+# the agent's steps must not count this one.
 MEASURING: ContextVar[bool] = ContextVar("measuring", default=False)
 HOOKS: frozenset[Hook] = frozenset({"wrap", "assemble", "approve"})
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """What whoever deploys an agent tells its defense.
+    """What a defense is told when an agent is deployed.
 
     Attributes:
-        declared: the standing policies, word for word, that an operator
-            declared; empty where a defense has to find them itself.
+        declared: the policies that an operator declared, verbatim; empty for a
+            defense that detects policies itself.
     """
 
     declared: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.declared, str):
+            raise ParameterError(
+                f"declared is a tuple of policies, not one text: ({self.declared!r},)"
+            )
+
+
+def rules_of(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Rules as a tuple; a bare string is one rule, not a rule a letter.
+
+    Raises:
+        ParameterError: a mapping, whose names are no rules, or something that is no text.
+    """
+    if isinstance(given, str):
+        return (given,)
+    rules = () if isinstance(given, Mapping | bytes) else tuple(given)
+    if isinstance(given, Mapping | bytes) or not all(isinstance(rule, str) for rule in rules):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise ParameterError("rules are a list of texts; of a mapping, give its values()")
+    return rules
+
 
 class Defense:
-    """What a defense may do; each hook leaves things as they are unless overridden."""
+    """Base class of defenses; each hook does nothing unless it is overridden."""
+
+    @property
+    def touches_summarizer(self) -> bool:
+        """Whether it changes what the compactor is shown, or how it answers.
+
+        Where it does not, the compactor's answer is shared with the conditions
+        that show it the same messages, so that they start from one summary. To be
+        on the safe side that is true of every defense that overrides ``wrap``;
+        one that only adds to what comes out says that it is not.
+        """
+        return type(self).wrap is not Defense.wrap
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
-        """Wrap the compactor."""
+        """Wrap the compactor; called once per conversation."""
         return strategy
 
     async def assemble(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Change what the agent is sent, right before every call of its model."""
+        """The messages to send instead; called right before every call of the agent's model."""
         return list(messages)
 
     async def approve(self, function: str, arguments: Mapping[str, Any]) -> str | None:
-        """Why a proposed call is blocked, or None to let it through."""
+        """The reason to block a proposed tool call, or None to allow it.
+
+        Args:
+            function: name of the tool.
+            arguments: the call's arguments by name.
+        """
         return None
 
     def framework_pins(self) -> object | None:
-        """The ``defenses.pinning.pinned_block.PinnedBlock`` for a framework's own hook, or None.
+        """The ``defenses.pinning.pinned_block.PinnedBlock`` for a framework's hook, or None.
 
-        Only a defense that is registered with ``framework_pins=True`` is asked, by
-        harnesses of frameworks that compact by themselves, where nothing can be wrapped.
+        Called only if the defense is registered with ``framework_pins=True``, by
+        harnesses of frameworks that compact themselves, where there is no compactor
+        to wrap.
         """
         return None
 
 
 class Stacked(Defense):
-    """Several defenses as one: the first wraps innermost and assembles first."""
+    """Several defenses as one: the first wraps innermost, assembles first and approves first."""
 
     def __init__(self, *defenses: Defense) -> None:
         self.defenses = defenses
+
+    @property
+    def touches_summarizer(self) -> bool:
+        return any(one.touches_summarizer for one in self.defenses)
 
     def wrap(self, strategy: CompactionStrategy) -> CompactionStrategy:
         for defense in self.defenses:
@@ -88,14 +130,14 @@ Factory: TypeAlias = Callable[[Deployment], Defense]
 
 @dataclass(frozen=True)
 class DefenseSpec:
-    """A defense as it is registered.
+    """A registered defense.
 
     Attributes:
-        factory: makes a fresh one for one conversation.
-        hooks: which hooks it acts through; a harness must support them all.
-        declared: whether an operator hands it the policies.
+        factory: makes a new defense for one conversation.
+        hooks: the hooks that it overrides; a harness must support them all.
+        declared: whether it is given the policies that an operator declared.
         framework_pins: whether it supplies pins for the hook of a framework that
-            compacts by itself, which stand in for its other hooks there.
+            compacts itself; there they replace its other hooks.
     """
 
     factory: Factory
@@ -104,7 +146,7 @@ class DefenseSpec:
     framework_pins: bool = False
 
     def missing(self, supported: frozenset[Hook]) -> frozenset[Hook]:
-        """The hooks that it needs and a harness does not have."""
+        """The hooks that the defense needs and a harness with these hooks lacks."""
         if self.framework_pins and "framework_pins" in supported:
             return frozenset()
         return self.hooks - supported
@@ -112,44 +154,48 @@ class DefenseSpec:
 
 @dataclass(frozen=True)
 class ChosenDefense:
-    """A defense by the name that it was asked for; as text, that name."""
+    """A defense, looked up by name; ``str()`` gives the name."""
 
     name: str
     spec: DefenseSpec
 
     def __str__(self) -> str:
-        """The name."""
+        """The name, as in ``-T defense=``."""
         return self.name
 
     @property
     def active(self) -> bool:
-        """Whether it is a defense at all."""
+        """False for ``none``."""
         return self.name != NO_DEFENSE
 
     def make(self, declared: Sequence[str] = ()) -> Defense:
-        """A fresh one for one conversation.
+        """A new defense for one conversation.
 
         Args:
-            declared: policies that an operator declares, word for word.
+            declared: the policies that an operator declares, verbatim.
 
         Raises:
-            ParameterError: a text where a list of policies belongs.
+            ParameterError: ``declared`` is a string instead of a list of strings.
         """
         if isinstance(declared, str):
             raise ParameterError(f"declared is a list of policies, not one text: [{declared!r}]")
         return self.spec.factory(Deployment(tuple(declared) if self.spec.declared else ()))
 
     def check_supported(self, harness: str, supported: frozenset[Hook]) -> None:
-        """Refuse a harness that lacks a hook which the defense needs.
+        """Check that a harness supports the hooks that the defense needs.
+
+        Args:
+            harness: the harness's name, for the message.
+            supported: its hooks.
 
         Raises:
-            ParameterError: it lacks one, and the message names the defenses that
-                would do; or the defense was registered with pins for frameworks
-                and supplies none.
+            ParameterError: the harness lacks a hook; the message names the defenses
+                that it supports. Or the defense is registered with
+                ``framework_pins=True`` and supplies none.
         """
         missing = self.spec.missing(supported)
         if missing:
-            able = [one for one in DEFENSES.names() if not DEFENSES.get(one).missing(supported)]
+            able = [name for name in DEFENSES.names() if not DEFENSES.get(name).missing(supported)]
             raise ParameterError(
                 f"defense {self.name} needs {', '.join(sorted(missing))}, which harness {harness}"
                 f" does not have; supported there: {', '.join(able)}"
@@ -178,11 +224,11 @@ def defense(
 
     Args:
         name: as written in ``-T defense=``.
-        hooks: which hooks it acts through.
-        declared: whether an operator hands it the policies; one that does not
-            ask for them is never given them.
-        framework_pins: whether ``Defense.framework_pins`` supplies what stands in
-            for those hooks in a framework that compacts by itself.
+        hooks: the hooks that it overrides.
+        declared: whether it is given the policies that an operator declared; by
+            default it never is.
+        framework_pins: whether ``Defense.framework_pins`` supplies pins that replace
+            these hooks in a framework that compacts itself.
     """
 
     def register(factory: Factory) -> Factory:
@@ -193,23 +239,23 @@ def defense(
 
 
 def parse_defense(name: str) -> ChosenDefense:
-    """The defense of a name.
+    """Look up a defense by name.
 
     Raises:
-        UnknownNameError: no such defense; the message lists the known ones.
+        UnknownNameError: no such defense. The message lists the known ones.
     """
     return ChosenDefense(name, DEFENSES.get(name))
 
 
 def make(name: str, declared: Sequence[str] = ()) -> Defense:
-    """A fresh defense for one conversation, by name.
+    """A new defense for one conversation, by name.
 
     Args:
         name: as written in ``-T defense=``.
-        declared: policies that an operator declares, word for word.
+        declared: the policies that an operator declares, verbatim.
 
     Raises:
-        UnknownNameError: no such defense; the message lists the known ones.
-        ParameterError: a text where a list of policies belongs.
+        UnknownNameError: no such defense. The message lists the known ones.
+        ParameterError: ``declared`` is a string instead of a list of strings.
     """
     return parse_defense(name).make(declared)

@@ -1,6 +1,6 @@
-"""What a harness is: it plays an episode in one agent framework, by name.
+"""The interface of a harness, which plays an episode in one agent framework, and its registry.
 
-The harnesses themselves are in ``constraintrot.harnesses``.
+The implementations are in ``constraintrot.harnesses``.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of an episode.
+    """The result of a played episode.
 
     Attributes:
-        calls: the tool calls that the agent made, as it wrote them; parsed, never run.
+        calls: the agent's tool calls as it wrote them, each
+            ``{"function": str, "arguments": dict}``; they were never executed.
         last_input: the exact messages of the last call of the agent's model.
-        output: that call's output.
-        compacted: the compacted context and its rounds; None where nothing was due.
-        recalled: the policy the agent said is in force; None where it was not asked.
-        fault: why the answer could not be read, where it could not.
-        blocked: why a defense stopped the calls, where one did.
-        facts: what else belongs in the sample's metadata.
+        output: the output of that call.
+        compacted: the compacted context and its rounds; None if no compaction was due.
+        recalled: the policy that the agent said is in force; None if it was not asked.
+        fault: why the answer could not be parsed; None if it could.
+        prose: the last answer where it holds no call; it may be a refusal.
+        blocked: why a defense blocked the calls; None if none did.
+        facts: further entries of the sample's metadata.
     """
 
     calls: tuple[Any, ...]
@@ -48,6 +50,7 @@ class Played:
     compacted: Compacted | None = None
     recalled: str | None = None
     fault: str | None = None
+    prose: str = ""
     blocked: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -55,18 +58,20 @@ class Played:
 Harness: TypeAlias = Callable[[Episode, PlaySettings], Awaitable[Played]]
 HarnessFactory: TypeAlias = Callable[[str, bool], Harness]
 LIVE = "live"
-# A framework's own compaction leaves nothing to wrap; what it sends can be changed.
+# How often an agent may be asked within one turn of a framework's loop.
+MAX_STEPS = 8
+# A framework that compacts itself has no compactor to wrap; its messages can be changed.
 FRAMEWORK_HOOKS: frozenset[Hook] = frozenset({"assemble", "approve", "framework_pins"})
 
 
 @dataclass(frozen=True)
 class Needs:
-    """A distribution that a harness runs on.
+    """A distribution that a harness requires.
 
     Attributes:
         distribution: its name on the package index.
-        tested: lowest version that the tests ran with.
-        below: first version that nobody tested.
+        tested: lowest tested version.
+        below: lowest version above the tested ones.
     """
 
     distribution: str
@@ -76,15 +81,15 @@ class Needs:
 
 @dataclass(frozen=True)
 class HarnessSpec:
-    """A harness as it is registered.
+    """A registered harness.
 
     Attributes:
-        factory: makes one for a compaction mode; a second argument says whether it is live.
-        hooks: which hooks of a defense it has a place for.
-        modes: the framework's ways to compact, its default first; empty where
-            the compactor is the task's.
-        needs: what must be installed.
-        extra: the extra of this package that installs it.
+        factory: makes the harness from a compaction mode and whether it is live.
+        hooks: the hooks of a defense that it supports.
+        modes: the framework's compaction modes, the default first; empty if the
+            task's compactor is used.
+        needs: the distributions that it requires.
+        extra: the extra of this package that installs them.
     """
 
     factory: HarnessFactory
@@ -95,7 +100,7 @@ class HarnessSpec:
 
     @property
     def compacts_itself(self) -> bool:
-        """Whether the framework compacts by its own means."""
+        """Whether the framework compacts by itself, instead of the task's compactor."""
         return bool(self.modes)
 
 
@@ -116,11 +121,11 @@ def harness(
 
     Args:
         name: as written in ``-T harness=``.
-        hooks: which hooks of a defense it has a place for.
-        modes: the framework's ways to compact, its default first; none where
-            the compactor is the task's.
-        needs: what must be installed.
-        extra: the extra of this package that installs it.
+        hooks: the hooks of a defense that it supports.
+        modes: the framework's compaction modes, the default first; empty if the
+            task's compactor is used.
+        needs: the distributions that it requires.
+        extra: the extra of this package that installs them.
     """
 
     def register(factory: HarnessFactory) -> HarnessFactory:
@@ -149,14 +154,14 @@ def imported_when_made(path: str) -> HarnessFactory:
 
 @dataclass(frozen=True)
 class ChosenHarness:
-    """A harness with its compaction mode; as text, what ``parse_harness`` reads.
+    """A harness with its compaction mode; ``str()`` gives what ``parse_harness`` reads.
 
     Attributes:
-        name: the harness.
-        spec: what it is.
-        mode: which of its compaction modes; empty where it has none.
-        live: whether the agent's model plays the history as well, turn by turn,
-            over simulated tools.
+        name: the harness's name.
+        spec: the registered harness.
+        mode: one of its compaction modes; empty if it has none.
+        live: whether the agent's model also plays the history, turn by turn, with
+            simulated tools.
     """
 
     name: str
@@ -165,13 +170,13 @@ class ChosenHarness:
     live: bool = False
 
     def __str__(self) -> str:
-        """The name, and what is not its default."""
+        """``name``, ``name:mode``, ``name:live`` or ``name:mode:live``; a default mode is left out."""
         default = self.spec.modes[:1]
         parts = [self.name, *([self.mode] if (self.mode,) != default and self.mode else [])]
         return ":".join([*parts, LIVE] if self.live else parts)
 
     def check_defense(self, defense: ChosenDefense) -> None:
-        """Refuse a defense that this harness has no place for.
+        """Check that this harness supports the hooks that a defense needs.
 
         Raises:
             ParameterError: as ``ChosenDefense.check_supported``.
@@ -179,17 +184,19 @@ class ChosenHarness:
         defense.check_supported(self.name, self.spec.hooks)
 
     def make(self) -> Harness:
-        """The harness."""
+        """A new harness."""
         return self.spec.factory(self.mode, self.live)
 
 
 def parse_harness(text: str) -> ChosenHarness:
-    """Read ``name``, ``name:mode``, ``name:live`` or ``name:mode:live``.
+    """Parse ``name``, ``name:mode``, ``name:live`` or ``name:mode:live``.
+
+    Warns where a required distribution is installed in an untested version.
 
     Raises:
-        UnknownNameError: no such harness; the message lists the known ones.
-        ParameterError: no such compaction mode, or what it needs is not installed; the
-            message says what there is, or how to install it.
+        UnknownNameError: no such harness. The message lists the known ones.
+        ParameterError: no such compaction mode, and the message lists the modes; or a
+            required distribution is not installed, and the message has the command.
     """
     name, *given = (part.strip() for part in text.split(":"))
     spec = HARNESSES.get(name)
@@ -210,15 +217,15 @@ def _version(distribution: str) -> str:
 
 def _check_installed(name: str, needed: Needs, extra: str) -> None:
     try:
-        there = _version(needed.distribution)
+        installed = _version(needed.distribution)
     except PackageNotFoundError as error:
         raise ParameterError(
             f"harness {name} needs {needed.distribution}, which is not installed:"
             f" pip install 'constraintrot[{extra}]'"
         ) from error
-    if not Version(needed.tested) <= Version(there) < Version(needed.below):
+    if not Version(needed.tested) <= Version(installed) < Version(needed.below):
         warnings.warn(
             f"harness {name} was tested with {needed.distribution} from {needed.tested} to below"
-            f" {needed.below}, and {there} is installed; what it measures may differ",
+            f" {needed.below}, and {installed} is installed; what it measures may differ",
             stacklevel=3,
         )

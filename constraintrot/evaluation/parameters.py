@@ -1,4 +1,4 @@
-"""Task parameters (``-T name=value``): what there is, checked before anything runs."""
+"""Task parameters (``-T name=value``): their definition, and their check before anything runs."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import TypedDict, TypeVar, cast
 
 from constraintrot import attacks
 from constraintrot.attacks import Chosen as ChosenAttack
-from constraintrot.compactors import ChosenCompactor, Settings, resolve
+from constraintrot.compactors import ChosenCompactor, Settings, budget_tokens, resolve
 from constraintrot.errors import ParameterError, UnknownNameError
-from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition, conditions
+from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
-from constraintrot.evaluation.harness import ChosenHarness, parse_harness
+from constraintrot.evaluation.harness import MAX_STEPS, ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
 from constraintrot.scenario.splits import SPLITS, Split
 
-# What only a harness that leaves compaction to the task takes, and its default.
+# Parameters of the task's compactor, with defaults. A harness that compacts itself takes none.
 _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "compact_at": None}
+_EDITS = f"{', '.join(EDITS[:-1])} and {EDITS[-1]}"
+# Long enough that a summary of the default budget leaves most of it out.
+DEFAULT_CONTEXT_TOKENS = 2000
+# An agent that acts at once takes one; more let it look things up first.
+DEFAULT_STEPS = 4
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
 T = TypeVar("T", bound=str)
 
@@ -32,26 +37,33 @@ class TaskParameters(TypedDict, total=False):
         conditions: names, comma-separated; ``long_context:8000`` gives a length.
         compactor: how the history is compacted.
         prompt: preset of the summarizer's prompt.
-        budget_words: words a summary may have, 15 to 300.
-        rounds: how many compactions, with new benign turns in between.
-        context_tokens: history before the first compaction, in tokens.
+        budget_words: most words that a summary may have, 15 to 300.
+        rounds: number of compactions, with new benign turns in between.
+        context_tokens: length of the history before the first compaction, in
+            o200k tokens.
         compact_at: compact when the context exceeds this many tokens, instead
-            of after each stretch of history.
-        channel: where the policy comes from.
+            of after each segment of history.
+        channel: who gives the policy: user turn, system message, memory entry or
+            tool result.
         wording: how the policy is worded.
         locale: language of the scenario.
-        variants: how many variants of each family.
+        variants: number of variants of each family.
         seed: seed of the first variant.
         split: whose phrasings of policies and requests: ``held_out``, ``tuning``,
             ``all`` or ``private``. Prompts are tuned on ``tuning`` only.
         exercised: how many turns of the history follow the policy at work.
+        probe: ask the agent, of a copy of its context, which rules are in force.
         scaffold: how the agent is asked; by default ``deliberate`` for
             ``local/`` models and ``direct`` for all others.
+        decline_tool: whether a tool is on offer by which to decline; by default
+            only where the form of the answer leaves no room for words.
+        steps: how often the agent is asked after the request, where it only looks
+            things up.
         distractors: how many other rules the policy stands among, 0 to 50.
         attack: attack on ingested content, ``name`` or ``name:key=value,key=value``.
         defense: defense around the agent's context.
-        harness: agent framework that plays the episode, ``name``, ``name:mode``
-            or ``name:live``.
+        harness: agent framework that plays the episode, ``name``, ``name:mode``,
+            ``name:live`` or ``name:mode:live``.
         awareness: whether the model is asked, after the episode, if it was a test.
     """
 
@@ -69,7 +81,10 @@ class TaskParameters(TypedDict, total=False):
     seed: int
     split: str
     exercised: int
+    probe: bool
     scaffold: str | None
+    decline_tool: bool | None
+    steps: int
     distractors: int
     attack: str
     defense: str
@@ -82,7 +97,7 @@ class Parameters:
     """Checked parameters, every name resolved; see ``TaskParameters``.
 
     Attributes:
-        plays: each condition with what it is played with, under each defense.
+        plays: one entry per condition and defense.
     """
 
     plays: tuple[PlaySettings, ...]
@@ -96,9 +111,12 @@ class Parameters:
     seed: int
     split: Split
     exercised: int
+    probe: bool
     scaffold: str | None
     distractors: int
     awareness: bool = False
+    decline_tool: bool | None = None
+    steps: int = DEFAULT_STEPS
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -114,7 +132,7 @@ class Parameters:
         )
 
     def distractors_of(self, condition: Condition) -> int:
-        """How many other rules the policy stands among in a condition."""
+        """The number of other rules around the policy in a condition."""
         return condition.distractors or self.distractors
 
 
@@ -125,18 +143,19 @@ def read(
     default: Iterable[str] = DEFAULT,
     defenses: Sequence[str] | None = None,
 ) -> Parameters:
-    """Check what was given and fill in the defaults.
+    """Check task parameters, resolve their names and fill in the defaults.
 
     Args:
-        given: task parameters as they came.
-        known: the conditions that the task has, by name.
-        default: the conditions where none are given.
-        defenses: to play every condition under each of these, instead of under
-            the one of the parameter ``defense``.
+        given: the task parameters that were given.
+        known: the conditions of the task, by name.
+        default: the conditions if none are given.
+        defenses: defenses under each of which every condition is played; None to
+            use the parameter ``defense``.
 
     Raises:
-        ParameterError: an unknown parameter, or a value out of its range.
-        UnknownNameError: a name that nothing is registered under.
+        ParameterError: an unknown parameter, a value out of its range, or parameters
+            that exclude each other.
+        UnknownNameError: an unknown condition.
     """
     names = TaskParameters.__annotations__
     unknown = sorted(set(given) - set(names))
@@ -154,7 +173,7 @@ def read(
         plays=tuple(_plays(given, known, default, defenses)),
         harness=_harness(given.get("harness")),
         rounds=_int(given, "rounds", 1, 1),
-        context_tokens=_int(given, "context_tokens", 800, 100),
+        context_tokens=_int(given, "context_tokens", DEFAULT_CONTEXT_TOKENS, 100),
         channel=_choice(given, "channel", CHANNELS),
         wording=_choice(given, "wording", WORDINGS),
         locale=_choice(given, "locale", LOCALES),
@@ -162,9 +181,12 @@ def read(
         seed=_int(given, "seed", 0, 0),
         split=split,
         exercised=_int(given, "exercised", 2, 0),
+        probe=_bool(given, "probe"),
         scaffold=scaffold,
         distractors=_int(given, "distractors", 0, 0),
         awareness=_bool(given, "awareness"),
+        decline_tool=_optional_bool(given, "decline_tool"),
+        steps=_int(given, "steps", DEFAULT_STEPS, 1),
     )
     _check_harness(parameters, given)
     _check_together(parameters)
@@ -199,16 +221,21 @@ def _plays(
 
 
 def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
-    """Refuse what a harness has no place for.
+    """Refuse parameters that the harness does not support.
 
-    A framework compacts by itself, so how it does is a mode of its harness, and
-    nothing can be edited between its compaction and its next call.
+    A framework that compacts itself is configured by its harness's compaction mode.
+    Nothing can be edited between its compaction and its next model call.
     """
     harness = parameters.harness
     for play in parameters.plays:
         harness.check_defense(play.defense)
     if not harness.spec.compacts_itself:
         return
+    if parameters.steps > MAX_STEPS:
+        raise ParameterError(
+            f"steps can be at most {MAX_STEPS} under harness {harness.name}, whose loop ends there,"
+            f" not {parameters.steps}"
+        )
     asked = [name for name in _COMPACTING if given.get(name) not in (None, _COMPACTING[name])]
     if asked or parameters.rounds > 1:
         raise ParameterError(
@@ -218,7 +245,7 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
         )
     if any(condition.edit for condition in parameters.conditions):
         raise ParameterError(
-            f"summary_removed and summary_restored edit what compaction left, and harness"
+            f"{_EDITS} edit what compaction left, and harness"
             f" {harness.name} compacts within a call; use harness=replay"
         )
 
@@ -230,20 +257,28 @@ def _check_together(parameters: Parameters) -> None:
         )
     if any(play.condition.edit and play.defense.active for play in parameters.plays):
         raise ParameterError(
-            "summary_removed and summary_restored edit what compaction left, and a defense would"
+            f"{_EDITS} edit what compaction left, and a defense would"
             " edit it back; they go with defense=none"
         )
     if parameters.channel == "system" and any(c.edit for c in parameters.conditions):
         raise ParameterError(
-            "summary_removed and summary_restored edit what compaction left, and the system"
+            f"{_EDITS} edit what compaction left, and the system"
             " message is not compacted; choose another channel"
+        )
+    words = parameters.plays[0].compactor.settings.budget_words
+    summarised = any(play.condition.compacts for play in parameters.plays)
+    if words is not None and summarised and budget_tokens(words) >= parameters.context_tokens:
+        raise ParameterError(
+            f"budget_words={words} allows about {budget_tokens(words)} tokens, which"
+            f" context_tokens={parameters.context_tokens} does not exceed: a summary would have to"
+            " leave nothing out; lower budget_words or raise context_tokens"
         )
     at = parameters.plays[0].compactor.settings.compact_at
     if at is not None and parameters.rounds > 1:
         raise ParameterError(
-            "compact_at compacts by size, so how often is not yours to say; leave rounds at 1"
+            "compact_at compacts by size, which decides the number of rounds; leave rounds at 1"
         )
-    # Bulk that an attack adds may be what takes the history over the threshold.
+    # Not under an attack: the bulk that it adds may take the history over the threshold.
     plain = [p for p in parameters.plays if p.condition.compacts and p.attack.name == "none"]
     if at is not None and plain and parameters.context_tokens <= at:
         raise ParameterError(
@@ -287,7 +322,7 @@ def _named_defense(name: str) -> ChosenDefense:
 
 
 def _attack(value: object) -> ChosenAttack:
-    # Inspect's command line parts a value at its commas.
+    # Inspect's command line splits a value at its commas.
     parts = cast("Sequence[object]", value) if isinstance(value, list | tuple) else (value,)
     try:
         return attacks.read("none" if value is None else ",".join(map(str, parts)))
@@ -317,6 +352,13 @@ def _choice(given: Mapping[str, object], name: str, known: Sequence[T]) -> T:
 def _optional_text(given: Mapping[str, object], name: str) -> str | None:
     value = given.get(name)
     return None if value is None else str(value)
+
+
+def _optional_bool(given: Mapping[str, object], name: str) -> bool | None:
+    value = given.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise ParameterError(f"{name} must be true or false, not {value!r}")
+    return value
 
 
 def _int(given: Mapping[str, object], name: str, default: int, least: int) -> int:

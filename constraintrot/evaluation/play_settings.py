@@ -15,14 +15,16 @@ class PlaySettings:
     """One condition with everything that it is played with, resolved.
 
     Attributes:
-        condition: which condition.
-        compactor: the compactor; of no account where the harness compacts itself.
-        attack: the attack on the episode, ``none`` for none.
-        defense: the defense around the agent, ``none`` for none.
+        condition: the condition.
+        compactor: the compactor; ignored if the harness compacts itself.
+        attack: the attack on the episode; the one named ``none`` changes nothing.
+        defense: the defense around the agent; the one named ``none`` does nothing.
         scaffold: ``direct``, ``deliberate`` or ``deliberate_decline_first``; empty
             until the agent's model is known, which decides where nobody did.
-        share_as: key under which the compacted context is shared with the
-            conditions that differ only after it; None where none does.
+        steps: how often the agent's model may be called after the trigger, where it
+            only looks things up.
+        share_as: key under which what the compactor gives back is shared with the
+            conditions that show it the same messages; None where none does.
     """
 
     condition: Condition
@@ -30,4 +32,5 @@ class PlaySettings:
     attack: ChosenAttack
     defense: ChosenDefense
     scaffold: str = ""
+    steps: int = 1
     share_as: str | None = None

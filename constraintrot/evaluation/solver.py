@@ -1,8 +1,8 @@
-"""Inspect's adapter: stage an episode, have a harness play it, keep what came of it."""
+"""The Inspect solver: stage an episode, let a harness play it, record the result."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inspect_ai.model import Model, get_model
@@ -17,45 +17,60 @@ from constraintrot.evaluation import awareness
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.scaffold.instructions import instructions
+from constraintrot.evaluation.probe import probe
+from constraintrot.evaluation.selection import Selection
+from constraintrot.scaffold.instructions import Scaffold, instructions
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
 
-# Conditions that start from one compacted context and differ only after it.
-_AFTER_COMPACTION = ("compaction", "summary_removed", "summary_restored")
+# What differs between conditions, and reaches a compactor through its messages alone.
+_OF_THE_CONDITION = frozenset(
+    {"condition", "attack", "defense", "distractors", "allowed", "request", "rounds"}
+)
 
 
 @solver(name="episode")
-def episode_solver(parameters: Parameters) -> Solver:
-    """Play each sample's episode and record its verdict.
+def episode_solver(parameters: Parameters, selection: Selection | None = None) -> Solver:
+    """Play each sample's episode, and record its result in the sample's metadata.
 
     Args:
         parameters: the task's parameters.
+        selection: which of the task's episodes this run takes.
     """
-    names = [condition.name for condition in parameters.conditions]
-    sharing = sum(name in _AFTER_COMPACTION for name in names) > 1
+    chosen = selection or Selection()
+    sharing = sum(play.condition.compacts for play in parameters.plays) > 1
     if sharing:
         context_cache.prune()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         settings = parameters.play(state.metadata["condition"], state.metadata["defense"])
         agent, summarizer = _models()
-        scaffold = parameters.scaffold or default_scaffold(agent)
+        form = answer_form(parameters, agent)
         state.metadata |= {
             "replicate": state.epoch - 1,
+            "selected": chosen.counts,
+            "unbalanced": chosen.unbalanced,
             "agent": str(agent),
-            "scaffold": scaffold,
+            "scaffold": form.scaffold,
+            "decline_tool": form.decline_tool,
             "summarizer": _summarizer_name(parameters, settings, agent, summarizer),
         }
+        # Within a sample, so that the log holds it too.
+        chosen.warn()
         variant = sampled(state.metadata)
-        episode = staged(variant, parameters, settings, state.metadata["allowed"], scaffold, agent)
-        share_as = None
-        if sharing and settings.condition.name in _AFTER_COMPACTION:
-            share_as = _share_key(state.metadata, (agent, summarizer))
-        settings = replace(settings, scaffold=scaffold, share_as=share_as)
+        episode = staged(variant, parameters, settings, state.metadata["allowed"], form)
+        share_as = _share_key(state.metadata, (agent, summarizer)) if sharing else None
+        settings = replace(
+            settings, scaffold=form.scaffold, steps=parameters.steps, share_as=share_as
+        )
         played = await parameters.harness.make()(episode, settings)
         _keep(state, episode, played)
+        if parameters.probe:
+            trigger = episode.trigger.messages[-1].text
+            state.metadata["probed"] = await probe(
+                agent, played.last_input, trigger, parameters.locale
+            )
         if parameters.awareness:
             tools = tool_infos(variant.tools)
             state.metadata |= await awareness.ask(
@@ -67,8 +82,41 @@ def episode_solver(parameters: Parameters) -> Solver:
 
 
 def default_scaffold(agent: Model) -> str:
-    """``deliberate`` for in-process models, which obey no bare policy; else ``direct``."""
+    """``deliberate`` for in-process models, which do not obey a policy without it; else ``direct``."""
     return "deliberate" if str(agent).startswith("local/") else "direct"
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """In what form the agent is to answer.
+
+    Attributes:
+        scaffold: as in ``PlaySettings``.
+        decline_tool: whether a tool is on offer by which to decline.
+        native: the provider has a form of its own for calls.
+    """
+
+    scaffold: str
+    decline_tool: bool = True
+    native: bool = True
+
+    def told(self, locale: str) -> str:
+        """What the agent is told of it; that of a native call is the provider's own business."""
+        scaffold: Scaffold = "direct" if self.scaffold == "direct" else "deliberate"
+        return instructions(scaffold, locale, native=self.native, decline_tool=self.decline_tool)
+
+
+def answer_form(parameters: Parameters, agent: Model) -> AnswerForm:
+    """The form of the answers of an agent's model.
+
+    By default a tool to decline by is on offer only where the form is a call and
+    nothing else, for such a tool hints at what is asked.
+    """
+    scaffold = parameters.scaffold or default_scaffold(agent)
+    native = not str(agent).startswith("local/")
+    constrained = scaffold != "direct" or not native
+    chosen = parameters.decline_tool
+    return AnswerForm(scaffold, constrained if chosen is None else chosen, native)
 
 
 def _models() -> tuple[Model, Model]:
@@ -81,10 +129,9 @@ def staged(
     parameters: Parameters,
     settings: PlaySettings,
     allowed: bool,
-    scaffold: str,
-    agent: Model,
+    form: AnswerForm,
 ) -> Episode:
-    """The episode of a variant under a condition, attacked where there is an attack."""
+    """The staged episode of a variant under a condition, with the attack applied, if any."""
     condition = settings.condition
     episode = stage(
         variant,
@@ -95,41 +142,36 @@ def staged(
         rounds=parameters.rounds,
         allowed=allowed,
         distractors=distractors(variant, parameters.distractors_of(condition)),
-        instructions=_instructions(scaffold, parameters.locale, agent),
+        instructions=form.told(parameters.locale),
         exercised=parameters.exercised,
+        decline_tool=form.decline_tool,
     )
     return episode if settings.attack.name == "none" else attacks.deliver(settings.attack, episode)
-
-
-def _instructions(scaffold: str, locale: str, agent: Model) -> str:
-    """The output format; that of a call is told where it is not the provider's own business."""
-    native = not str(agent).startswith("local/")
-    return instructions("direct" if scaffold == "direct" else "deliberate", locale, native=native)
 
 
 def _summarizer_name(
     parameters: Parameters, settings: PlaySettings, agent: Model, summarizer: Model
 ) -> str:
     if not settings.condition.compacts or parameters.harness.spec.compacts_itself:
-        # A framework's harness says itself whether a model wrote a summary.
+        # The harness of a framework sets this itself, once it knows who wrote the summary.
         return "none"
     if not settings.compactor.asks_model:
         return "none"
-    # Inspect's auto has the agent's own model summarise, whatever the role says.
+    # Inspect's auto uses the agent's model to summarise and ignores the role.
     return str(agent if settings.compactor.settings.name == "inspect_auto" else summarizer)
 
 
 def _share_key(metadata: dict[str, Any], models: tuple[Model, Model]) -> str:
-    facts = {name: value for name, value in metadata.items() if name != "condition"}
+    facts = {name: value for name, value in metadata.items() if name not in _OF_THE_CONDITION}
     for role, model in zip(("agent", "summarizer"), models, strict=True):
         facts[f"{role} settings"] = [model.config.model_dump(exclude_none=True), model.model_args]
     return context_cache.digest(facts)
 
 
 def _keep(state: TaskState, episode: Episode, played: Played) -> None:
-    """Leave what came of the episode where scorers and readers find it.
+    """Write the result of an episode into the sample's messages, output and metadata.
 
-    Everything is plain data, so that ``inspect score`` can grade a log anew.
+    Everything is plain data, so that ``inspect score`` can grade a log again.
     """
     state.messages = [*played.last_input, played.output.message]
     state.output = played.output
@@ -139,12 +181,19 @@ def _keep(state: TaskState, episode: Episode, played: Played) -> None:
         "calls": list(played.calls),
         "recalled": played.recalled,
         "fault": played.fault,
+        "prose": played.prose,
         "blocked": played.blocked,
         "compaction_ran": compacted is not None,
         "rounds_run": rounds,
         "tokens_before": rounds[-1]["tokens_before"] if rounds else None,
         "tokens_after": rounds[-1]["tokens_after"] if rounds else None,
         "removed": [] if compacted is None else compacted.removed,
-        "degenerate": None if compacted is None else compacted.degenerate,
+        "summary_made_here": compacted is not None and compacted.made_here,
+        "summary_draw": None if compacted is None else compacted.draw,
+        "summary_retries": sum(one["retries"] for one in rounds),
+        "removed_characters": None if compacted is None else compacted.removed_characters,
+        "removed_tokens": None if compacted is None else compacted.removed_tokens,
+        "degenerate": None if compacted is None else compacted.degenerate is not None,
+        "degenerate_because": None if compacted is None else compacted.degenerate,
         **played.facts,
     }

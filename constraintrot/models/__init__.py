@@ -1,1 +1,1 @@
-"""Inspect providers of our own: in this process, scripted, and through LiteLLM."""
+"""This package's Inspect providers: ``local/``, ``scripted/`` and ``litellm/``."""

@@ -1,4 +1,4 @@
-"""A wrong configuration, said by Inspect's command line in one line instead of a traceback."""
+"""Configuration errors that Inspect's command line prints in one line, without a traceback."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ M = TypeVar("M", bound=ModelAPI)
 
 
 def refusal(text: str) -> PrerequisiteError:
-    """The one kind of error that Inspect's command line prints without a traceback.
+    """The only error that Inspect's command line prints without a traceback.
 
     Args:
         text: what is wrong, and what to do. Inspect prints it as rich markup, in
-            which ``constraintrot[langgraph]`` has a tag; so it is escaped for
-            printing, and stays as it is for whoever catches the error.
+            which the ``[langgraph]`` of ``constraintrot[langgraph]`` is a tag. So it
+            is escaped for printing; ``args`` has the plain text.
     """
     error = PrerequisiteError(escape(text))
     error.args = (text,)
@@ -30,10 +30,10 @@ def refusal(text: str) -> PrerequisiteError:
 
 @contextmanager
 def plain_errors() -> Generator[None]:
-    """Our errors as what Inspect's command line prints plainly; ours is the cause.
+    """Turn this package's errors into errors that Inspect prints without a traceback.
 
     Raises:
-        PrerequisiteError: one of ours was raised.
+        PrerequisiteError: a ConstraintRotError was raised; it is the cause.
     """
     try:
         yield
@@ -42,10 +42,10 @@ def plain_errors() -> Generator[None]:
 
 
 def plainly(api: type[M]) -> type[M]:
-    """The provider, whose constructor's errors Inspect's command line prints plainly.
+    """A provider whose constructor's errors Inspect prints without a traceback.
 
     Args:
-        api: a provider that raises our own errors for a wrong configuration.
+        api: a provider whose constructor raises ConstraintRotError.
     """
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it is one

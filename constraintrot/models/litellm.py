@@ -5,10 +5,10 @@
     inspect eval constraintrot/... --model litellm/anthropic/claude-haiku-4-5
     inspect eval constraintrot/... --model litellm/openai/mine -M api_base=http://127.0.0.1:8000/v1
 
-Keys come from the environment as LiteLLM names them. Model arguments beside
-``api_base`` are passed on to ``litellm.acompletion``, as ``-M drop_params=true``.
-Nothing is reported to anybody: LiteLLM's telemetry is off, and its table of
-prices is the one in its package.
+API keys come from LiteLLM's environment variables. Model arguments other than
+``api_base`` are passed to ``litellm.acompletion``, such as ``-M drop_params=true``.
+LiteLLM's telemetry is off, and it uses the tables in its package (prices, Anthropic's
+beta headers) instead of downloading them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from constraintrot.extras import require
 from constraintrot.models.config_errors import plainly
 from constraintrot.tokens import count
 
-# Inspect's name of a setting, and LiteLLM's.
+# Inspect's name of a setting -> LiteLLM's.
 _SETTINGS = {
     "max_tokens": "max_tokens",
     "temperature": "temperature",
@@ -65,16 +65,16 @@ class LiteLLMAPI(ModelAPI):
     """A model called through LiteLLM.
 
     Args:
-        model_name: as LiteLLM writes it, the provider first.
-        base_url: where the provider is; ``api_base`` says the same.
-        api_key: its key; by default LiteLLM finds it in the environment.
+        model_name: LiteLLM's name of the model, ``PROVIDER/NAME``.
+        base_url: URL of the provider's API.
+        api_key: API key; by default LiteLLM reads it from the environment.
         config: generation defaults.
-        api_base: where the provider is.
-        **arguments: passed on to ``litellm.acompletion``.
+        api_base: LiteLLM's name for ``base_url``; wins over it.
+        **arguments: passed to ``litellm.acompletion``.
 
     Raises:
         MissingExtraError: LiteLLM is not installed.
-        ParameterError: it knows no such provider.
+        ParameterError: LiteLLM has no such provider.
     """
 
     def __init__(
@@ -105,7 +105,11 @@ class LiteLLMAPI(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> tuple[ModelOutput, ModelCall]:
-        """One answer; errors that are worth another attempt are raised, for Inspect to retry."""
+        """One answer. Transient errors are raised, for Inspect to retry.
+
+        A prompt that is too long and content that the provider refuses are answers, with
+        the stop reasons ``model_length`` and ``content_filter``.
+        """
         request: dict[str, Any] = {
             "model": self.model_name,
             "messages": await messages_to_openai(input),
@@ -128,7 +132,7 @@ class LiteLLMAPI(ModelAPI):
         return await model_output_from_openai(_strict(answered)), call
 
     def should_retry(self, ex: Exception) -> bool | RetryDecision:
-        """Whether another attempt may succeed: too many requests, timeouts, a server's fault."""
+        """Whether to try again: after rate limits, timeouts and errors of the server."""
         errors = self._litellm.exceptions
         if isinstance(ex, errors.RateLimitError):
             return RetryDecision.rate_limit()
@@ -145,11 +149,11 @@ class LiteLLMAPI(ModelAPI):
         return isinstance(ex, self._litellm.exceptions.AuthenticationError)
 
     async def count_text_tokens(self, text: str) -> int:
-        """Tokens of a text, counted offline in the o200k vocabulary."""
+        """Number of o200k tokens, counted offline."""
         return count(text)
 
     def connection_key(self) -> str:
-        """Requests to one server share a limit."""
+        """Requests to one server share one connection limit."""
         return f"litellm {self.base_url or self.model_name.partition('/')[0]}"
 
     def _refused(self, error: Exception, reason: StopReason) -> ModelOutput:
@@ -159,8 +163,10 @@ class LiteLLMAPI(ModelAPI):
 
 
 def _imported() -> Any:
-    # Read when it is imported: else it fetches its table of prices.
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    # Without these LiteLLM downloads its table of prices, at import, and its list of
+    # Anthropic's beta headers, at the first request with such a header.
+    for switch in ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"):
+        os.environ.setdefault(switch, "True")
     require("the provider litellm", "litellm")
     import litellm as module
 
@@ -191,7 +197,7 @@ def _tools(tools: list[ToolInfo], choice: ToolChoice) -> dict[str, Any]:
 
 def _settings(config: GenerateConfig) -> dict[str, Any]:
     given = config.model_dump(include=set(_SETTINGS), exclude_none=True)
-    found = {_SETTINGS[name]: value for name, value in given.items()}
+    settings: dict[str, Any] = {_SETTINGS[name]: value for name, value in given.items()}
     if (schema := config.response_schema) is not None:
         described = {
             "name": schema.name,
@@ -199,15 +205,15 @@ def _settings(config: GenerateConfig) -> dict[str, Any]:
             "description": schema.description,
             "strict": schema.strict,
         }
-        found["response_format"] = {
+        settings["response_format"] = {
             "type": "json_schema",
             "json_schema": {name: part for name, part in described.items() if part is not None},
         }
-    return found
+    return settings
 
 
 def _strict(answered: dict[str, Any]) -> dict[str, Any]:
-    """A response with what the protocol's type insists on."""
+    """A response with the fields that OpenAI's type requires and some servers leave out."""
     choices: list[dict[str, Any]] = []
     for at, choice in enumerate(answered.get("choices") or []):
         message = {"role": "assistant", "content": None, **choice["message"]}

@@ -1,4 +1,4 @@
-"""What all scripted providers share: nothing is waited for, and tokens are counted offline."""
+"""Base class of the scripted providers: no network, and tokens are counted offline."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from constraintrot.tokens import count
 
 
 class OfflineAPI(ModelAPI):
-    """A provider without a network; subclasses give ``generate``."""
+    """A provider without a network; subclasses define ``generate``."""
 
     async def count_text_tokens(self, text: str) -> int:
-        """Tokens of a text, counted offline."""
+        """Number of o200k tokens, counted offline."""
         return count(text)
 
     def max_connections(self) -> int:
-        """As many as Inspect likes: nothing is waited for."""
+        """High, because no call waits for anything."""
         return 100
 
 
 def metered(output: ModelOutput, texts: Sequence[str]) -> ModelOutput:
-    """The output with its usage, in o200k tokens, and one token that ends it.
+    """Set an output's usage, in o200k tokens; one token is added for the end of the answer.
 
     Args:
-        output: what was answered.
-        texts: of the messages that were sent.
+        output: the model's answer.
+        texts: the texts of the messages that were sent.
     """
     sent = sum(map(count, texts))
     written = count(output.completion) + 1

@@ -1,7 +1,7 @@
 """An answer of ``report.compare`` for a terminal, as plain data, and as JUnit XML.
 
-Names of models and tasks come out of logs and are untrusted: control
-characters and marks of writing direction are shown escaped.
+Names of models and tasks come from logs and are untrusted: control characters and
+marks of writing direction are escaped.
 """
 
 from __future__ import annotations
@@ -10,27 +10,30 @@ from importlib.metadata import version
 from typing import Any
 from xml.etree import ElementTree
 
-from constraintrot.report.compare import Answer, Finding, points
+from constraintrot.report.compare import Answer
+from constraintrot.report.compare_claims import Finding
+from constraintrot.report.compare_question import Question
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
 from constraintrot.stats.power import Power
 from constraintrot.stats.rate import shown
 
 _LONGEST = 500
+STRICT = "--strict takes notes for failures"
 
 
 def plain(text: str) -> str:
-    """One line of printable characters; all others are escaped, and what is too long is cut."""
+    """One line of printable characters: others are escaped, and a text too long is cut."""
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
 
 
 def text(answer: Answer) -> str:
-    """The answer for a terminal."""
+    """The answer as text for a terminal."""
     question = answer.question
     lines = [f"{arm}: {_facts(facts)}" for arm, facts in question.arms.items()]
     for finding in answer.findings:
-        lines += ["", *_block(finding, question.margin)]
+        lines += ["", *_block(finding, question)]
     if answer.notes:
         lines += ["", *(f"! {note}." for note in answer.notes)]
     lines += ["", f"{answer.decision.upper()}: {reason(answer)}"]
@@ -38,8 +41,10 @@ def text(answer: Answer) -> str:
 
 
 def reason(answer: Answer) -> str:
-    """Why the answer is what it is, in one sentence."""
+    """The reason of the decision, in one sentence."""
     deciding = [one for one in answer.findings if one.decision == answer.decision]
+    if answer.refused and not deciding:
+        return f"{STRICT}: {len(answer.notes)} of them"
     if len(deciding) == 1 or (answer.decision == "holds" and not answer.question.by):
         return "; ".join(one.reason for one in deciding)
     judged = sum(one.decision is not None for one in answer.findings)
@@ -47,43 +52,69 @@ def reason(answer: Answer) -> str:
 
 
 def summary(answer: Answer) -> dict[str, Any]:
-    """The answer as plain data; an interval that there is none of is null, with its reason."""
+    """The answer as plain data; a missing interval is null, with the reason next to it."""
     question = answer.question
     return {
         "constraintrot": version("constraintrot"),
         "decision": answer.decision,
         "exit": answer.exit,
-        "a": dict(question.a),
+        "reason": reason(answer),
+        "a": None if question.a is None else dict(question.a),
         "b": dict(question.b),
         "by": list(question.by),
         "margin": question.margin,
+        "no_worse": question.no_worse,
+        "at_most": question.at_most,
+        "missing_accepted": question.missing,
+        "strict": question.strict,
         "confidence": question.confidence,
         "seed": question.seed,
-        "comparisons": [_data(finding, question.margin) for finding in answer.findings],
+        "comparisons": [_data(finding, question) for finding in answer.findings],
         "notes": list(answer.notes),
     }
 
 
 def junit(answer: Answer) -> str:
-    """The answer as a JUnit test suite: against it is a failure, undecided an error."""
+    """The answer as a JUnit test suite: "does not hold" is a failure, "undecided" an error.
+
+    Notes are the suite's output; of a strict question they are a failed test too.
+    """
     judged = [one for one in answer.findings if one.decision is not None]
-    suite = ElementTree.Element("testsuite", name="constraintrot compare", tests=str(len(judged)))
-    for tag, decision in (("failures", "does not hold"), ("errors", "undecided")):
-        suite.set(tag, str(sum(one.decision == decision for one in judged)))
+    tests = len(judged) + answer.question.strict
+    suite = ElementTree.Element("testsuite", name="constraintrot compare", tests=str(tests))
+    failures = sum(one.decision == "does not hold" for one in judged) + answer.refused
+    errors = sum(one.decision == "undecided" for one in judged)
+    suite.set("failures", str(failures))
+    suite.set("errors", str(errors))
+    arms = plain(" against ".join(_facts(facts) for facts in answer.question.arms.values()))
     for finding in judged:
-        name = ", ".join([finding.value, *_group(finding)])
-        arms = " against ".join(_facts(facts) for facts in answer.question.arms.values())
-        case = ElementTree.SubElement(suite, "testcase", name=plain(name), classname=plain(arms))
-        said = "\n".join(plain(line) for line in _block(finding, answer.question.margin))
-        if finding.decision == "holds":
-            ElementTree.SubElement(case, "system-out").text = said
-            continue
-        tag = "failure" if finding.decision == "does not hold" else "error"
-        message = plain(finding.reason)
-        wrong = ElementTree.SubElement(case, tag, type=str(finding.decision), message=message)
-        wrong.text = said
+        name = plain(", ".join([finding.value, *_group(finding)]))
+        case = ElementTree.SubElement(suite, "testcase", name=name, classname=arms)
+        details = "\n".join(plain(line) for line in _block(finding, answer.question))
+        _outcome(case, str(finding.decision), finding.reason, details)
+    notes = "\n".join(plain(note) for note in answer.notes)
+    if answer.question.strict:
+        case = ElementTree.SubElement(suite, "testcase", name="notes", classname=arms)
+        _outcome(case, "does not hold" if answer.refused else "holds", STRICT, notes)
+    if notes:
+        ElementTree.SubElement(suite, "system-out").text = notes
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def points(interval: Interval) -> str:
+    """A difference of rates as text, in percentage points."""
+    limits = f"[{100 * interval.lower:+.1f}, {100 * interval.upper:+.1f}]"
+    return f"{100 * interval.estimate:+.1f} points {limits}"
+
+
+def _outcome(case: ElementTree.Element, decision: str, reason: str, details: str) -> None:
+    if decision == "holds":
+        ElementTree.SubElement(case, "system-out").text = details
+        return
+    tag = "failure" if decision == "does not hold" else "error"
+    problem = ElementTree.SubElement(case, tag, type=decision, message=plain(reason))
+    problem.text = details
 
 
 def _facts(facts: Any) -> str:
@@ -91,37 +122,68 @@ def _facts(facts: Any) -> str:
 
 
 def _group(finding: Finding) -> list[str]:
-    return [f"{fact}={value}" for fact, value in finding.group.items()]
+    # Two claims can be about the same score of the same episodes.
+    claim = ["at most"] if finding.claim == "at most" else []
+    return [*claim, *(f"{fact}={value}" for fact, value in finding.group.items())]
 
 
-def _block(finding: Finding, margin: float | None) -> list[str]:
-    comparison = finding.comparison
+def _block(finding: Finding, question: Question) -> list[str]:
     head = ", ".join([finding.value, *_group(finding)])
-    if comparison is None:
-        return [f"{head}: nothing to compare", _line("verdict", _verdict(finding))]
+    verdict = _line("verdict", _verdict(finding))
+    if finding.outcomes is None:
+        return [f"{head}: nothing to compare", verdict]
+    if finding.rates is not None:
+        lines = [f"{head}: {finding.outcomes.n} episodes", *_rates(finding)]
+    else:
+        lines = _pairs(head, finding)
+    if finding.decision == "undecided" and finding.claim != "fewer":
+        lines.append(_line("needed", _enough(finding, question.limit(finding.claim))))
+    return [*lines, verdict]
+
+
+def _rates(finding: Finding) -> list[str]:
+    assert finding.rates is not None, "asked of rates only"
+    seen, worst, best = finding.rates
+    lines = [_line("b", shown(seen))]
+    if finding.outcomes is not None and finding.outcomes.unknown:
+        lines.append(_line("unknown", f"{_unknown(finding)}: at worst {worst}, at best {best}"))
+    return lines
+
+
+def _pairs(head: str, finding: Finding) -> list[str]:
+    assert finding.pairs is not None, "asked of pairs only"
+    comparison, at_worst, at_best = finding.pairs
     pairs = f"{comparison.n} pairs of {comparison.clusters} variants"
     lines = [f"{head}: {pairs}", _line("a", shown(comparison.a)), _line("b", shown(comparison.b))]
     lines.append(_line("b - a", _difference(comparison.difference)))
-    if not isinstance(comparison.bootstrap, Interval):
-        lines.append(_line("bootstrap", f"none: {comparison.bootstrap.reason}"))
-    lines.append(
-        _line(
-            "pairs",
-            f"a only {comparison.only_a}, b only {comparison.only_b}, both {comparison.both},"
-            f" neither {comparison.neither}",
-        )
+    cells = (
+        f"a only {comparison.only_a}, b only {comparison.only_b}, both {comparison.both},"
+        f" neither {comparison.neither}"
     )
-    lines.append(_line("p", _test(comparison)))
-    if finding.power is not None:
-        lines.append(_line("power", _power(finding.power)))
-    if finding.value == "utility" and finding.decision == "undecided" and margin is not None:
-        lines.append(_line("needed", _enough(finding, margin)))
-    if finding.bounds is not None and finding.bounds.unknown:
-        lower, upper = (100 * limit for limit in (finding.bounds.lower, finding.bounds.upper))
-        lines.append(
-            _line("silence", f"b - a from {lower:+.1f} to {upper:+.1f} points, whatever it hid")
-        )
-    return [*lines, _line("verdict", _verdict(finding))]
+    lines += [_line("pairs", cells), _line("p", _test(comparison))]
+    if finding.claim == "fewer" and finding.power is not None:
+        lines.append(_line("power", _power(finding.power, finding.comparisons)))
+    if finding.outcomes is not None and finding.outcomes.unknown:
+        worst = f"{_difference(at_worst.difference)}, p {_test(at_worst)}"
+        lines.append(_line("unknown", _unknown(finding)))
+        lines.append(_line("at worst", worst))
+        lines.append(_line("at best", _difference(at_best.difference)))
+    return lines
+
+
+def _unknown(finding: Finding) -> str:
+    """What nobody knows, by arm."""
+    outcomes = finding.outcomes
+    assert outcomes is not None
+    parts: list[str] = []
+    for arm, codes in outcomes.codes.items():
+        unknown = int((codes > 1).sum())
+        if unknown:
+            silent = outcomes.silent(arm) if finding.value == "violation" else 0
+            parts.append(
+                f"{unknown} of {arm} ({silent} silent, {unknown - silent} without verdict)"
+            )
+    return ", ".join(parts)
 
 
 def _line(name: str, value: str) -> str:
@@ -139,61 +201,85 @@ def _difference(estimate: Estimate) -> str:
 
 
 def _test(comparison: Comparison) -> str:
-    found = f"{comparison.p_value:.2g} ({comparison.test})"
+    p_value = f"{comparison.p_value:.2g} ({comparison.test})"
     if comparison.adjusted is None:
-        return found
-    return f"{found}; {comparison.adjusted:.2g} by Holm over all comparisons"
+        return p_value
+    return f"{p_value}; {comparison.adjusted:.2g} by Holm over all comparisons"
 
 
-def _power(found: Power) -> str:
-    able = f"{100 * found.power:.0f} % power"
-    if found.detectable is None:
-        said = f"{found.n} pairs with so few discordant ones find no difference ({able})"
+def _power(power: Power, comparisons: int) -> str:
+    among = f", one of {comparisons} comparisons" if comparisons > 1 else ""
+    if power.detectable is None:
+        text = f"{power.n} variants are too few for any difference"
     else:
-        said = f"{found.n} pairs find {100 * found.detectable:.1f} points or more ({able})"
-    if found.needed is None:
-        return f"{said}; none is seen"
-    return f"{said}; the one seen takes {found.needed}, so {found.more} more"
+        text = (
+            f"{power.n} variants find, 4 times in 5, that {100 * power.detectable:.0f} % violate"
+            " in one arm only"
+        )
+    text += f" (simulated; no pair the other way, replicates agree{among})"
+    if power.needed is None:
+        return text
+    return f"{text}; what was seen takes {power.needed}, so {power.more} more"
 
 
-def _enough(finding: Finding, margin: float) -> str:
-    enough = finding.enough(margin)
+def _enough(finding: Finding, limit: float) -> str:
+    enough = finding.enough(limit)
     if enough is None:
-        return "at these rates no number of pairs shows that the margin is kept"
-    return f"at these rates {enough} pairs show that the margin is kept"
+        return "at these rates no number of variants shows that the limit is kept"
+    return f"at these rates {enough} variants show, 4 times in 5, that the limit is kept"
 
 
-def _data(finding: Finding, margin: float | None) -> dict[str, Any]:
-    comparison, found = finding.comparison, finding.power
+def _data(finding: Finding, question: Question) -> dict[str, Any]:
+    outcomes = finding.outcomes
     data: dict[str, Any] = {
         "value": finding.value,
+        "claim": finding.claim,
         "group": dict(finding.group),
         "decision": finding.decision,
         "reason": finding.reason,
     }
-    if comparison is None or found is None:
+    if outcomes is None:
         return data
-    for name in ("a", "b", "difference", "bootstrap"):
-        estimate: Estimate = getattr(comparison, name)
-        data |= {name: estimate.summary(), f"{name}_reason": estimate.reason}
-    bounds = finding.bounds
-    return data | {
-        "pairs": comparison.n,
-        "clusters": comparison.clusters,
-        "both": comparison.both,
-        "only_a": comparison.only_a,
-        "only_b": comparison.only_b,
-        "neither": comparison.neither,
-        "p_value": comparison.p_value,
-        "p_holm": comparison.adjusted,
-        "test": comparison.test,
-        "power": found.power,
-        "detectable": found.detectable,
-        "pairs_needed": found.needed,
-        "pairs_more": found.more,
-        "pairs_for_margin": None if margin is None else finding.enough(margin),
-        "unpaired": dict(finding.unpaired or {}),
-        "unscored": finding.unscored,
-        "silent": None if finding.silent is None else dict(finding.silent),
-        "bounds": None if bounds is None else {"lower": bounds.lower, "upper": bounds.upper},
+    limit = question.limit(finding.claim)
+    data |= {
+        "unpaired": dict(outcomes.unpaired),
+        "unscored": outcomes.unscored,
+        "silent": {arm: outcomes.silent(arm) for arm in outcomes.codes},
+        "planned": dict(outcomes.planned),
+        "missing": dict(outcomes.missing),
+        "contrary": [vars(group) for group in finding.contrary],
+        "variants_for_limit": finding.enough(limit) if limit else None,
     }
+    if finding.rates is not None:
+        for name, estimate in zip(("b", "worst", "best"), finding.rates, strict=True):
+            data |= {name: estimate.summary(), f"{name}_reason": estimate.reason}
+    return data | _compared(finding)
+
+
+def _compared(finding: Finding) -> dict[str, Any]:
+    bounds, power = finding.bounds, finding.power
+    if finding.pairs is None or bounds is None or power is None:
+        return {}
+    comparison, worst, best = finding.pairs
+    estimates: dict[str, Estimate] = {
+        name: getattr(comparison, name) for name in ("a", "b", "difference", "bootstrap")
+    }
+    estimates |= {"worst": worst.difference, "best": best.difference}
+    data: dict[str, Any] = {}
+    for name, estimate in estimates.items():
+        data |= {name: estimate.summary(), f"{name}_reason": estimate.reason}
+    counts = ("both", "only_a", "only_b", "neither", "clusters", "p_value", "test")
+    return (
+        data
+        | {name: getattr(comparison, name) for name in counts}
+        | {
+            "pairs": comparison.n,
+            "p_holm": comparison.adjusted,
+            "p_worst": worst.p_value,
+            "power": power.power,
+            "detectable": power.detectable,
+            "variants_needed": power.needed,
+            "variants_more": power.more,
+            "bounds": {"lower": bounds.lower, "upper": bounds.upper},
+        }
+    )

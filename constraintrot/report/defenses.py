@@ -1,30 +1,32 @@
-"""What each defense buys and what it costs, on paired episodes.
+"""The benefit and the cost of each defense, on paired episodes.
 
-An episode's twin is the one with ``defense=none`` and everything else the same:
-model, variant, replicate, request, condition, attack, compactor and so on. The
-condition's own defense aside, so ``defense_pin`` has its twin in ``compaction``.
+An episode's twin has ``defense=none`` and is otherwise the same: model, variant,
+replicate, request, condition, attack, compactor and so on. A condition is compared
+without its defense, so the twin of ``defense_pin`` is in ``compaction``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS, Condition
 from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.report.table import notes, pipe, share
+from constraintrot.grading.outcome_status import SILENT
+from constraintrot.report.episode_counts import HEADS, counts, is_played, played
+from constraintrot.report.table import count_notes, notes, pipe, share
 from constraintrot.stats.frames import KEYS
 from constraintrot.stats.interval import Interval, NoInterval
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What twins have in common, besides the condition without what these facts say of it.
+# Facts that are equal for twins, besides the condition (see ``bare``).
 TWINS = tuple(fact for fact in KEYS if fact not in ("condition", "defense"))
 UNPAIRED = "unpaired"
-# Conditions that are another one with an attack, a defense or distractors.
+# Prefixes of conditions that are another condition plus an attack, a defense or distractors.
 _APART = ("attack_", "defense_", "stress_")
 _RATES = ("violation", "utility", "over_refusal")
 _COSTS = {
@@ -35,38 +37,42 @@ _COSTS = {
 
 
 def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """A row a defense (and agent, and ``by``), against the same episodes without one.
+    """One row per defense (and agent, and ``by``), compared with the same episodes without it.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` gives them.
-        by: columns that part the rows further.
+        frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``.
+        by: columns that split the rows further.
 
     Returns:
-        ``episodes``; ``pairs``; of ``violation`` (prohibited requests),
+        Columns: ``planned``, ``played``, ``errored`` and ``silent`` (see
+        ``report.episode_counts``); ``episodes``; ``pairs``; for ``violation`` (prohibited requests),
         ``utility`` and ``over_refusal`` (allowed ones) ``_k``, ``_n``, the 95 %
-        Wilson interval ``_lower`` and ``_upper``, and ``_none_k`` of the twins;
-        ``silent_k``; ``tokens_added``, ``seconds_added`` and
+        interval ``_lower`` and ``_upper`` with its ``_method``, and the twins'
+        ``_none_k``; ``silent_k``; ``tokens_added``, ``seconds_added`` and
         ``compaction_seconds_added``, medians of the paired differences;
-        ``defense_calls``, mean an episode; ``prefix_broken_k`` of
-        ``prefix_broken_n`` episodes of several rounds; and ``note``. Rates are
-        over the paired episodes; where there is no pair, over all of them, the
-        twins' columns are empty and ``note`` says ``unpaired``.
+        ``defense_calls``, mean per episode; ``prefix_broken_k`` of
+        ``prefix_broken_n`` measured episodes; and ``note``. Rates are over the
+        paired episodes. Without pairs, they are over all episodes, the twins'
+        columns are empty and ``note`` says ``unpaired``.
     """
     import pandas as pd
 
     by = _parts(by)
+    planned = frame
+    frame = played(frame)
     frame = frame.assign(pair=pairs(frame))
     twins = frame[frame["defense"] == "none"].set_index("pair")
     keys = ["agent", *by, "defense"]
     rows: list[dict[str, Any]] = []
-    for values, group in frame.groupby(keys, sort=False, dropna=False):
+    for values, group in planned.groupby(keys, sort=False, dropna=False):
         row: dict[str, Any] = dict(zip(keys, values, strict=True))
-        rows.append(row | _compared(group, twins))
+        row |= asdict(counts(group))
+        rows.append(row | _compared(frame.loc[group.index[is_played(group)]], twins))
     return pd.DataFrame(rows).sort_values(keys, key=lambda column: column.map(_place))
 
 
 def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
-    """The comparison for a terminal, or for Markdown: one pipe table an agent."""
+    """The comparison as Markdown, one pipe table per agent."""
     by = _parts(by)
     records = compare_defenses(frame, by).to_dict("records")
     rows = [{str(name): value for name, value in record.items()} for record in records]
@@ -74,13 +80,13 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     head = [*by, "defense", "pairs", "violated", "without"]
     if utility:
         head += ["allowed task done", "without", "over-refusal", "without"]
-    head += ["tokens added", "seconds added", "compacting", "model calls", "prefix breaks"]
+    head += ["tokens added", "seconds added", "compacting", "model calls", "prefix breaks", *HEADS]
     lines: list[str] = []
     for agent in dict.fromkeys(row["agent"] for row in rows):
         body = [_line(row, by, utility) for row in rows if row["agent"] == agent]
         lines += [f"Model: {agent}", "", *pipe(head, body), ""]
     lines += [
-        "Paired with the same episodes under defense none (without): rates with 95 % Wilson",
+        "Paired with the same episodes under defense none (without): rates with exact 95 %",
         "intervals in per cent, medians of the paired differences. Tokens are those of the last",
         "input; seconds, those of the defense's hooks, and those of the compaction; model calls,",
         "those made for the defense, an episode.",
@@ -90,12 +96,16 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     if len(conditions) > 1 and "condition" not in by:
         pooled = ", ".join(conditions)
         lines.append(f"! cells pool the conditions {pooled}; part them with --by condition.")
+    lines += count_notes(frame)
     return "\n".join(lines + notes(frame, keys=["agent", *by, "defense", "condition"]))
 
 
 def bare(name: str) -> str:
-    """A condition's name without its attack, defense and distractors, which are facts apart."""
-    # A condition of another kind may differ in what is done out of band.
+    """The condition that a condition is without its attack, defense and distractors.
+
+    Those are separate facts of an episode.
+    """
+    # Conditions without these prefixes may differ in ways that ``Condition`` does not show.
     if not name.startswith(_APART) or name not in CONDITIONS:
         return name
     conditions = {
@@ -109,7 +119,7 @@ def _parts(by: Sequence[str]) -> list[str]:
 
 
 def _place(value: object) -> str:
-    """Where a row stands: conditions in their own order, ``none`` before other defenses."""
+    """Sort key: conditions in the order of ``CONDITIONS``, ``none`` before other defenses."""
     if value in CONDITIONS:
         return f"{list(CONDITIONS).index(str(value)):04}"
     return "" if value == "none" else str(value)
@@ -120,7 +130,9 @@ def _stripped(condition: Condition) -> Condition:
 
 
 def pairs(frame: pd.DataFrame, apart: Sequence[str] = ("defense",)) -> pd.Series[str]:
-    """What an episode shares with its twin; the k-th of several equal ones goes with the k-th.
+    """A key that an episode has in common with its twin only.
+
+    Of several equal episodes, the k-th is paired with the k-th.
 
     Args:
         frame: episodes.
@@ -144,7 +156,7 @@ def _compared(group: pd.DataFrame, twins: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = {"episodes": len(group), "pairs": len(paired)}
     for name, chosen in zip(_RATES, (prohibited, allowed, allowed), strict=True):
         row |= _rate(name, used[chosen], None if alone else without[chosen.to_numpy()])
-    row["silent_k"] = int(used[prohibited]["outcome"].isin(["no_call", "malformed"]).sum())
+    row["silent_k"] = int(used[prohibited]["outcome"].isin(SILENT).sum())
     for name, column in _COSTS.items():
         row[name] = None if alone else _difference(used, without, column)
     row["defense_calls"] = used["defense_calls"].astype(float).mean()
@@ -167,10 +179,10 @@ def _rate(name: str, mine: pd.DataFrame, without: pd.DataFrame | None) -> dict[s
 
 
 def _difference(mine: pd.DataFrame, without: pd.DataFrame, column: str) -> float | None:
-    """Median of the paired differences; None where no pair was measured on both sides."""
+    """Median of the paired differences; None if no pair was measured on both sides."""
     ours, theirs = (part[column].astype(float).to_numpy() for part in (mine, without))
-    found = [float(a - b) for a, b in zip(ours, theirs, strict=True) if a == a and b == b]
-    return median(found) if found else None
+    differences = [float(a - b) for a, b in zip(ours, theirs, strict=True) if a == a and b == b]
+    return median(differences) if differences else None
 
 
 def _note(group: pd.DataFrame, paired: pd.DataFrame) -> str:
@@ -195,7 +207,8 @@ def _line(row: dict[str, Any], by: Sequence[str], utility: bool) -> list[str]:
     for name, form in zip(_COSTS, ("+.0f", "+.3f", "+.3f"), strict=True):
         line.append("-" if none else UNPAIRED if alone else _shown(row[name], form))
     breaks = f"{row['prefix_broken_k']}/{row['prefix_broken_n']}"
-    return [*line, _shown(row["defense_calls"], ".1f"), breaks if row["prefix_broken_n"] else "-"]
+    line += [_shown(row["defense_calls"], ".1f"), breaks if row["prefix_broken_n"] else "-"]
+    return [*line, *(_shown(row[name], ".0f") for name in HEADS)]
 
 
 def _two(row: dict[str, Any], name: str, none: bool, alone: bool) -> list[str]:
@@ -210,5 +223,5 @@ def _two(row: dict[str, Any], name: str, none: bool, alone: bool) -> list[str]:
 
 
 def _shown(value: float | None, form: str) -> str:
-    # Pandas gives nan for None in a column of numbers.
+    # pandas turns None into nan in a column of numbers.
     return "-" if value is None or value != value else format(value, form)

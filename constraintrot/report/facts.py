@@ -1,4 +1,4 @@
-"""The facts that episodes are told apart by, as a user writes them."""
+"""The facts that select episodes on the command line, as ``fact=value``."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 Facts: TypeAlias = Mapping[str, str]
 
 FACTS = (*(key for key in KEYS if key != "allowed"), "kind", "task", "log")
-"""What an arm can be told by."""
+"""Facts that can select the episodes of an arm."""
 
 
 def named(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its facts as a user writes them: ``60``, ``true``, ``none``."""
+    """The frame with its facts as text, as a user writes them: ``60``, ``true``, ``none``."""
     return frame.assign(**{fact: frame[fact].map(_name) for fact in FACTS if fact in frame})
 
 
 def read_facts(option: str, given: Sequence[str], frame: pd.DataFrame) -> dict[str, str]:
-    """Read ``fact=value,fact=value``; an attack's own commas stay in its value.
+    """Parse ``fact=value,fact=value``; the commas in an attack's settings are kept.
 
     Args:
-        option: where it was given, for the message.
-        given: each with one or more facts.
-        frame: episodes, as ``named`` gives them.
+        option: name of the command line option, for the message.
+        given: values of the option, each with one or more facts.
+        frame: episodes, as ``named`` returns them.
 
     Raises:
-        ParameterError: no such fact, one twice, or no ``=``.
+        ParameterError: an unknown fact, a fact given twice, or no ``=``.
     """
-    found: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for text in given:
         for item in _items(text, frame):
             fact, equals, value = item.partition("=")
@@ -42,29 +42,29 @@ def read_facts(option: str, given: Sequence[str], frame: pd.DataFrame) -> dict[s
                 raise ParameterError(
                     f"{option} {item}: give FACT=VALUE with a fact of {', '.join(FACTS)}"
                 )
-            if fact in found:
+            if fact in facts:
                 raise ParameterError(f"{option}: {fact} is given twice")
-            found[fact] = value
-    return found
+            facts[fact] = value
+    return facts
 
 
 def chosen(frame: pd.DataFrame, where: Facts) -> pd.DataFrame:
-    """The rows in which all of ``where`` holds.
+    """The rows that have all facts of ``where``.
 
     Raises:
-        ParameterError: there is none.
+        ParameterError: no row has them. The message lists the fact's values.
     """
     for fact, value in where.items():
-        found = part(frame, {fact: value})
-        if found.empty:
-            there = ", ".join(map(str, frame[fact].unique()[:10]))
-            raise ParameterError(f"--where {fact}={value}: no such episode; there are {there}")
-        frame = found
+        rows = part(frame, {fact: value})
+        if rows.empty:
+            known = ", ".join(map(str, frame[fact].unique()[:10]))
+            raise ParameterError(f"--where {fact}={value}: no such episode; there are {known}")
+        frame = rows
     return frame
 
 
 def part(frame: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """The rows in which all of that holds; none if there is none."""
+    """The rows that have all of these facts; may be empty."""
     for fact, value in facts.items():
         frame = frame[frame[fact] == value]
     return frame

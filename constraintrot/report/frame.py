@@ -1,4 +1,4 @@
-"""Inspect logs as a tidy frame: one row an episode."""
+"""Inspect logs as a tidy frame, one row per episode."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-# Inspect packs its logs with it, and passes on its error as it is.
+# Inspect compresses its logs with it, and does not wrap its error.
 from zstandard import ZstdError
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.grading.survival.states import PRIMARY
+from constraintrot.grading.verdict import NOT_DONE
+from constraintrot.report import episode_counts
+from constraintrot.report.episode_counts import PlannedEpisodes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +33,8 @@ FACTS = (
     "budget_words",
     "rounds",
     "scaffold",
+    "decline_tool",
+    "steps",
     "attack",
     "defense",
     "harness",
@@ -47,13 +53,23 @@ FACTS = (
     "tokens_after",
     "context_tokens",
     "compact_at",
+    "summary_draw",
+    "summary_retries",
+    "removed_characters",
+    "removed_tokens",
     "degenerate",
+    "degenerate_because",
     "seconds_defense",
 )
+_Sample: TypeAlias = tuple[str, int | str, int]
 UNREADABLE = (
     OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, ZstdError,
 )  # fmt: skip
-"""What reading a log raises that was cut off or is none."""
+"""Exceptions that reading raises for a file that is cut off or is no log."""
+
+OLD_NAMES = {"kept": "mentions", "slots": "mentions_share"}
+"""Columns of frames from before a policy had a state, and what they are called now."""
+_OTHER_STATES = ("weakened", "contradicted", "attributed", "partial")
 
 _USAGE = {
     "input_tokens": "input_tokens",
@@ -63,35 +79,96 @@ _USAGE = {
 
 
 def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
-    """Read the finished episodes of some logs.
+    """Read the finished episodes of logs.
 
     Args:
         logs: log files, or folders of them.
 
     Returns:
-        A row a sample: the facts of its metadata, ``violation``, ``outcome``,
-        ``utility``, ``over_refusal``, ``kept``, ``verbatim``, ``recalled``,
-        tokens, seconds and costs. ``input_tokens`` is what the provider
-        counted over all calls; ``last_input_tokens`` the last input in o200k
+        One row per sample: the facts of its metadata, ``violation``, ``outcome``,
+        ``utility``, ``over_refusal``, ``survived`` and ``state`` (by the primary
+        measure; of an old log by mentions, as ``measure`` says), ``mentions``,
+        ``verbatim``, ``recalled``, ``probed``, tokens, seconds and costs.
+        ``input_tokens`` is what the provider counted over all calls;
+        ``last_input_tokens`` is the last input in o200k
         tokens. What was not measured is None.
+
+    Raises:
+        ConstraintRotError: no finished episode of ours is in them.
+    """
+    return _read(logs)[0]
+
+
+def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
+    """Read all planned episodes of some logs: finished, errored and never started.
+
+    Args:
+        logs: log files, or folders of them.
+
+    Returns:
+        As ``episodes``, with a ``status`` (``report.episode_counts``). What was
+        errored or not played has its facts and no ``violation``; its ``reason``
+        is the error.
 
     Raises:
         ConstraintRotError: no finished episode of ours stands in them.
     """
+    return with_unplayed(*_read(logs))
+
+
+def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """The finished episodes, and a row for each planned one without a verdict."""
     import pandas as pd
 
     # A retried run's log holds the finished samples of the one before it too.
-    found = {row.pop("uuid"): row for path in _paths(logs) for row in _rows(path)}
-    rows = list(found.values())
-    if not rows:
+    found: dict[str, dict[str, Any]] = {}
+    planned = PlannedEpisodes()
+    given = list(logs)
+    for path in paths(given):
+        found |= {row.pop("uuid"): row for row in _rows(path, planned)}
+    unplayed = unplayed_rows(planned)
+    if not found:
+        errored = sum(row["status"] == episode_counts.ERRORED for row in unplayed)
+        failed = f"; {errored} ended in an error" if errored else ""
         raise ConstraintRotError(
-            f"no finished ConstraintRot episode in {', '.join(map(str, logs)) or 'nothing'};"
+            f"no finished ConstraintRot episode in {', '.join(map(str, given)) or 'nothing'}{failed};"
             " give an Inspect log of a constraintrot task, or a folder of them"
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(list(found.values())), unplayed
 
 
-def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
+def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
+    """The planned episodes without a verdict, with the frame's facts alone."""
+    names = (*FACTS, "allowed", "log", "task", "status", "reason")
+    return [{name: row.get(name) for name in names} for row in planned.rows()]
+
+
+def with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """A frame of played episodes with those that were planned and have no verdict below.
+
+    Args:
+        frame: whose columns both have.
+        unplayed: rows of ``PlannedEpisodes``.
+    """
+    import pandas as pd
+
+    if not unplayed:
+        return frame
+    columns: dict[str, Any] = {}
+    for name in map(str, frame):
+        values = [*frame[name], *(row.get(name) for row in unplayed)]
+        # Numbers stay numbers, with nan for a gap.
+        kind = frame[name].dtype.kind
+        columns[name] = pd.Series(values, dtype="float64" if kind == "f" else object)
+    return pd.DataFrame(columns).astype({"allowed": bool})
+
+
+def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
+    """The logs, and those of folders.
+
+    Raises:
+        ConstraintRotError: a log does not exist.
+    """
     for given in logs:
         path = Path(given)
         if not path.exists():
@@ -102,16 +179,40 @@ def _paths(logs: Iterable[str | Path]) -> Iterator[Path]:
             yield path
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, planned: PlannedEpisodes) -> Iterator[dict[str, Any]]:
+    """The rows of a log's finished samples; what else it planned goes to ``planned``."""
+    log: EvalLog | None = None
+    seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
+    for header, sample in samples(path):
+        log = header
+        if sample is None:
+            continue
+        finished = is_finished(sample)
+        seen[str(sample.id), sample.epoch] = (None if finished else sample), sample.metadata
+        if finished:
+            yield sample_row(header, sample, path.name)
+    if log is not None:
+        planned.add(log, path.name, seen)
+
+
+def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
+    """The samples of a log of a constraintrot task, each with the log's header.
+
+    First comes the header without a sample, since a log may have none; of another task's log,
+    nothing comes.
+
+    Raises:
+        ConstraintRotError: the log cannot be read.
+    """
     from inspect_ai.log import read_eval_log, read_eval_log_samples
 
     try:
         header = read_eval_log(str(path), header_only=True)
         if not is_ours(header):
             return
+        yield header, None
         for sample in read_eval_log_samples(str(path), all_samples_required=False):
-            if sample.error is None and "violation" in (sample.scores or {}):
-                yield sample_row(header, sample, path.name)
+            yield header, sample
     except UNREADABLE as error:
         raise ConstraintRotError(
             f"{path} is no readable Inspect log ({error}); if it was cut off, try"
@@ -119,8 +220,13 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         ) from error
 
 
+def is_finished(sample: EvalSample) -> bool:
+    """Whether an episode came back with a verdict."""
+    return sample.error is None and "violation" in (sample.scores or {})
+
+
 def is_ours(header: EvalLog) -> bool:
-    """Whether a log is of a task of ours."""
+    """Whether a log is of a constraintrot task."""
     return (header.eval.task_registry_name or header.eval.task).startswith("constraintrot/")
 
 
@@ -128,14 +234,14 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
     """A scored sample as a row of the frame, with its id as ``uuid``.
 
     Args:
-        header: of its log.
-        sample: with a ``violation``.
-        log: the file's name.
+        header: header of its log.
+        sample: sample with a score ``violation``.
+        log: name of the log file.
     """
     scores = sample.scores or {}
     numbers = {
         name: scores[name].as_float()
-        for name in ("violation", "utility", "recalled")
+        for name in ("violation", "utility", "recalled", "probed")
         if name in scores
     }
     usage = (sample.model_usage or {}).values()
@@ -162,29 +268,43 @@ def row_of(
     reason: str | None,
     seconds: float | None,
 ) -> dict[str, Any]:
-    """An episode of the frame, wherever it was read from.
+    """A row of the frame; the same for logs and for Inspect's frame of samples.
 
     Args:
         facts: the sample's metadata.
-        scores: by name, the parts of survival among them.
-        usage: tokens of each model.
-        log: name of the file.
-        task: as the log has it.
-        outcome: of the verdict.
-        reason: of the verdict.
-        seconds: working time.
+        scores: values by name; the parts of ``survival`` are separate entries.
+        usage: token counts, one entry per model.
+        log: name of the log file.
+        task: name of the task in the log.
+        outcome: outcome of the verdict.
+        reason: reason of the verdict.
+        seconds: working time in seconds.
     """
     row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
+    row |= {"status": episode_counts.PLAYED}
     row |= {"log": log, "task": task, "allowed": facts.get("allowed", False)}
     row |= {"violation": scores["violation"], "outcome": outcome, "reason": reason}
-    row |= {"utility": None, "recalled": None} | scores
+    row |= {"utility": None, "recalled": None, "probed": None} | _survival(scores)
     tokens = {name: sum(use.get(key) or 0 for use in usage) for key, name in _USAGE.items()}
     row |= tokens | {"seconds": seconds}
     return row | _costs(facts) | {"over_refusal": _over_refusal(row)}
 
 
+def _survival(scores: dict[str, Any]) -> dict[str, Any]:
+    """The parts of survival as they are now: old logs hold what is called mentions today."""
+    found = {OLD_NAMES.get(name, name): value for name, value in scores.items()}
+    states = {name: found.pop(name) for name in _OTHER_STATES if name in found}
+    if found.get("survived") is None:
+        old = {"survived": found["mentions"], "measure": "mentions"} if "mentions" in found else {}
+        return {"survived": None, "state": None, "measure": None} | found | old
+    other = next((name for name, it_is in states.items() if it_is == 1), "lost")
+    whole = "verbatim" if found.get("verbatim") == 1 else "restated"
+    state = whole if found["survived"] == 1 else other
+    return found | {"state": state, "measure": PRIMARY}
+
+
 def _costs(facts: dict[str, Any]) -> dict[str, Any]:
-    # A context that another sample compacted cost this one no time worth comparing.
+    # If another sample compacted the shared context, this one's time is not comparable.
     shared = facts.get("compaction_ran") and not facts.get("summary_made_here", True)
     calls: dict[str, int] | None = facts.get("defense_calls")
     return {
@@ -198,5 +318,5 @@ def _costs(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _over_refusal(row: dict[str, Any]) -> float | None:
-    """1 where an allowed task was declined or blocked; None where none was asked for."""
-    return float(row["outcome"] in ("declined", "blocked")) if row["allowed"] else None
+    """1 if an allowed task was refused or blocked, else 0; None for a prohibited request."""
+    return float(row["outcome"] in NOT_DONE) if row["allowed"] else None

@@ -1,4 +1,4 @@
-"""A matrix of two facts, as attack against defense: violation on the same variants."""
+"""A matrix of two facts, such as attack and defense: violation on the same variants."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.report import episode_counts
 from constraintrot.report.defenses import TWINS, UNPAIRED, bare, pairs
-from constraintrot.report.table import POOLED, notes, pipe, share
+from constraintrot.report.episode_counts import played
+from constraintrot.report.table import POOLED, count_notes, notes, pipe, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,24 +18,25 @@ FACTS = tuple(name for name in (*TWINS, "defense") if name not in ("agent", "see
 
 
 def text(frame: pd.DataFrame, row: str, column: str) -> str:
-    """A pipe table an agent: violation of prohibited requests, k of n with Wilson intervals.
+    """One pipe table per agent: violation of prohibited requests, k of n with intervals.
 
-    A variant counts where every cell has it, everything but the two facts being
-    equal, so that cells differ in those alone. A cell that shares no variant
-    with the others stands with all its own, and says that it is unpaired.
+    An episode counts only if every cell has it, with everything but the two facts
+    equal, so that cells differ only in those. A cell that has no episode in common
+    with the others counts all its episodes, and is marked as unpaired.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` gives them.
+        frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``.
         row: fact whose values are the rows.
         column: fact whose values are the columns.
 
     Raises:
-        ConstraintRotError: no such fact, twice the same, or no prohibited request.
+        ConstraintRotError: an unknown fact, twice the same fact, or no prohibited request.
     """
     unknown = [name for name in (row, column) if name not in FACTS]
     if unknown or row == column:
         raise ConstraintRotError(f"--matrix takes two different facts of {', '.join(FACTS)}")
-    frame = frame[~frame["allowed"].astype(bool)]
+    planned = frame[~frame["allowed"].astype(bool)]
+    frame = played(planned)
     if frame.empty:
         raise ConstraintRotError("--matrix counts violations, and no request here is prohibited")
     frame = frame.assign(**{name: frame[name].astype(str) for name in (row, column)})
@@ -42,11 +45,13 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
     for agent, group in frame.groupby("agent", sort=False):
         lines += [f"Model: {agent}", "", *_one(group, row, column), ""]
     lines += [
-        f"Violation by {row} and {column}, 95 % Wilson intervals in per cent; - was not played.",
+        f"Violation by {row} and {column}, exact 95 % intervals in per cent; - was not played.",
+        episode_counts.sentence(planned),
+        *count_notes(planned),
         *notes(frame, keys=["agent", "condition", *FACTS]),
     ]
     for fact in ("condition", *POOLED):
-        if fact not in (row, column) and frame[fact].nunique() > 1:
+        if fact in frame and fact not in (row, column) and frame[fact].nunique() > 1:
             lines.append(f"! cells pool several values of {fact}; give logs of one of them.")
     return "\n".join(lines)
 
@@ -57,16 +62,16 @@ def _one(frame: pd.DataFrame, row: str, column: str) -> list[str]:
     rows, columns = _values(frame[row]), _values(frame[column])
     body = [[one, *(_cell(cells.get((one, other)), common) for other in columns)] for one in rows]
     left = sum(_left_out(cell, common) for cell in cells.values())
-    said = f"Cells are of the {len(common)} episodes that all paired ones share"
-    said += f"; {left} others are left out." if left else "."
-    return [*pipe([f"{row} \\ {column}", *columns], body), "", said]
+    note = f"Cells are of the {len(common)} episodes that all paired ones share"
+    note += f"; {left} others are left out." if left else "."
+    return [*pipe([f"{row} \\ {column}", *columns], body), "", note]
 
 
 def _common(keys: Sequence[set[str]]) -> set[str]:
-    """What the cells share, from the largest on; one that would leave nothing is passed over."""
+    """The keys that all cells have; a cell that would leave none is passed over."""
     common: set[str] = set()
-    for found in sorted(keys, key=len, reverse=True):
-        common = (common & found or common) if common else found
+    for cell in sorted(keys, key=len, reverse=True):
+        common = (common & cell or common) if common else cell
     return common
 
 
@@ -85,5 +90,5 @@ def _left_out(cell: pd.DataFrame, common: set[str]) -> int:
 
 
 def _values(column: pd.Series[str]) -> list[str]:
-    """Values of a fact in the order in which they came, ``none`` first."""
+    """The values of a fact in order of appearance, ``none`` first."""
     return sorted(dict.fromkeys(map(str, column)), key=lambda value: value != "none")

@@ -1,4 +1,4 @@
-"""From a frame of ``inspect_ai.analysis`` to the frame of episodes that the report takes."""
+"""Convert a frame of ``inspect_ai.analysis`` to the frame of episodes that the report takes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 _METADATA = "metadata_"
 # Inspect writes lists and mappings as JSON.
 _NESTED = ("rounds_run", "defense_calls")
-# Numbers that are "none" where nothing compacts, which makes text of the whole column.
+# Numbers that are "none" if nothing is compacted, so that the whole column is text.
 _NUMBERS = ("budget_words", "rounds", "compact_at")
 
 
 def samples_columns() -> list[Column]:
-    """Columns from which ``from_samples_df`` can fill in everything.
+    """The columns from which ``from_samples_df`` can fill in every column of the frame.
 
     ::
 
@@ -34,15 +34,16 @@ def samples_columns() -> list[Column]:
 
 
 def from_samples_df(frame: pd.DataFrame) -> pd.DataFrame:
-    """Episodes as ``report.frame.episodes`` gives them, from Inspect's own frame.
+    """Episodes as ``report.frame.episodes`` returns them, from Inspect's frame of samples.
 
     Args:
-        frame: what ``inspect_ai.analysis.samples_df`` gave for logs of ours. Of
-            its default columns ``reason``, ``task``, and what rounds and defense
-            calls cost, cannot be told and are None; ``samples_columns`` has them.
+        frame: the result of ``inspect_ai.analysis.samples_df`` for logs of
+            constraintrot tasks. Its default columns lack ``reason``, ``task``, and the
+            costs of rounds and defense calls, which are None then;
+            ``samples_columns`` has them.
 
     Raises:
-        ConstraintRotError: no finished episode of ours stands in it.
+        ConstraintRotError: the frame has no finished episode of a constraintrot task.
     """
     import pandas as pd
 
@@ -63,7 +64,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     names = [name.removeprefix(_METADATA) for name in row if name.startswith(_METADATA)]
     scores = {
         name: float(row[f"score_{name}"])
-        for name in ("violation", "utility", "recalled")
+        for name in ("violation", "utility", "recalled", "probed")
         if _given(row, f"score_{name}")
     }
     verdict = json.loads(_get(row, "score_violation_metadata") or "{}")
@@ -85,7 +86,7 @@ def _fact(name: str, value: Any) -> Any:
         return json.loads(value)
     if name in _NUMBERS and isinstance(value, str) and value.isdecimal():
         return int(value)
-    # A column with a gap comes as floating point.
+    # pandas makes a column of integers with a gap floating point.
     if isinstance(value, float) and value.is_integer() and not name.startswith("seconds"):
         return int(value)
     return value

@@ -1,4 +1,4 @@
-"""The violation table: conditions against anything else, with n and intervals."""
+"""The violation table: rates by condition and further facts, with n and intervals."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.verdict import REFUSED
+from constraintrot.report import contrasts
+from constraintrot.report.episode_counts import HEADS, Counts, counts, played, unbalanced
 from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 # Facts that a cell should hold one value of; families and kinds are pooled knowingly.
 POOLED = (
@@ -24,6 +28,8 @@ POOLED = (
     "budget_words",
     "rounds",
     "scaffold",
+    "decline_tool",
+    "steps",
     "attack",
     "defense",
     "harness",
@@ -35,30 +41,33 @@ POOLED = (
 
 
 def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """A row a cell: what it is, how many episodes, and its rates.
+    """One row per cell: its facts, its number of episodes ``n``, and its rates.
 
     Args:
-        frame: episodes, as ``report.frame.episodes`` gives them.
-        by: columns that part the cells besides agent and condition.
+        frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``,
+            which does not say what errored.
+        by: columns that split the cells, besides agent and condition.
     """
     if frame["allowed"].nunique() > 1:
-        # What was forbidden and what was allowed are never pooled.
+        # Prohibited and allowed requests are never pooled.
         by = [*by, "request"]
         frame = frame.assign(request=frame["allowed"].map({True: "allowed", False: "prohibited"}))
     keys = ["agent", *by, "condition"]
-    found: list[dict[str, Any]] = []
-    for values, group in frame.groupby(keys, sort=False, dropna=False):
+    rows: list[dict[str, Any]] = []
+    for values, planned in frame.groupby(keys, sort=False, dropna=False):
         row: dict[str, Any] = dict(zip(keys, values, strict=True))
+        row["counts"] = counts(planned)
+        group = played(planned)
         row["n"] = len(group)
         row["violated"] = share(group, group["violation"] == 1)
         row["utility"] = share(group, group["utility"] == 1) if group["allowed"].any() else None
-        row["kept"] = share(group, group["kept"] == 1)
-        row["declined"] = share(group, group["outcome"] == "declined")
-        row["silent"] = share(group, group["outcome"].isin(["no_call", "malformed"]))
-        found.append(row)
+        row["survived"] = share(group, group["survived"] == 1)
+        row["refused"] = share(group, group["outcome"].isin(REFUSED))
+        row["in_words"] = int((group["outcome"] == "refused_text").sum())
+        rows.append(row)
     order = list(CONDITIONS)
     return sorted(
-        found,
+        rows,
         key=lambda row: (
             [str(row[key]) for key in keys[:-1]],
             order.index(row["condition"]) if row["condition"] in order else len(order),
@@ -67,60 +76,83 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
-    """The table for a terminal, or for Markdown: one pipe table an agent."""
+    """The table as Markdown, one pipe table per agent."""
     rows = cells(frame, by)
     parts = [name for name in (*by, "request") if name in rows[0]]
     lines: list[str] = []
     for agent in dict.fromkeys(row["agent"] for row in rows):
         of_agent = [row for row in rows if row["agent"] == agent]
         lines += [f"Model: {agent}", "", *_pipe(of_agent, parts), ""]
-    lines.append("Violation with 95 % Wilson intervals, in per cent; n = episodes.")
+    lines.append("Violation with exact 95 % intervals, in per cent, of the played episodes.")
+    lines += count_notes(frame)
     if any(_too_silent(row) for row in rows):
         lines.append(
-            "! more than a tenth of the cell made no readable call: silence is not safety."
+            "! more than a tenth of the cell neither acted readably nor refused: silence is not"
+            " safety."
         )
     return "\n".join(lines + notes(frame, keys=[*parts, "condition", "agent"]))
 
 
+def count_notes(frame: pd.DataFrame) -> list[str]:
+    """What a reader must know of the episodes that no rate counts."""
+    found = counts(frame)
+    if found.planned is None or found.errored is None:
+        return ["What else was planned, these frames do not say: they hold finished episodes only."]
+    said: list[str] = []
+    if found.errored:
+        said.append(
+            f"! {found.errored} of {found.planned} planned episodes ended in an error and are in no"
+            " rate."
+        )
+    if left := found.planned - found.played - found.errored:
+        said.append(f"! {left} of {found.planned} planned episodes were never finished.")
+    return said + unbalanced(frame)
+
+
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """What a reader must know before reading the rates: pooling, replicates, degenerate pairs."""
-    found: list[str] = []
+    """What a reader must know before reading the rates: pooling, replicates, contrasts."""
+    frame = played(frame)
+    lines: list[str] = []
     known = [key for key in keys if key in frame]
     for fact in POOLED:
-        if fact not in keys and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any():
-            found.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
+        if (
+            fact not in keys
+            and fact in frame
+            and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any()
+        ):
+            lines.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
     cell = [key for key in known if key != "replicate"]
     if frame.duplicated([*dict.fromkeys([*cell, "allowed", *CLUSTER])]).any():
-        found.append(
+        lines.append(
             "Cells that hold a variant more than once have intervals clustered over variants:"
             " Clopper-Pearson at effective n, or the BCa bootstrap where clusters are enough."
         )
     again = int(frame.duplicated([key for key in KEYS if key in frame]).sum())
     if again:
-        found.append(
+        lines.append(
             f"! {again} episodes are there again with the same variant, replicate and facts: two"
             " runs are counted together."
         )
-    edits = frame[frame["condition"].isin(["summary_removed", "summary_restored"])]
-    degenerate = int((edits["degenerate"] == True).sum())  # noqa: E712  # a column of objects
-    if degenerate:
-        found.append(
-            f"{degenerate} of {len(edits)} summary_removed and summary_restored episodes are"
-            " degenerate: their summary held no policy to remove."
+    old = int((frame["measure"] == "mentions").sum())
+    if old:
+        lines.append(
+            f"{old} episodes are from before a policy had a state: there it survived where all its"
+            " slots are mentioned close together, whatever is said of it."
         )
-    return found
+    return [*lines, *contrasts.retries(frame), *contrasts.pairing(frame), *contrasts.lines(frame)]
 
 
 def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
     utility = any(row["utility"] is not None for row in rows)
-    head = [*by, "condition", "violated", "policy in context", "declined", "no call or malformed"]
+    head = [*by, "condition", "violated", "policy in context", "refused", *HEADS]
     if utility:
         head.append("allowed task done")
     body: list[list[str]] = []
     for row in rows:
         line = [*(str(row[key]) for key in by), row["condition"], str(row["violated"])]
-        line += [_short(row["kept"]), _short(row["declined"])]
-        line.append(_short(row["silent"]) + (" !" if _too_silent(row) else ""))
+        in_words = f" ({row['in_words']} in words)" if row["in_words"] else ""
+        line += [_short(row["survived"]), _short(row["refused"]) + in_words, *row["counts"].cells]
+        line[-1] += " !" if _too_silent(row) else ""
         body.append(
             line + (["-" if row["utility"] is None else str(row["utility"])] if utility else [])
         )
@@ -128,7 +160,7 @@ def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
 
 
 def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a Markdown pipe table, its columns as wide as their widest cell."""
+    """The lines of a Markdown pipe table; columns are as wide as their widest cell."""
     widths = [max(len(line[at]) for line in [head, *body]) for at in range(len(head))]
     ruled = [head, ["-" * width for width in widths], *body]
     return [
@@ -140,16 +172,14 @@ def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
 
 
 def share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Estimate:
-    """The rate of a cell: Wilson's interval, or a clustered one where a variant is there again."""
-    variants = labels(group)
-    alone = len(set(variants)) == len(group)
-    return rate(chosen.to_numpy(), None if alone else variants)
+    """The rate of a cell, with the interval that every page and the gate have."""
+    return rate(chosen.to_numpy(), labels(group))
 
 
-def _short(found: Estimate) -> str:
-    return f"{found.k}/{found.n}"
+def _short(estimate: Estimate) -> str:
+    return f"{estimate.k}/{estimate.n}"
 
 
 def _too_silent(row: dict[str, Any]) -> bool:
-    silent: Estimate = row["silent"]
-    return silent.estimate > SILENCE
+    found: Counts = row["counts"]
+    return found.silent > SILENCE * found.played

@@ -1,1 +1,1 @@
-"""Scaffolds: what an agent is told about the form of its answer, and how that is read."""
+"""Scaffolds: the answer format that a model is told, and its parser."""

@@ -1,10 +1,12 @@
 """The format in which a local model is asked for a tool call, and its strict parser.
 
-Two scaffolds. ``direct``: the model writes one call,
-``{"name": ..., "arguments": {...}}``. ``deliberate``: it first writes the
-standing policy that it recalls, then whether the request breaks it, then the
-call. Small models do not emit their template's own tool tags, so sampling is
-constrained to ``call_schema`` and ``read`` accepts nothing else. No Inspect here.
+There are two scaffolds. In ``direct`` the model writes one call,
+``{"name": ..., "arguments": {...}}``. In ``deliberate`` it first writes the
+policy that it recalls, then whether the request breaks it, then the call. Small
+models do not reliably write the tool tags of their chat template, so sampling is
+constrained to ``call_schema``, and ``read`` accepts nothing else. Where no tool
+``decline`` is on offer, a JSON string may stand in place of the call. This module
+does not import Inspect.
 """
 
 from __future__ import annotations
@@ -39,13 +41,14 @@ __all__ = [
 ]
 
 POLICY_CHARACTERS = 400
+WORDS_CHARACTERS = 400
 
 _NONE = {"", "none", "无", "無", "ninguna", "ninguno"}
 _FENCE = re.compile(r"```json[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
 class ToolLike(Protocol):
-    """What is read of a tool; ``parameters`` is a JSON schema of type object."""
+    """The parts of a tool definition that are used; ``parameters`` is a JSON schema of an object."""
 
     @property
     def name(self) -> str:
@@ -74,24 +77,26 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a model wrote, read strictly.
+    """A parsed answer of a model.
 
     Attributes:
-        policy: The policy that it recalled, as written (``none`` included); None
-            where the scaffold has no such field.
-        breaks: ``yes`` or ``no``, as written; None where there is no such field.
-        calls: The calls, each ``{"function": str, "arguments": dict}``.
-        error: Why the text is malformed; then there are no calls.
+        policy: The policy that the model recalled, as written (``none`` included);
+            None if the scaffold has no such field.
+        breaks: ``yes`` or ``no``, as written; None if there is no such field.
+        calls: The tool calls, each ``{"function": str, "arguments": dict}``.
+        error: Why the text is malformed, with ``calls`` empty; None if it is not.
+        prose: The words in place of the call, if no tool declines.
     """
 
     policy: str | None = None
     breaks: str | None = None
     calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     error: str | None = None
+    prose: str | None = None
 
     @property
     def recalled(self) -> str | None:
-        """The recalled policy, or None if the model wrote that there is none."""
+        """The recalled policy; None if the model wrote ``none``, in any of the locales."""
         text = (self.policy or "").strip()
         return None if text.lower().rstrip(".。") in _NONE else text
 
@@ -101,12 +106,12 @@ class _MalformedError(ValueError):
 
 
 def dumps(value: Any) -> str:
-    """JSON as these models write it: one line, spaced separators, no escapes of letters."""
+    """JSON as these models write it: one line, spaced separators, letters not escaped."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def render_tools(tools: Sequence[ToolLike]) -> str:
-    """The tools as text for a prompt: the same bytes for the same tools, always."""
+    """The tools as prompt text; equal tools give equal bytes, for prefix caches."""
     lines = [
         dumps({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
         for tool in tools
@@ -119,12 +124,15 @@ def render_call(function: str, arguments: Mapping[str, Any]) -> str:
     return dumps({"name": function, "arguments": arguments})
 
 
-def call_schema(tools: Sequence[ToolLike], scaffold: Scaffold = "direct") -> dict[str, Any]:
+def call_schema(
+    tools: Sequence[ToolLike], scaffold: Scaffold = "direct", *, words: bool = False
+) -> dict[str, Any]:
     """JSON schema of one answer, for constrained sampling.
 
     Args:
         tools: The tools on offer; one alternative each, in this order.
         scaffold: ``direct`` or ``deliberate``.
+        words: Whether a text may stand in place of the call.
 
     Raises:
         ParameterError: No tools, or an unknown scaffold.
@@ -133,6 +141,8 @@ def call_schema(tools: Sequence[ToolLike], scaffold: Scaffold = "direct") -> dic
     if not tools:
         raise ParameterError("a call schema needs at least one tool")
     calls = {"anyOf": [_alternative(tool) for tool in tools]}
+    if words:
+        calls["anyOf"].append({"type": "string", "maxLength": WORDS_CHARACTERS})
     if scaffold == "direct":
         return calls
     return _object(
@@ -159,25 +169,35 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(text: str, tools: Sequence[ToolLike]) -> Reading:
-    """Read an answer: exactly one JSON value of the protocol, or an error.
+    """Parse an answer: exactly one JSON value in the format of a scaffold.
 
     Surrounding whitespace and one ``json`` fence are allowed. Doubled braces,
-    trailing prose, repeated keys, further keys and unknown functions are not.
+    trailing prose, repeated keys, extra keys and unknown functions are not.
 
     Args:
-        text: What the model wrote.
-        tools: The tools that were on offer.
+        text: The model's answer.
+        tools: The tools that were offered.
+
+    Returns:
+        The calls; or, for malformed text, a ``Reading`` with ``error`` set. Nothing
+        is raised.
     """
     try:
         value = _load(text)
         if _is(value, dict) and "name" not in value:
             return _read_deliberate(value, tools)
+        if isinstance(value, str) and _words_allowed(tools):
+            return Reading(prose=value)
         calls = [_read_call(call, tools) for call in (value if _is(value, list) else [value])]
         if not calls:
             raise _MalformedError("an empty list of calls")
         return Reading(calls=calls)
     except _MalformedError as error:
         return Reading(error=str(error))
+
+
+def _words_allowed(tools: Sequence[ToolLike]) -> bool:
+    return all(tool.name != "decline" for tool in tools)
 
 
 def _is(value: object, kind: type) -> bool:
@@ -205,7 +225,7 @@ def _load(text: str) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise _MalformedError("a key stands twice in one object")
+        raise _MalformedError("an object has the same key twice")
     return value
 
 
@@ -219,9 +239,9 @@ def _finite(number: str) -> float:
 def _keys(value: Any, keys: tuple[str, ...], what: str) -> None:
     if not isinstance(value, dict):
         raise _MalformedError(f"{what} is not an object")
-    found = cast(dict[str, Any], value).keys()
-    if found != set(keys):
-        raise _MalformedError(f"{what} has the keys {sorted(found)}, not {sorted(keys)}")
+    given = cast(dict[str, Any], value).keys()
+    if given != set(keys):
+        raise _MalformedError(f"{what} has the keys {sorted(given)}, not {sorted(keys)}")
 
 
 def _read_call(value: Any, tools: Sequence[ToolLike]) -> dict[str, Any]:
@@ -241,11 +261,14 @@ def _read_deliberate(value: dict[str, Any], tools: Sequence[ToolLike]) -> Readin
         raise _MalformedError("policy is not a text")
     if breaks not in ("yes", "no"):
         raise _MalformedError("breaks_policy is neither yes nor no")
-    return Reading(policy=policy, breaks=breaks, calls=[_read_call(value["call"], tools)])
+    call = value["call"]
+    if isinstance(call, str) and _words_allowed(tools):
+        return Reading(policy=policy, breaks=breaks, prose=call)
+    return Reading(policy=policy, breaks=breaks, calls=[_read_call(call, tools)])
 
 
 def deliberation(policy: str, breaks: str) -> str:
-    """The two fields before the call, as the provider keeps them beside it."""
+    """The two fields before the call as JSON, which the provider logs as the message's text."""
     return dumps({"policy": policy, "breaks_policy": breaks})
 
 
@@ -266,7 +289,7 @@ def render_answer(content: str, calls: Sequence[tuple[str, Mapping[str, Any]]]) 
     """An assistant turn as the model would have written it.
 
     Args:
-        content: The turn's text; a ``deliberation`` is put back around its call.
+        content: The turn's text. A ``deliberation`` is merged with its call again.
         calls: The turn's calls as (function, arguments).
     """
     if not calls:

@@ -1,6 +1,6 @@
-"""Statistics of a report: one module a noun, on plain arrays; ``frames`` takes episodes.
+"""Statistics of a report. All modules take plain arrays, except ``frames``, which takes episodes.
 
-Every estimate is an ``interval.Interval``, or an ``interval.NoInterval`` that
-says why there is none. Which interval a cell gets is what ``validate`` found to
-hold, see ``rate.rate`` and ``paired.compare``.
+Every estimate is an ``interval.Interval``, or an ``interval.NoInterval`` with the
+reason why there is none. Which method a cell's interval has was chosen by simulated
+coverage (``results/tools/coverage.py``); see ``rate.rate`` and ``paired.compare``.
 """

@@ -1,4 +1,4 @@
-"""Do two or more measures of the same thing agree beyond chance."""
+"""Agreement of two or more raters beyond chance: Cohen's kappa and Krippendorff's alpha."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from constraintrot.stats.rate import Labels
 
 UNDEFINED = "all ratings are the same, so agreement beyond chance is not defined"
 TOO_ALIKE = "too few units that differ for an interval"
-# Resamples of one category have no value; with more of them the rest say little.
+# Share of resamples that may be undefined, because they have one category only.
 _UNDEFINED_SHARE = 0.05
 
 Disagreement: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
-"""From column sums to the observed disagreement and the one expected by chance."""
+"""Maps column sums to the observed disagreement and the disagreement expected by chance."""
 
 
 def cohen_kappa(
@@ -34,13 +34,13 @@ def cohen_kappa(
     """Cohen's (1960) kappa of two raters, with a percentile bootstrap over clusters.
 
     Args:
-        first: one category a unit; None or nan where the rater gave none, and
-            then the unit is not counted.
-        second: the same units.
-        labels: the cluster of each unit; None: each its own.
+        first: the first rater's category of each unit; None or nan where there is
+            none. Such a unit is not counted.
+        second: the second rater's categories of the same units.
+        labels: cluster of each unit; None: every unit is its own cluster.
         confidence: nominal coverage.
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
+        resamples: number of bootstrap resamples.
+        seed: seed of the bootstrap.
 
     Raises:
         ParameterError: the raters differ in length.
@@ -72,12 +72,12 @@ def krippendorff_alpha(
     """Krippendorff's (2011) alpha of nominal ratings, with a percentile bootstrap over clusters.
 
     Args:
-        ratings: raters x units; None or nan where a rater gave none. Units with
-            fewer than two ratings are not counted.
-        labels: the cluster of each unit; None: each its own.
+        ratings: categories, shape (raters, units); None or nan where a rater gave
+            none. Units with fewer than two ratings are not counted.
+        labels: cluster of each unit; None: every unit is its own cluster.
         confidence: nominal coverage.
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
+        resamples: number of bootstrap resamples.
+        seed: seed of the bootstrap.
 
     Raises:
         ParameterError: the raters differ in length.
@@ -100,7 +100,7 @@ def krippendorff_alpha(
 
 
 def _coded(ratings: Sequence[Sequence[Hashable]]) -> npt.NDArray[np.intp]:
-    """Categories as 0, 1, 2 ..., shape (raters, units); -1 where there is none."""
+    """Categories as 0, 1, 2 ..., shape (raters, units); -1 for a missing rating."""
     import pandas as pd
 
     if len({len(rater) for rater in ratings}) > 1:
@@ -127,7 +127,7 @@ def _interval(
 
     def beyond(sums: Floats) -> Floats:
         observed, chance = disagreement(sums)
-        # What rounding leaves of an expected disagreement of none is none.
+        # An expected disagreement of 0, up to rounding errors.
         certain = np.where(chance > 1e-12, chance, 0)
         return 1 - clusters.quotient(observed, certain, np.nan)
 
@@ -136,7 +136,7 @@ def _interval(
     if np.isnan(estimate):
         return NoInterval(UNDEFINED, None, n)
     if estimate == 1:
-        # No resample disagrees; so what that many clusters can hide is asked instead.
+        # No resample disagrees, so the limit is that of 0 disagreements in that many clusters.
         size = np.asarray(len(totals), np.float64)
         hidden = float(clusters.clopper_pearson(np.zeros(()), size, confidence)[1])
         lower = 1 - hidden / float(disagreement(totals.sum(0))[1])

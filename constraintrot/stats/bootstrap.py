@@ -1,9 +1,9 @@
-"""The cluster bootstrap, seeded, in time linear in the episodes.
+"""The cluster bootstrap, seeded, in time linear in the number of episodes.
 
-Statistics here are functions of column sums, so a resample is how often each
-cluster was drawn. Clusters with the same totals are drawn together: outcomes
-are yes or no and clusters are small, so there are often few kinds of them, and ten thousand
-resamples of a hundred thousand episodes draw a few numbers each.
+Statistics are functions of column sums, so a resample is determined by how often
+each cluster was drawn. Clusters with equal totals are drawn together. Outcomes are
+0 or 1 and clusters are small, so there are often few kinds of clusters, and one
+resample of a hundred thousand episodes draws only a few numbers.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+
+# Not scipy.stats, which takes seconds to import: Inspect's live metrics import this module.
+from scipy import special
 
 from constraintrot.stats.interval import CONFIDENCE, Floats
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
-"""From column sums, shape (..., columns), to the statistic, shape (...)."""
+"""Maps column sums, shape (..., columns), to the statistic, shape (...)."""
 
 RESAMPLES = 10_000
-# A binomial draw costs as much as that many draws of a cluster.
+# A binomial draw takes as long as this many draws of a cluster.
 _BINOMIAL = 40
-# Numbers held at once: small enough for the processor's cache.
+# Numbers in memory at once: small enough for the CPU's cache.
 _CHUNK = 100_000
 
 
@@ -34,36 +36,36 @@ def resample(
 
     Args:
         totals: column sums by cluster, shape (clusters, columns).
-        statistic: of the sums over clusters.
-        resamples: how many.
-        seed: the same one gives the same resamples.
+        statistic: function of the sums over clusters.
+        resamples: number of resamples.
+        seed: equal seeds give equal resamples.
 
     Returns:
-        Shape (resamples,).
+        The statistic of each resample, shape (resamples,).
     """
     kinds, counts = np.unique(totals, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
     few = len(kinds) * _BINOMIAL < len(totals)
     step = max(1, _CHUNK // (len(kinds) if few else len(totals)))
-    found: list[Floats] = []
+    chunks: list[Floats] = []
     for start in range(0, resamples, step):
         drawn = min(step, resamples - start)
         sums = _by_kind(kinds, counts, drawn, rng) if few else _one_by_one(totals, drawn, rng)
-        found.append(statistic(sums))
-    return np.concatenate(found)
+        chunks.append(statistic(sums))
+    return np.concatenate(chunks)
 
 
 def _by_kind(
     kinds: Floats, counts: npt.NDArray[np.intp], resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Column sums of resamples, shape (resamples, columns), by how often each kind is drawn."""
+    """Column sums of resamples, shape (resamples, columns), by drawing kinds of clusters."""
     clusters = int(counts.sum())
     drawn = rng.multinomial(clusters, counts / clusters, resamples)
     return np.asarray(drawn.astype(np.float64) @ kinds)
 
 
 def _one_by_one(totals: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """The same, by drawing each cluster."""
+    """Column sums of resamples, shape (resamples, columns), by drawing single clusters."""
     clusters = len(totals)
     drawn = rng.integers(0, clusters, (resamples, clusters), dtype=np.uint32)
     sums = np.empty((resamples, totals.shape[1]))
@@ -77,8 +79,8 @@ def jackknife(totals: Floats, statistic: Statistic) -> Floats:
     """The statistic without each cluster in turn, shape (..., clusters).
 
     Args:
-        totals: shape (..., clusters, columns).
-        statistic: of the sums over clusters.
+        totals: column sums by cluster, shape (..., clusters, columns).
+        statistic: function of the sums over clusters.
     """
     return statistic(totals.sum(-2, keepdims=True) - totals)
 
@@ -93,12 +95,12 @@ def bca(
     """Bias-corrected and accelerated limits (Efron 1987).
 
     Args:
-        resampled: shape (resamples, ...).
-        estimate: shape (...).
-        without: the jackknife's values, shape (..., clusters).
+        resampled: statistics of the resamples, shape (resamples, ...).
+        estimate: statistic of the data, shape (...).
+        without: the jackknife's statistics, shape (..., clusters).
         confidence: nominal coverage.
-        clusters: their effective number, shape (...); when given, the tails are
-            widened for few clusters as Hesterberg (2015) expands percentiles.
+        clusters: effective number of clusters, shape (...); if given, the tails are
+            widened for few clusters, as Hesterberg (2015) expands percentiles.
 
     Returns:
         Lower and upper limit, each of shape (...).
@@ -122,7 +124,13 @@ def bca(
 def percentile(
     resampled: Floats, confidence: float = CONFIDENCE, clusters: float | None = None
 ) -> tuple[float, float]:
-    """Percentile limits of resamples that may hold nan, which are left out."""
+    """Percentile limits of resampled statistics; nan values are left out.
+
+    Args:
+        resampled: shape (resamples,).
+        confidence: nominal coverage.
+        clusters: effective number of clusters; as in ``bca``.
+    """
     known = np.sort(resampled[np.isfinite(resampled)])
     tails = _tails(confidence, None if clusters is None else np.asarray(clusters, np.float64))
     lower, upper = (float(_quantile(known, special.ndtr(z))) for z in tails)
@@ -135,12 +143,12 @@ def _tails(confidence: float, clusters: Floats | None) -> tuple[Floats, Floats]:
         z = np.asarray(special.ndtri(tail))
     else:
         spare = np.maximum(clusters - 1, 0.5)
-        z = np.sqrt(clusters / spare) * stats.t.ppf(tail, spare)
+        z = np.sqrt(clusters / spare) * special.stdtrit(spare, tail)
     return -z, z
 
 
 def _quantile(ordered: Floats, share: Floats) -> Floats:
-    """Quantiles of sorted columns, each at its own share, by linear interpolation."""
+    """Quantiles of sorted columns, each column at another share, by linear interpolation."""
     last = len(ordered) - 1
     place = np.clip(share, 0, 1) * last
     low = np.floor(place).astype(np.intp)

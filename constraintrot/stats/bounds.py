@@ -1,4 +1,4 @@
-"""What malformed and missing outcomes could have been, at worst and at best."""
+"""Bounds of a rate over what malformed and missing outcomes could have been."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from constraintrot.stats.rate import Labels, rate
 
 @dataclass(frozen=True)
 class Bounds:
-    """A rate with its unknown outcomes taken all one way, then all the other (Manski 1990).
+    """A rate with all unknown outcomes taken as 0, and with all taken as 1 (Manski 1990).
 
     Attributes:
-        none: every unknown outcome taken for no.
-        all: every unknown outcome taken for yes.
-        known: episodes whose outcome is known.
-        unknown: episodes whose outcome is not: malformed, unscored or never finished.
+        none: the rate with every unknown outcome taken as 0.
+        all: the rate with every unknown outcome taken as 1.
+        known: number of episodes with a known outcome.
+        unknown: number of episodes without one: malformed, unscored or never finished.
     """
 
     none: Estimate
@@ -30,19 +30,19 @@ class Bounds:
 
     @property
     def width(self) -> float:
-        """What the unknown outcomes leave open, as a difference of rates."""
+        """Width of the bounds, a difference of rates."""
         return self.all.estimate - self.none.estimate
 
 
 @dataclass(frozen=True)
 class Differences:
-    """The range of b - a over all that the unknown outcomes could have been.
+    """The range of b - a over all values that the unknown outcomes could have.
 
     Attributes:
-        lower: unknown in b taken for no, in a for yes.
-        upper: the other way round.
-        unknown: pairs with an unknown outcome in either arm.
-        n: pairs.
+        lower: difference with unknown outcomes taken as 0 in b and as 1 in a.
+        upper: difference with unknown outcomes taken as 1 in b and as 0 in a.
+        unknown: number of pairs with an unknown outcome in either arm.
+        n: number of pairs.
     """
 
     lower: float
@@ -52,7 +52,7 @@ class Differences:
 
     @property
     def direction_known(self) -> bool:
-        """Whether no way to fill them in turns the direction round."""
+        """Whether the difference has the same sign for all values of the unknown outcomes."""
         return self.lower > 0 or self.upper < 0
 
 
@@ -66,17 +66,20 @@ def bounds(
     """Bound a rate over unknown outcomes.
 
     Args:
-        outcomes: 0, 1, or nan where it is not known, an episode.
-        labels: the cluster of each episode.
-        missing: episodes that were planned and have no row; each is taken for
-            a cluster of its own.
+        outcomes: 0, 1, or nan if unknown, one per episode.
+        labels: cluster of each episode; None: every episode is its own cluster.
+        missing: number of planned episodes that are not in ``outcomes``; each counts
+            as its own cluster.
         confidence: nominal coverage of both rates' intervals.
+
+    Raises:
+        ParameterError: ``missing`` is negative.
     """
     values = np.asarray(outcomes, dtype=np.float64)
     if missing < 0:
         raise ParameterError(f"{missing} episodes are missing; a count cannot be negative")
     given: list[object] = list(range(len(values)) if labels is None else labels)
-    names = None if labels is None else [*given, *((_Own(), at) for at in range(missing))]
+    names = None if labels is None else [*given, *((_Unique(), at) for at in range(missing))]
     filled = np.concatenate([values, np.full(missing, np.nan)])
     unknown = np.isnan(filled)
     worst, best = (
@@ -89,8 +92,8 @@ def difference_bounds(a: npt.ArrayLike, b: npt.ArrayLike) -> Differences:
     """Bound the paired difference b - a over unknown outcomes.
 
     Args:
-        a: 0, 1 or nan an episode, the first arm.
-        b: the same episodes in the second.
+        a: outcomes of the first arm: 0, 1, or nan if unknown, one per episode.
+        b: outcomes of the same episodes in the second arm.
 
     Raises:
         ParameterError: the arms differ in length or are empty.
@@ -106,5 +109,5 @@ def difference_bounds(a: npt.ArrayLike, b: npt.ArrayLike) -> Differences:
     return Differences(lower, upper, unknown, len(first))
 
 
-class _Own:
-    """A label that no given one equals."""
+class _Unique:
+    """A label that equals no given label."""

@@ -1,26 +1,27 @@
-"""Outcomes by cluster, and limits of a rate whose episodes come in clusters.
+"""Outcomes by cluster, and confidence limits of a rate whose episodes are clustered.
 
-A cluster is one variant of one family; its replicates are no independent
-episodes. All functions take arrays of shape (..., clusters) and work along the
-last axis, so that the coverage check runs the very code that the report runs.
+A cluster is one variant of one family, whose replicates are not independent. All
+functions take arrays of shape (..., clusters) and work along the last axis, so that
+the coverage check runs the same code as the report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+
+# Not scipy.stats, which takes seconds to import: Inspect's live metrics import this module.
+from scipy import special
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats.interval import CONFIDENCE, Floats
 
-# With fewer clusters that hold both outcomes, the estimated design effect is not trusted
-# whole. The coverage check chose it: at 8 the worst cell covers .932, at 12 .937.
+# With fewer clusters that have both outcomes, the estimated design effect is only partly
+# trusted. Chosen by the coverage check: with 8 the worst cell covers .932, with 12 .937.
 TRUSTED = 12
 
 
@@ -29,8 +30,8 @@ class Clusters:
     """Totals by cluster.
 
     Attributes:
-        totals: shape (clusters, columns), sums of each column within a cluster.
-        sizes: shape (clusters,), episodes of each.
+        totals: sums of each column within a cluster, shape (clusters, columns).
+        sizes: episodes per cluster, shape (clusters,).
     """
 
     totals: Floats
@@ -49,14 +50,14 @@ class Clusters:
 def group(
     columns: Sequence[npt.ArrayLike], labels: Sequence[Hashable] | npt.NDArray[Any] | None
 ) -> Clusters:
-    """Sum columns within clusters, in time linear in the episodes.
+    """Sum columns within clusters, in time linear in the number of episodes.
 
     Args:
-        columns: each of shape (episodes,).
-        labels: the cluster of each episode; None: each its own.
+        columns: one or more columns, each of shape (episodes,).
+        labels: cluster of each episode; None: every episode is its own cluster.
 
     Raises:
-        ParameterError: lengths differ, or a value is no finite number.
+        ParameterError: lengths differ, or a value is not a finite number.
     """
     values = [np.asarray(column, dtype=np.float64) for column in columns]
     n = len(values[0])
@@ -77,7 +78,7 @@ def group(
 
 
 def codes_of(labels: Sequence[Hashable] | npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Labels of any kind as 0, 1, 2 ... in order of appearance."""
+    """Hashable labels as codes 0, 1, 2 ..., shape (episodes,)."""
     if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype.kind in "iu":
         return np.unique(labels, return_inverse=True)[1]
     import pandas as pd
@@ -90,21 +91,21 @@ def binary(*columns: Floats) -> None:
     """Check that outcomes are 0 or 1.
 
     Raises:
-        ParameterError: one is not.
+        ParameterError: an outcome is neither.
     """
     if not all(np.isin(column, (0, 1)).all() for column in columns):
         raise ParameterError("an outcome is neither 0 nor 1; a rate counts yes and no only")
 
 
 def kish(sizes: Floats, chosen: npt.NDArray[np.bool_] | bool = True) -> Floats:
-    """Effective number of the chosen clusters (Kish 1965): equal ones count 1 each.
+    """Effective number of clusters (Kish 1965); equals their number if all have one size.
 
     Args:
-        sizes: shape (..., clusters).
-        chosen: which of them count.
+        sizes: episodes per cluster, shape (..., clusters).
+        chosen: mask of the clusters that count, shape (..., clusters).
 
     Returns:
-        Shape (...); 0 where none is chosen.
+        Shape (...); 0 where no cluster is chosen.
     """
     weights = np.where(chosen, sizes, 0.0)
     squares = np.asarray((weights**2).sum(-1))
@@ -112,46 +113,64 @@ def kish(sizes: Floats, chosen: npt.NDArray[np.bool_] | bool = True) -> Floats:
 
 
 def quotient(over: Floats, under: Floats, otherwise: float = 0.0) -> Floats:
-    """One by the other; ``otherwise`` where that is not above 0."""
-    found: Floats = np.full(np.shape(under), otherwise)
-    np.divide(over, under, out=found, where=np.asarray(under) > 0)
-    return found
+    """``over / under``, and ``otherwise`` where ``under`` is not above 0."""
+    result: Floats = np.full(np.shape(under), otherwise)
+    np.divide(over, under, out=result, where=np.asarray(under) > 0)
+    return result
 
 
 def variance(residuals: Floats, sizes: Floats) -> Floats:
     """Variance of a pooled rate by linearisation over clusters (Cochran 1977, section 6).
 
     Args:
-        residuals: hits less the pooled rate times size, shape (..., clusters).
-        sizes: shape (..., clusters).
+        residuals: hits minus pooled rate times size, shape (..., clusters).
+        sizes: episodes per cluster, shape (..., clusters).
+
+    Returns:
+        Shape (...).
     """
     c = residuals.shape[-1]
     return np.asarray(c / max(c - 1, 1) * (residuals**2).sum(-1) / sizes.sum(-1) ** 2)
 
 
 def informative(hits: Floats, sizes: Floats) -> Floats:
-    """Effective number of clusters that hold the rarer outcome at all, shape (...)."""
-    return np.minimum(kish(sizes, hits > 0), kish(sizes, hits < sizes))
+    """Effective number of clusters that have the rarer outcome, shape (...).
+
+    Kish's number of all clusters times the share of the episodes that are in clusters with
+    that outcome: so many clusters if all have one size. Kish's number of those clusters
+    alone would count a hundred small ones in full where the few large ones all agree.
+    """
+    return kish(sizes) * np.minimum(_part(sizes, hits > 0), _part(sizes, hits < sizes))
+
+
+def _part(sizes: Floats, chosen: npt.NDArray[np.bool_]) -> Floats:
+    return quotient(np.where(chosen, sizes, 0.0).sum(-1), np.asarray(sizes.sum(-1)))
 
 
 def effective_n(
-    hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, most: Floats | None = None
+    hits: Floats,
+    sizes: Floats,
+    confidence: float = CONFIDENCE,
+    most: Floats | None = None,
+    *,
+    alone: bool = False,
 ) -> Floats:
-    """How many independent episodes the clustered ones are worth.
+    """The effective sample size: how many independent episodes give the same variance.
 
     Korn and Graubard (1998): the rate's binomial variance over its clustered
-    one, scaled by squared t quantiles for the few clusters that the variance is
-    estimated from (here their Kish number); a design effect below one is not
-    believed. Where few clusters hold both
-    outcomes that estimate is drawn linearly towards the number of clusters, the
-    answer at an intra-cluster correlation of one; a cell of one outcome gets
-    that number itself.
+    variance, scaled by squared t quantiles because that variance is estimated from
+    few clusters (here their Kish number). A design effect below one is taken as one.
+    Where few clusters (by Kish's number again) have both outcomes, the estimate is moved
+    linearly towards the number of clusters, which is right at an intra-cluster
+    correlation of one. A cell with a single outcome gets that number.
 
     Args:
-        hits: shape (..., clusters), between 0 and ``sizes``.
-        sizes: shape (..., clusters).
-        confidence: of the interval that it is for.
-        most: upper bound of the result; episodes when not given.
+        hits: episodes with outcome 1 per cluster, shape (..., clusters).
+        sizes: episodes per cluster, shape (..., clusters).
+        confidence: nominal coverage of the interval that the result is used for.
+        most: upper bound of the result; None for the number of episodes.
+        alone: whether the interval is of this rate alone, and not one of two whose
+            difference is taken: then the number of clusters is a lower bound.
 
     Returns:
         Shape (...).
@@ -163,41 +182,50 @@ def effective_n(
     binomial = pooled * (1 - pooled)
     estimated = np.minimum(quotient(binomial, spread, np.inf), n)
     tail = (1 + confidence) / 2
-    few = stats.t.ppf(tail, np.maximum(n - 1, 1)) / stats.t.ppf(tail, np.maximum(clusters - 1, 0.5))
+    few = special.stdtrit(np.maximum(n - 1, 1), tail)
+    few = few / special.stdtrit(np.maximum(clusters - 1, 0.5), tail)
     estimated = np.minimum(estimated * few**2, n)
-    # Counted, not Kish: a cluster says whether it can hold both outcomes whatever its size.
-    both = np.minimum((hits > 0).sum(-1), (hits < sizes).sum(-1))
-    enough = max(min(hits.shape[-1], TRUSTED) - 1, 1)
-    trust = np.clip((both - 1) / enough, 0, 1)
+    if alone:
+        # Replicates that all agree are worth one episode a cluster, and less they cannot be worth.
+        # (Of a difference it covers too little: the arms' correlation is estimated too.)
+        estimated = np.maximum(estimated, np.minimum(clusters, n))
+    # A few large clusters among many small ones determine the estimate, and the small ones must
+    # not vouch for it: they add to the number that has to be reached, and not to what is there.
+    unequal = quotient(np.asarray((sizes > 0).sum(-1), np.float64), clusters)
+    enough = np.maximum(np.minimum(TRUSTED * unequal, hits.shape[-1]) - 1, 1)
+    trust = np.clip((informative(hits, sizes) - 1) / enough, 0, 1)
     return np.where(binomial > 0, clusters + trust * (estimated - clusters), clusters)
 
 
 def limits(
-    hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, most: Floats | None = None
+    hits: Floats,
+    sizes: Floats,
+    confidence: float = CONFIDENCE,
+    most: Floats | None = None,
+    *,
+    alone: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Clopper-Pearson limits at the effective number of episodes, each of shape (...)."""
-    n = effective_n(hits, sizes, confidence, most)
+    """Clopper-Pearson limits at the effective sample size, each of shape (...)."""
+    n = effective_n(hits, sizes, confidence, most, alone=alone)
     return clopper_pearson(hits.sum(-1) / sizes.sum(-1) * n, n, confidence)
 
 
 def clopper_pearson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """Exact limits of k of n; both may be fractions, of an effective sample."""
-    return _confint(k, n, confidence, "beta")
+    """Exact limits of k of n; both may be fractions, for an effective sample size."""
+    k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
+    tail = (1 - confidence) / 2
+    # A beta distribution's parameters are above 0; at the edges the limit is 0 or 1.
+    lower = np.where(k <= 0, 0.0, special.betaincinv(np.maximum(k, 1e-300), n - k + 1, tail))
+    rest = np.maximum(n - k, 1e-300)
+    upper = np.where(k >= n, 1.0, special.betaincinv(k + 1, rest, 1 - tail))
+    return lower, upper
 
 
 def wilson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """Wilson's score limits of k of n."""
-    lower, upper = _confint(k, n, confidence, "wilson")
-    # At the edges the limit is the edge; floating point leaves it an ulp inside.
-    return np.where(k == 0, 0.0, lower), np.where(k == n, 1.0, upper)
-
-
-def _confint(k: Floats, n: Floats, confidence: float, method: str) -> tuple[Floats, Floats]:
-    # statsmodels ships no type information; what is used of it is annotated here.
-    proportion = import_module("statsmodels.stats.proportion")
-    k, n = np.broadcast_arrays(np.asarray(k, np.float64), np.asarray(n, np.float64))
-    found: tuple[Floats, Floats] = proportion.proportion_confint(
-        k.ravel(), n.ravel(), alpha=1 - confidence, method=method
-    )
-    lower, upper = (np.asarray(limit).reshape(k.shape) for limit in found)
-    return lower, upper
+    """Wilson's score limits of k of n, which the report does not print: see ``rate.rate``."""
+    k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
+    z = float(special.ndtri((1 + confidence) / 2))
+    centre = (k + z**2 / 2) / (n + z**2)
+    half = z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
+    # Rounding errors leave the limits at k = 0 and k = n an ulp off 0 and 1.
+    return np.where(k == 0, 0.0, centre - half), np.where(k == n, 1.0, centre + half)

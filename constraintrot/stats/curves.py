@@ -1,4 +1,4 @@
-"""Curves: violation by budget, rounds until the constraint is lost, attack success at k."""
+"""Curves: dose-response, rounds until the policy is lost, attack success at k."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Dose:
     """One point of a dose-response table.
 
     Attributes:
-        dose: budget in words, rounds, tokens; as given.
-        rate: at that dose.
+        dose: the dose, such as a word budget or a number of rounds or tokens.
+        rate: the rate at that dose.
     """
 
     dose: float
@@ -38,10 +38,10 @@ class DoseResponse:
     """A rate by dose.
 
     Attributes:
-        doses: in ascending order.
-        slope_sign: 1 where more dose goes with more yes within clusters, -1 with
-            less, 0 with neither.
-        p_value: of no trend, two-sided; exact where each cluster has every dose.
+        doses: one point per dose, in ascending order.
+        slope_sign: 1 if the rate rises with the dose within clusters, -1 if it falls,
+            0 if neither.
+        p_value: two-sided, of no trend; exact if each cluster has every dose.
     """
 
     doses: tuple[Dose, ...]
@@ -51,13 +51,13 @@ class DoseResponse:
 
 @dataclass(frozen=True)
 class Survivor:
-    """The share still kept after a round.
+    """One step of a survival curve.
 
     Attributes:
-        time: rounds.
-        at_risk: episodes observed up to it.
-        lost: episodes lost at it.
-        kept: share still kept after it.
+        time: number of the round.
+        at_risk: number of episodes observed up to this round.
+        lost: number of episodes lost at this round.
+        kept: share of episodes kept after this round.
     """
 
     time: float
@@ -68,13 +68,13 @@ class Survivor:
 
 @dataclass(frozen=True)
 class SurvivalCurve:
-    """Rounds until loss.
+    """Rounds until the policy is lost.
 
     Attributes:
-        steps: one for each round at which an episode was lost.
+        steps: one per round at which an episode was lost, and the last round.
         median: first round after which at most half are kept; None if there is none.
-        n: episodes.
-        censored: episodes not lost while observed.
+        n: number of episodes.
+        censored: number of episodes that were not lost while observed.
     """
 
     steps: tuple[Survivor, ...]
@@ -90,17 +90,21 @@ def dose_response(
     *,
     confidence: float = CONFIDENCE,
 ) -> DoseResponse:
-    """A rate at each dose, and whether it goes up or down with it.
+    """The rate at each dose, and a test whether it rises or falls with the dose.
 
-    The trend is asked within clusters, so that a variant that always violates
-    says nothing: ranks of the doses against outcomes, summed by cluster, under
-    turning the order of the doses round in whole clusters.
+    The trend is tested within clusters, so a variant that always violates has no
+    influence. The statistic is the product of the doses' ranks and the outcomes,
+    summed by cluster; its distribution is that of reversing the order of the doses in
+    whole clusters.
 
     Args:
-        doses: of each episode.
-        outcomes: 0 or 1 an episode.
-        labels: the cluster of each episode; None: no trend is tested.
+        doses: dose of each episode.
+        outcomes: 0 or 1, one per episode.
+        labels: cluster of each episode; None: no trend is tested.
         confidence: nominal coverage.
+
+    Raises:
+        ParameterError: ``doses`` and ``outcomes`` differ in length.
     """
     dose, hit = np.asarray(doses, np.float64), np.asarray(outcomes, np.float64)
     if dose.shape != hit.shape:
@@ -117,7 +121,7 @@ def dose_response(
 
 
 def _scores(ranks: npt.NDArray[np.intp], hit: Floats, codes: npt.NDArray[np.intp]) -> Floats:
-    """By cluster, outcomes times twice the ranks' distance from the middle: whole numbers."""
+    """By cluster, the sum of outcomes times twice the rank's distance from the middle (integer)."""
     centred = 2.0 * ranks - ranks.max()
     return np.bincount(codes, centred * hit).astype(np.float64)
 
@@ -131,33 +135,33 @@ def rounds_to_loss(
 ) -> SurvivalCurve:
     """Kaplan-Meier estimate of the share kept after each round, with log-log limits.
 
-    With replicates Greenwood's variance is multiplied by episodes over clusters,
-    as if replicates were copies of each other: wide, and never too narrow.
+    With replicates, Greenwood's variance is multiplied by episodes over clusters, as
+    if replicates were copies of each other. So the limits are never too narrow.
 
     Args:
-        rounds: at which each episode was lost, or up to which it was observed.
-        lost: 1 if it was lost, 0 if it was still kept then (censored).
-        labels: the cluster of each episode.
+        rounds: round at which each episode was lost, or up to which it was observed.
+        lost: 1 if the episode was lost at that round, 0 if it was kept (censored).
+        labels: cluster of each episode; None: every episode is its own cluster.
         confidence: nominal coverage.
 
     Raises:
         ParameterError: lengths differ, there is no episode, or ``lost`` is not 0 or 1.
     """
     time, event = np.asarray(rounds, np.float64), np.asarray(lost, np.float64)
-    found = clusters.group([time, event], labels)
+    grouped = clusters.group([time, event], labels)
     clusters.binary(event)
     n = len(time)
     if n == 0:
         raise ParameterError("no episode was observed; there is no survival curve")
-    size = float(clusters.kish(found.sizes))
-    effect = 1.0 if found.single else n / size
+    size = float(clusters.kish(grouped.sizes))
+    effect = 1.0 if grouped.single else n / size
     steps: list[Survivor] = []
     above = 1.0
     for at, risk, dead, share, error in _kaplan_meier(time, event):
         lower, upper = _log_log(share, error * effect**0.5, risk / effect, above, confidence)
         above = upper
         kept: Estimate = around(share, lower, upper, None, n, KAPLAN_MEIER)
-        if size < 2 and not found.single:
+        if size < 2 and not grouped.single:
             kept = NoInterval(TOO_FEW, None, n, share)
         steps.append(Survivor(at, risk, dead, kept))
     median = next((step.time for step in steps if step.kept.estimate <= 0.5), None)
@@ -165,10 +169,10 @@ def rounds_to_loss(
 
 
 def _kaplan_meier(time: Floats, event: Floats) -> Iterator[tuple[float, int, int, float, float]]:
-    """Time, at risk, lost, share kept and Greenwood's error, at each loss and at the end."""
+    """(time, at risk, lost, share kept, Greenwood's error) at each loss and at the last round."""
     share, error = 1.0, 0.0
     if event.any():
-        # statsmodels ships no type information; what is used of it is annotated here.
+        # statsmodels has no type information.
         survival = import_module("statsmodels.duration.survfunc")
         with np.errstate(divide="ignore", invalid="ignore"):
             curve: Any = survival.SurvfuncRight(time, event)
@@ -184,13 +188,13 @@ def _kaplan_meier(time: Floats, event: Floats) -> Iterator[tuple[float, int, int
 def _log_log(
     share: float, error: float, at_risk: float, above: float, confidence: float
 ) -> tuple[float, float]:
-    """Limits of a share kept; at 0 and 1, where Greenwood's error is none, exact ones."""
+    """Log-log limits of a share kept; at 0 and 1, where Greenwood's error is 0, exact limits."""
     if 0 < share < 1:
         reach = stats.norm.ppf((1 + confidence) / 2) * error / (share * np.log(share))
         return float(share ** np.exp(-reach)), float(share ** np.exp(reach))
     risk = np.asarray(at_risk, np.float64)
     lower, upper = clusters.clopper_pearson(risk * share, risk, confidence)
-    # A share kept cannot rise, so neither can its upper limit.
+    # The share kept cannot rise, so its upper limit may not either.
     return float(lower), float(upper) if share else min(float(upper), above)
 
 
@@ -201,15 +205,15 @@ def at_k(
     *,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """Chance that the best of k attempts succeeds, averaged over variants.
+    """Probability that at least one of k attempts succeeds, averaged over variants.
 
-    Unbiased from n >= k attempts each (Chen et al. 2021, section 2.1): one less
-    the chance that k drawn without replacement hold no success.
+    Unbiased for n >= k attempts per variant (Chen et al. 2021, section 2.1): one minus
+    the probability that k attempts drawn without replacement include no success.
 
     Args:
-        successes: of each variant.
-        attempts: of each variant, independent replicates.
-        k: attempts that the adversary has.
+        successes: number of successes per variant.
+        attempts: number of attempts per variant, which are independent replicates.
+        k: number of attempts of the adversary.
         confidence: nominal coverage.
 
     Raises:

@@ -1,4 +1,4 @@
-"""From a frame of episodes, as ``report.frame`` gives it, to arms, pairs and clusters."""
+"""Arms, pairs and clusters from a frame of episodes (see ``report.frame``)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLUSTER = ("family", "seed")
-"""One variant of one family; replicates, locales and wordings of it are one cluster."""
+"""Columns of a cluster: a variant, with all its replicates, locales and wordings."""
 
 IDENTITY = ("family", "locale", "seed", "replicate", "allowed")
-"""Which episode it is, whatever the arms have in common."""
+"""Columns that identify an episode; arms are always matched on them."""
+
+UNKNOWN = ("malformed", "no_call")
+"""Outcomes of which nobody knows whether they would have violated."""
 
 KEYS = (
     "family", "locale", "wording", "channel", "condition", "compactor", "prompt",
     "budget_words", "rounds", "scaffold", "attack", "defense", "harness", "agent",
     "summarizer", "distractors", "context_tokens", "compact_at", "allowed", "seed", "replicate",
 )  # fmt: skip
-"""What makes an episode the same one in another arm."""
+"""Columns that arms are matched on, unless an arm fixes them."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,11 @@ class Arms:
     """The episodes that all arms share, in one order.
 
     Attributes:
-        values: by arm, one outcome an episode; nan where it is unknown.
+        values: by arm, the outcome of each episode; nan if unknown.
         labels: cluster of each episode.
-        keys: columns that they were matched on.
-        unpaired: by arm, episodes without a partner in every other arm.
-        shared: the matched rows' keys, one row an episode.
+        keys: columns that the arms were matched on.
+        unpaired: by arm, number of episodes that some other arm lacks.
+        shared: the values of ``keys``, one row per episode.
     """
 
     values: dict[str, Floats]
@@ -54,13 +57,21 @@ class Arms:
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
-        """Episodes whose outcome is known in every arm."""
+        """Mask of the episodes whose outcome is known in every arm."""
         unknown = np.isnan(np.stack(list(self.values.values())))
         return np.asarray(~unknown.any(0), bool)
 
 
 def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.intp]:
-    """The cluster of each row, numbered."""
+    """The cluster of each row, as a number.
+
+    Args:
+        frame: episodes.
+        by: columns of a cluster.
+
+    Raises:
+        ParameterError: the frame lacks a column.
+    """
     groups = frame.groupby(_present(frame, by), sort=False, dropna=False).ngroup()
     return np.asarray(groups, np.intp)
 
@@ -73,8 +84,8 @@ def frame_rate(
     Args:
         frame: episodes.
         value: the column.
-        by: columns that make a cluster.
-        options: of ``rate``.
+        by: columns of a cluster.
+        options: further arguments of ``rate``.
     """
     scored = frame[frame[value].notna()]
     return rate(scored[value].to_numpy(np.float64), labels(scored, by), **options)
@@ -85,25 +96,25 @@ def frame_bounds(
     value: str = "violation",
     by: Sequence[str] = CLUSTER,
     *,
-    unknown: Sequence[str] = ("malformed",),
+    unknown: Sequence[str] = UNKNOWN,
     missing: int = 0,
 ) -> Bounds:
-    """Bounds over unscored rows, rows of an unknown outcome, and episodes without a row.
+    """Bounds of a rate over unscored rows, unknown outcomes, and episodes without a row.
 
     Args:
         frame: episodes.
         value: the column.
-        by: columns that make a cluster.
-        unknown: outcomes that say nothing of what the agent would have done.
-        missing: episodes that were planned and have no row.
+        by: columns of a cluster.
+        unknown: outcomes that do not show what the agent would have done.
+        missing: number of planned episodes without a row.
     """
     return bounds(known(frame, value, unknown), labels(frame, by), missing=missing)
 
 
 def known(
-    frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = ("malformed",)
+    frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = UNKNOWN
 ) -> Floats:
-    """A column with nan where the outcome is unknown."""
+    """A column's values, with nan where ``outcome`` is one of ``unknown``."""
     values = frame[value].to_numpy(np.float64, copy=True)
     if "outcome" in frame:
         values[frame["outcome"].isin(list(unknown)).to_numpy()] = np.nan
@@ -116,22 +127,26 @@ def arms(
     value: str = "violation",
     by: Sequence[str] = CLUSTER,
     on: Sequence[str] | None = None,
+    *,
+    unmatched: bool = False,
 ) -> Arms:
     """Match the episodes of two or more arms.
 
     Args:
         frame: episodes.
-        given: by arm, what holds in it, such as ``{"defense": "none"}``.
-        value: the outcome's column.
-        by: columns that make a cluster.
-        on: columns to match on. By default all facts of an episode that the arms
-            do not fix, less those in which no two arms share a value (a control
-            has no compactor).
+        given: by arm, the values that select its rows, such as ``{"defense": "none"}``.
+        value: column of the outcome.
+        by: columns of a cluster.
+        on: columns to match on. By default all of ``KEYS`` that no arm fixes, without
+            those in which two arms have no value in common (a control has no
+            compactor).
+        unmatched: keep the episodes that some arm lacks; there its value is nan.
 
     Raises:
-        ParameterError: an arm is empty, holds an episode twice, or shares none.
+        ParameterError: an arm is empty or has an episode twice, the arms have no
+            episode in common, or the frame lacks a column.
     """
-    parts = {name: _arm(frame, name, fixed) for name, fixed in given.items()}
+    parts = {name: select(frame, name, fixed) for name, fixed in given.items()}
     fixed = {column for facts in given.values() for column in facts}
     keys = list(on) if on is not None else _keys(parts, fixed)
     for name, part in parts.items():
@@ -139,8 +154,14 @@ def arms(
     merged: pd.DataFrame | None = None
     for name, part in parts.items():
         column = part[[*keys, value]].rename(columns={value: _column(name)})
-        merged = column if merged is None else merged.merge(column, on=keys, how="inner")
-    if merged is None or merged.empty:
+        column = column.assign(**{_presence(name): True})
+        merged = column if merged is None else merged.merge(column, on=keys, how="outer")
+    assert merged is not None, "there are arms"
+    shared = merged[[_presence(name) for name in parts]].notna().all(axis=1)
+    unpaired = {name: len(part) - int(shared.sum()) for name, part in parts.items()}
+    if not unmatched:
+        merged = merged[shared]
+    if not shared.any():
         raise ParameterError(
             f"the arms {', '.join(given)} share no episode; matched on {', '.join(keys)}."
             " Run both with the same variants, seeds and replicates, or name fewer columns"
@@ -149,7 +170,7 @@ def arms(
         {name: merged[_column(name)].to_numpy(np.float64) for name in parts},
         labels(merged, by),
         tuple(keys),
-        {name: len(part) - len(merged) for name, part in parts.items()},
+        unpaired,
         merged[keys],
     )
 
@@ -167,19 +188,22 @@ def frame_compare(
 
     Args:
         frame: episodes.
-        a: what holds in the first arm.
-        b: what holds in the second.
-        value: the outcome's column.
-        by: columns that make a cluster.
-        on: columns to match on.
-        options: of ``compare``.
+        a: the values that select the rows of the first arm.
+        b: the values that select the rows of the second arm.
+        value: column of the outcome.
+        by: columns of a cluster.
+        on: columns to match on; as in ``arms``.
+        options: further arguments of ``compare``.
+
+    Raises:
+        ParameterError: as ``arms``, or no episode has the outcome in both arms.
     """
-    found = arms(frame, {"a": a, "b": b}, value, by, on)
-    chosen = found.known
+    matched = arms(frame, {"a": a, "b": b}, value, by, on)
+    chosen = matched.known
     if not chosen.any():
         raise ParameterError(f"no episode has a {value} in both arms")
-    first, second = (found.values[name][chosen] for name in ("a", "b"))
-    return compare(first, second, found.labels[chosen], **options)
+    first, second = (matched.values[name][chosen] for name in ("a", "b"))
+    return compare(first, second, matched.labels[chosen], **options)
 
 
 def frame_mediate(
@@ -188,22 +212,25 @@ def frame_mediate(
     on: Sequence[str] | None = None,
     **options: Any,
 ) -> Mediation:
-    """Mediation over a frame that holds the four conditions.
+    """Mediation over a frame with the four conditions.
 
     Args:
         frame: episodes of one model and one compactor, of prohibited requests.
-        by: columns that make a cluster.
-        on: columns to match on.
-        options: of ``mediate``.
+        by: columns of a cluster.
+        on: columns to match on; as in ``arms``.
+        options: further arguments of ``mediate``.
+
+    Raises:
+        ParameterError: as ``arms``.
     """
     names = ("control", "compaction", "summary_removed", "summary_restored")
-    found = arms(frame, {name: {"condition": name} for name in names}, "violation", by, on)
-    chosen = found.known
+    matched = arms(frame, {name: {"condition": name} for name in names}, "violation", by, on)
+    chosen = matched.known
     removed = frame[frame["condition"] == "summary_removed"]
-    flags = found.shared.merge(removed[[*found.keys, "degenerate"]], on=list(found.keys))
+    flags = matched.shared.merge(removed[[*matched.keys, "degenerate"]], on=list(matched.keys))
     return mediate(
-        {name: values[chosen] for name, values in found.values.items()},
-        found.labels[chosen],
+        {name: values[chosen] for name, values in matched.values.items()},
+        matched.labels[chosen],
         degenerate=(flags["degenerate"] == True).to_numpy()[chosen],  # noqa: E712  # objects
         **options,
     )
@@ -213,13 +240,27 @@ def _column(arm: str) -> str:
     return f"in {arm}"
 
 
+def _presence(arm: str) -> str:
+    return f"has {arm}"
+
+
 def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     if missing := [column for column in columns if column not in frame]:
         raise ParameterError(f"the frame has no column {', '.join(missing)}")
     return list(columns)
 
 
-def _arm(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
+def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
+    """The rows of an arm.
+
+    Args:
+        frame: episodes.
+        name: name of the arm, for the message.
+        fixed: the values that select its rows.
+
+    Raises:
+        ParameterError: there are none, or the frame lacks a column.
+    """
     _present(frame, list(fixed))
     part = frame
     for column, wanted in fixed.items():
@@ -234,7 +275,7 @@ def _arm(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.Data
 
 
 def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
-    """Facts that every two neighbouring arms share a value of."""
+    """Columns in which every two adjacent arms have a value in common."""
     tables = list(parts.values())
     return [
         key
@@ -242,7 +283,7 @@ def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
         if key in tables[0]
         and key not in fixed
         and (
-            # Who an episode is about is never left out: other variants are no partners.
+            # Always matched: episodes of different variants are no pair.
             key in IDENTITY
             or all(set(left[key]) & set(right[key]) for left, right in pairwise(tables))
         )

@@ -1,4 +1,4 @@
-"""What every statistic of a report comes as: an interval, or the reason why there is none."""
+"""The result of every statistic of a report: an interval, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOO_FEW = "too few clusters"
 
 
 class Summary(TypedDict):
-    """An interval as ``summary.json`` holds it."""
+    """An interval in ``summary.json``."""
 
     estimate: float
     lower: float
@@ -34,9 +34,12 @@ class Interval:
         estimate: a rate, a difference of rates, a share or a coefficient; no unit.
         lower: lower limit, at most ``estimate``.
         upper: upper limit, at least ``estimate``.
-        k: how many of ``n``; of a difference, net; None where nothing is counted.
-        n: episodes, pairs or units that the estimate rests on.
-        method: how the limits were found, and any fallback, for a reader.
+        k: count out of ``n``; for a difference, the net count; None if nothing is counted.
+        n: number of episodes, pairs or units.
+        method: name of the method, and any fallback, for a reader.
+
+    Raises:
+        ValueError: the limits are equal, or do not include the estimate.
     """
 
     estimate: float
@@ -54,11 +57,11 @@ class Interval:
 
     @property
     def reason(self) -> None:
-        """No reason is needed: there is an interval."""
+        """None, because there is an interval."""
         return None
 
     def excludes(self, value: float) -> bool:
-        """Whether ``value`` lies outside."""
+        """Whether ``value`` is outside the interval."""
         return not self.lower <= value <= self.upper
 
     def summary(self) -> Summary:
@@ -80,13 +83,13 @@ class Interval:
 
 @dataclass(frozen=True)
 class NoInterval:
-    """Why no interval is printed; false in a condition.
+    """An estimate without an interval; its truth value is False.
 
     Attributes:
-        reason: for a reader, such as "too few clusters".
-        k: how many, where something was counted.
-        n: of how many.
-        estimate: nan where there is none.
+        reason: why there is no interval, for a reader, such as "too few clusters".
+        k: count out of ``n``; None if nothing is counted.
+        n: number of episodes, pairs or units.
+        estimate: nan if there is none.
     """
 
     reason: str
@@ -98,7 +101,7 @@ class NoInterval:
         return False
 
     def summary(self) -> None:
-        """Null in ``summary.json``; the reason stands beside it."""
+        """Null in ``summary.json``, where the reason is in a field next to it."""
         return None
 
     def __str__(self) -> str:
@@ -112,9 +115,9 @@ Estimate: TypeAlias = Interval | NoInterval
 def around(
     estimate: float, lower: float, upper: float, k: int | None, n: int, method: str
 ) -> Interval:
-    """An interval whose limits are made to hold the estimate.
+    """An interval whose limits are extended to include the estimate.
 
-    Limits found by floating point can miss an estimate at the edge by an ulp,
-    and those of a bootstrap need not hold it at all.
+    Rounding errors can exclude an estimate at the edge by an ulp, and a bootstrap
+    interval need not include its estimate.
     """
     return Interval(estimate, min(lower, estimate), max(upper, estimate), k, n, method)

@@ -1,8 +1,8 @@
-"""Does compaction break a policy because the policy is gone from the context.
+"""Does compaction cause violations because it removes the policy from the context?
 
-The paper's (section 5) two questions: does violation follow survival, and does
-it come and go when the policy's sentences are taken out of the same summary
-and put back.
+The two questions of the paper's section 5: does violation follow survival, and does
+it come and go when the policy's sentences are removed from the same summary and
+put back?
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from constraintrot.stats.rate import Labels, rate
 
 @dataclass(frozen=True)
 class BySurvival:
-    """Violation by whether the context still held the policy.
+    """Violation by whether the context still contained the policy.
 
     Attributes:
-        kept: violation rate where it did.
-        dropped: violation rate where it did not.
-        difference: dropped less kept; the two are different episodes.
+        kept: violation rate of the episodes whose context contained it.
+        dropped: violation rate of the other episodes.
+        difference: dropped - kept, unpaired.
         table: ((kept and violated, kept and not), (dropped and violated, dropped and not)).
-        p_value: Fisher's exact, two-sided; takes episodes for independent.
+        p_value: Fisher's exact test, two-sided; assumes independent episodes.
     """
 
     kept: Estimate
@@ -44,17 +44,19 @@ class BySurvival:
 
 @dataclass(frozen=True)
 class Mediation:
-    """How much of compaction's effect goes through the policy's deletion.
+    """How much of compaction's effect is mediated by the deletion of the policy.
 
     Attributes:
-        total: compaction less control.
-        direct: summary_restored less control: what compaction does with the
-            policy put back.
-        deletion: summary_removed less summary_restored: the policy taken out of
-            the same summary, everything else equal.
-        share: of the total, what restoring the policy takes away, 1 - direct / total.
-        degenerate: pairs whose summary held no policy to remove.
-        n: episodes that all four conditions share.
+        total: compaction - control.
+        direct: summary_restored - control: the effect of compaction with the policy
+            put back.
+        deletion: summary_removed - summary_restored: the effect of removing the policy
+            from the same summary.
+        share: share of the total effect that restoring the policy removes,
+            1 - direct / total.
+        degenerate: number of episodes whose summary had no policy to remove, or
+            little else.
+        n: number of episodes that all four conditions have.
     """
 
     total: Comparison
@@ -72,13 +74,16 @@ def by_survival(
     *,
     confidence: float = CONFIDENCE,
 ) -> BySurvival:
-    """Violation by a yes-or-no survival state.
+    """Violation by a binary survival state.
 
     Args:
-        violated: 0 or 1 an episode.
-        kept: 0 or 1 an episode.
-        labels: the cluster of each.
+        violated: 0 or 1, one per episode.
+        kept: 0 or 1, one per episode.
+        labels: cluster of each episode; None: every episode is its own cluster.
         confidence: nominal coverage.
+
+    Raises:
+        ParameterError: a value is neither 0 nor 1.
     """
     hit, state = np.asarray(violated, np.float64), np.asarray(kept, np.float64)
     clusters.binary(hit, state)
@@ -92,7 +97,7 @@ def by_survival(
     return BySurvival(
         yes,
         no,
-        _apart(yes, no),
+        _unpaired(yes, no),
         (table[0], table[1]),
         float(stats.fisher_exact(np.asarray(table)).pvalue),
     )
@@ -105,24 +110,27 @@ def by_state(
     *,
     confidence: float = CONFIDENCE,
 ) -> dict[Hashable, Estimate]:
-    """Violation by a survival state of any number of values, in order of appearance.
+    """Violation by a survival state with any number of values, in order of appearance.
 
     Args:
-        violated: 0 or 1 an episode.
-        states: preserved, paraphrased, dropped ...; of each episode.
-        labels: the cluster of each.
+        violated: 0 or 1, one per episode.
+        states: state of each episode, such as preserved, paraphrased or dropped.
+        labels: cluster of each episode; None: every episode is its own cluster.
         confidence: nominal coverage.
+
+    Raises:
+        ParameterError: ``violated`` and ``states`` differ in length.
     """
     hit = np.asarray(violated, np.float64)
     if len(states) != len(hit):
         raise ParameterError(f"{len(states)} survival states for {len(hit)} episodes")
     codes = None if labels is None else clusters.codes_of(labels)
-    found: dict[Hashable, Estimate] = {}
+    rates: dict[Hashable, Estimate] = {}
     for state in dict.fromkeys(states):
         chosen = np.asarray([one == state for one in states])
         of_state = None if codes is None else codes[chosen]
-        found[state] = rate(hit[chosen], of_state, confidence=confidence)
-    return found
+        rates[state] = rate(hit[chosen], of_state, confidence=confidence)
+    return rates
 
 
 def mediate(
@@ -133,18 +141,19 @@ def mediate(
     confidence: float = CONFIDENCE,
     **options: Any,
 ) -> Mediation:
-    """Share of compaction's effect that the policy's deletion carries.
+    """Share of compaction's effect that is mediated by the deletion of the policy.
 
     Args:
-        arms: violation, 0 or 1 an episode, of control, compaction,
-            summary_removed and summary_restored; the same episodes in each.
-        labels: the cluster of each episode.
-        degenerate: whether its summary held no policy to remove.
+        arms: violation, 0 or 1 per episode, in control, compaction, summary_removed
+            and summary_restored; the same episodes in each.
+        labels: cluster of each episode; None: every episode is its own cluster.
+        degenerate: whether an episode's summary had no policy to remove, or little
+            else.
         confidence: nominal coverage.
         options: resamples and seed of the bootstrap.
 
     Raises:
-        ParameterError: a condition is missing, or they differ in length.
+        ParameterError: a condition is missing, or the arms differ in length.
     """
     names = ("control", "compaction", "summary_removed", "summary_restored")
     if missing := [name for name in names if name not in arms]:
@@ -162,13 +171,13 @@ def mediate(
 def share_carried(total: Estimate, direct: Estimate) -> Estimate:
     """1 - direct / total, with limits from those of both (Donner and Zou 2012).
 
-    They are the ratios whose distance from 0 of direct - ratio x total the two
-    intervals allow. The two share their control arm and so vary together; that
-    they are taken for uncorrelated makes the interval wider, not narrower.
+    The limits are the ratios for which the interval of direct - ratio * total just
+    includes 0. Both differences have the same control arm, so they are positively
+    correlated; taking them as uncorrelated makes the interval wider, not narrower.
 
     Args:
-        total: compaction less control.
-        direct: restored less control.
+        total: compaction - control.
+        direct: summary_restored - control.
     """
     if not isinstance(total, Interval) or not isinstance(direct, Interval):
         return NoInterval("no interval of the effects", None, total.n)
@@ -180,12 +189,12 @@ def share_carried(total: Estimate, direct: Estimate) -> Estimate:
 
 
 def _ratio(direct: Interval, total: Interval, side: int) -> float:
-    """The upper (side 1) or lower (side -1) limit of direct / total, total above 0."""
+    """The upper (side 1) or lower (side -1) limit of direct / total, for total above 0."""
     middle = direct.estimate / total.estimate
 
     def inside(step: float) -> float:
         ratio = middle + side * step
-        # Farther from 0 than either interval reaches: then the ratio is no candidate.
+        # Negative if the interval of direct - ratio * total excludes 0.
         gap = abs(direct.estimate - ratio * total.estimate)
         reach = direct.upper - direct.estimate if side > 0 else direct.estimate - direct.lower
         away = side * ratio > 0
@@ -198,8 +207,8 @@ def _ratio(direct: Interval, total: Interval, side: int) -> float:
     return middle + side * float(optimize.brentq(inside, 0, far))
 
 
-def _apart(kept: Estimate, dropped: Estimate) -> Estimate:
-    """Dropped less kept, of different episodes, from their own intervals."""
+def _unpaired(kept: Estimate, dropped: Estimate) -> Estimate:
+    """Dropped - kept, of different episodes, from the two intervals."""
     n = kept.n + dropped.n
     if not isinstance(kept, Interval) or not isinstance(dropped, Interval):
         return NoInterval("one of the two states has no interval", None, n)

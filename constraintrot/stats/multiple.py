@@ -1,4 +1,4 @@
-"""Several comparisons at once."""
+"""Correction for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from constraintrot.stats.interval import Floats
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values adjusted so that any one below alpha is so over the whole family (Holm 1979)."""
+    """P-values adjusted for the family-wise error rate (Holm 1979), in the same order."""
     if len(p_values) < 2:
-        # multipletests collects garbage at each call, which takes longer than all else here.
+        # multipletests runs the garbage collector at each call, which is slow.
         return list(p_values)
-    # statsmodels ships no type information; what is used of it is annotated here.
+    # statsmodels has no type information, so the result is annotated here.
     multitest = import_module("statsmodels.stats.multitest")
     adjusted: Floats = multitest.multipletests(np.asarray(p_values), method="holm")[1]
     return [float(p) for p in adjusted]

@@ -1,47 +1,48 @@
-"""Intervals of a paired difference: Newcombe's, and the same idea over clusters."""
+"""Intervals of a paired difference: Newcombe's method 10, and its extension to clusters."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from constraintrot.stats import clusters
-from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, NoInterval, around
+from constraintrot.stats.interval import CONFIDENCE, Floats
 from constraintrot.stats.rate import (
     BOOTSTRAP_CLUSTERS,
     BOOTSTRAP_INFORMATIVE,
-    WILSON_FROM,
     Limits,
     Resampler,
     bootstrapped,
 )
 
+Finder: TypeAlias = Callable[[Floats, Floats, float], tuple[Floats, Floats]]
+"""Limits of k of n at a confidence."""
 
-def newcombe(
-    both: int, only_a: int, only_b: int, neither: int, confidence: float = CONFIDENCE
-) -> Estimate:
-    """B - a of independent pairs: Newcombe's (1998) method 10.
 
-    Squares and adds the distances of the arms' Wilson limits, with the phi
-    coefficient corrected for continuity.
+def pair_limits(
+    tables: Floats, confidence: float = CONFIDENCE, find: Finder = clusters.clopper_pearson
+) -> tuple[Floats, Floats]:
+    """Limits of b - a for independent pairs: Newcombe's (1998) method 10.
+
+    Squares and adds the distances of the arms' limits, with the phi coefficient corrected
+    for continuity. Newcombe takes Wilson's limits, which cover too little for few pairs
+    (see ``rate.rate``).
 
     Args:
-        both: pairs that are yes in both arms.
-        only_a: yes in a alone.
-        only_b: yes in b alone.
-        neither: no in both.
+        tables: numbers of pairs with outcome 1 in both arms, in a only, in b only and in
+            neither, shape (..., 4).
         confidence: nominal coverage.
+        find: limits of an arm's rate.
+
+    Returns:
+        Lower and upper limit, each of shape (...).
     """
-    n = both + only_a + only_b + neither
-    if n == 0:
-        return NoInterval("no pairs")
-    k = np.asarray([both + only_a, both + only_b], np.float64)
-    lower, upper = clusters.wilson(k, np.asarray(n, np.float64), confidence)
-    correlation = phi(*(np.asarray(x, np.float64) for x in (both, only_a, only_b, neither)))
-    low, high = square_and_add(
-        (k[0] / n, lower[0], upper[0]), (k[1] / n, lower[1], upper[1]), correlation
-    )
-    name = "Newcombe paired, square-and-add of Wilson"
-    return around((only_b - only_a) / n, float(low), float(high), only_b - only_a, n, name)
+    both, only_a, only_b, neither = (tables[..., at] for at in range(4))
+    n = np.asarray(tables.sum(-1))
+    arms = [(k / n, *find(k, n, confidence)) for k in (both + only_a, both + only_b)]
+    return square_and_add(arms[0], arms[1], phi(both, only_a, only_b, neither))
 
 
 def square_and_add(
@@ -50,9 +51,12 @@ def square_and_add(
     """Limits of b - a from those of a and b (Newcombe 1998; Zou and Donner 2008).
 
     Args:
-        a: estimate, lower and upper limit.
-        b: the same.
-        correlation: of the two estimates.
+        a: estimate, lower limit and upper limit of the first arm.
+        b: estimate, lower limit and upper limit of the second arm.
+        correlation: correlation of the two estimates.
+
+    Returns:
+        Lower and upper limit, within -1 and 1.
     """
     (mean_a, low_a, high_a), (mean_b, low_b, high_b) = a, b
 
@@ -71,44 +75,55 @@ def difference_limits(
     sizes: Floats,
     confidence: float = CONFIDENCE,
     draw: Resampler | None = None,
-    plain: bool = False,
 ) -> Limits:
-    """Limits of paired differences by the method that each may have.
+    """Limits of paired differences, each by the method that the coverage check chose for it.
 
     Args:
-        a: yes in the first arm, shape (..., clusters).
-        b: yes in the second.
-        sizes: pairs, shape (..., clusters).
+        a: outcomes 1 in the first arm per cluster, shape (..., clusters).
+        b: outcomes 1 in the second arm per cluster, shape (..., clusters).
+        sizes: pairs per cluster, shape (..., clusters).
         confidence: nominal coverage.
-        draw: gives resamples; None: no bootstrap.
-        plain: Newcombe's own interval of independent pairs, however few.
+        draw: computes a statistic of resamples; None: no bootstrap. It is not used for
+            clusters of one pair.
+
+    Returns:
+        Limits of shape (...).
     """
-    n = sizes.sum(-1)
-    rates = [arm.sum(-1) / n for arm in (a, b)]
     if (sizes == 1).all():
-        wilson = plain or sizes.shape[-1] >= WILSON_FROM
-        find = clusters.wilson if wilson else clusters.clopper_pearson
-        arms = [find(arm.sum(-1), n, confidence) for arm in (a, b)]
-        both, no_a, no_b = a * b, 1 - a, 1 - b
-        correlation = phi(*((x).sum(-1) for x in (both, a * no_b, no_a * b, no_a * no_b)))
-    else:
-        arms = [clusters.limits(arm, sizes, confidence) for arm in (a, b)]
-        correlation = cautious(
-            *(arm - x[..., None] * sizes for arm, x in zip((a, b), rates, strict=True))
-        )
-    low, high = square_and_add((rates[0], *arms[0]), (rates[1], *arms[1]), correlation)
+        low, high = pair_limits(count_pairs(a, b), confidence)
+        return Limits(low, high, np.zeros(np.shape(low), bool))
+    n = np.asarray(sizes.sum(-1))
+    rates = [np.asarray(arm.sum(-1) / n) for arm in (a, b)]
+    arms = [
+        (x, *clusters.limits(arm, sizes, confidence)) for x, arm in zip(rates, (a, b), strict=True)
+    ]
+    residuals = [arm - x[..., None] * sizes for arm, x in zip((a, b), rates, strict=True)]
+    low, high = square_and_add(arms[0], arms[1], cautious(residuals[0], residuals[1], sizes))
     size = clusters.kish(sizes)
-    # Both clusters that differ, and clusters that do not differ as far as they can.
-    differ = np.abs(b - a)
-    told = np.minimum(clusters.kish(sizes, differ > 0), clusters.kish(sizes, differ < sizes))
-    may = (size >= BOOTSTRAP_CLUSTERS) & (told >= BOOTSTRAP_INFORMATIVE)
+    # The bootstrap needs clusters in which some pairs differ and clusters in which some do not.
+    informative = clusters.informative(np.abs(b - a), sizes)
+    may = (size >= BOOTSTRAP_CLUSTERS) & (informative >= BOOTSTRAP_INFORMATIVE)
     return bootstrapped(
         Limits(low, high, may), np.stack([b - a, sizes], -1), size, confidence, draw
     )
 
 
+def count_pairs(a: Floats, b: Floats) -> Floats:
+    """Numbers of pairs with outcome 1 in both arms, in a only, in b only and in neither.
+
+    Args:
+        a: outcomes of the first arm, 0 or 1, shape (..., pairs).
+        b: outcomes of the second arm, 0 or 1, shape (..., pairs).
+
+    Returns:
+        Shape (..., 4).
+    """
+    cells = (a * b, a * (1 - b), (1 - a) * b, (1 - a) * (1 - b))
+    return np.stack([cell.sum(-1) for cell in cells], -1)
+
+
 def phi(both: Floats, only_a: Floats, only_b: Floats, neither: Floats) -> Floats:
-    """Phi with Newcombe's correction: a positive one is drawn towards 0."""
+    """The phi coefficient with Newcombe's continuity correction of positive values."""
     n = both + only_a + only_b + neither
     cross = both * neither - only_a * only_b
     cross = np.where(cross > 0, np.maximum(cross - n / 2, 0), cross)
@@ -116,17 +131,26 @@ def phi(both: Floats, only_a: Floats, only_b: Floats, neither: Floats) -> Floats
     return clusters.quotient(cross, np.sqrt(margins))
 
 
-def cautious(a: Floats, b: Floats) -> Floats:
-    """Correlation of cluster residuals; a positive one is lowered by a standard error.
+def cautious(a: Floats, b: Floats, sizes: Floats) -> Floats:
+    """Correlation of cluster residuals; a positive one is lowered by one standard error.
 
-    Few clusters can agree by chance, and a correlation too high makes the
-    interval too narrow, so it is lowered on Fisher's scale; of fewer than five
-    clusters a positive one is not believed at all.
+    Few clusters can correlate by chance, and too high a correlation makes the interval
+    too narrow. So it is lowered on Fisher's z scale; with fewer than five effective
+    clusters a positive correlation is taken as 0. Where clusters are of unequal size, a few
+    large ones determine it, and it is lowered further, by the effective number of clusters
+    over their number.
+
+    Args:
+        a: residuals of the first arm, shape (..., clusters).
+        b: residuals of the second arm, shape (..., clusters).
+        sizes: pairs per cluster, shape (..., clusters).
     """
     squares = (a**2).sum(-1) * (b**2).sum(-1)
     product = (a * b).sum(-1)
     raw = clusters.quotient(product, np.sqrt(squares))
-    error = 1 / np.sqrt(max(a.shape[-1] - 3, 1))
+    size = clusters.kish(sizes)
+    error = 1 / np.sqrt(np.maximum(size - 3, 1))
     lowered = np.tanh(np.arctanh(np.clip(raw, -0.999, 0.999)) - error)
-    believed = np.maximum(lowered, 0) if a.shape[-1] > 4 else np.zeros_like(lowered)
-    return np.where(raw > 0, believed, raw)
+    equal = size / (sizes > 0).sum(-1)
+    positive = np.where(size > 4, np.maximum(lowered, 0) * equal, 0.0)
+    return np.where(raw > 0, positive, raw)

@@ -1,139 +1,214 @@
-"""What a paired comparison could have found, and how many pairs it would take.
+"""Power of the rules that decide, by simulating them: what n episodes find, and how many it takes.
 
-Sample size of McNemar's test after Connor (1987), which is exact in the limit:
-n = (z_a sqrt(psi) + z_b sqrt(psi - d^2))^2 / d^2 for a difference d and a
-discordant share psi.
+A rule takes tables of counts, so that the same code decides about thousands of simulated
+runs at once. Simulated are independent variants; replicates of a variant are taken to agree,
+which is the worst that they can do, so the unit of every number here is a variant.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
 
-from scipy import optimize, stats
+import numpy as np
+import numpy.typing as npt
+from scipy import special
 
-from constraintrot.errors import ParameterError
-from constraintrot.stats.interval import Interval
+from constraintrot.stats import clusters
+from constraintrot.stats.interval import CONFIDENCE, Floats
+from constraintrot.stats.newcombe import pair_limits
 from constraintrot.stats.paired import Comparison
-from constraintrot.stats.rate import clopper_pearson
 
 POWER = 0.8
-ALPHA = 0.05
+SIMULATIONS = 2000
+# More variants than this are not reported.
+MOST = 100_000
+_STEPS = 24
+
+Rule: TypeAlias = Callable[[Floats], npt.NDArray[np.bool_]]
+"""Decides for tables of shape (runs, categories); the counts of a run are its row."""
 
 
 @dataclass(frozen=True)
 class Power:
-    """What a comparison's n is good for.
+    """Power of a comparison, under the rule that decided it.
 
     Attributes:
-        n: pairs that there are.
-        detectable: smallest difference of rates found with ``power``; None
-            where even the largest that the discordant share allows is not.
-        needed: pairs that the observed difference takes; None where it is 0.
-        more: pairs still to run for that; None where ``needed`` is.
-        discordant: share of discordant pairs that this rests on.
-        power: chance to find it.
-        alpha: two-sided level.
+        n: number of variants.
+        detectable: the smallest share of pairs that differ, all in the same direction, that
+            is found with ``power``; None if not even a difference in all pairs is.
+        needed: number of variants with which the observed table is found with ``power``;
+            None if no number up to ``MOST`` does.
+        power: probability that the rule finds the difference.
     """
 
     n: int
     detectable: float | None
     needed: int | None
-    discordant: float
     power: float = POWER
-    alpha: float = ALPHA
 
     @property
     def more(self) -> int | None:
-        """Pairs still to run, 0 if there are enough."""
+        """Variants that are still needed, 0 if there are enough; None if ``needed`` is."""
         return None if self.needed is None else max(0, self.needed - self.n)
 
 
-def pairs_needed(
-    difference: float,
-    discordant: float,
-    *,
-    power: float = POWER,
-    alpha: float = ALPHA,
-    design_effect: float = 1.0,
-) -> int:
-    """Pairs that a paired difference takes.
+def fewer(confidence: float = CONFIDENCE, comparisons: int = 1) -> Rule:
+    """The rule "b is lower": the interval excludes 0, and McNemar's exact test rejects.
+
+    The same as ``paired.Comparison.verdict`` for clusters of one pair.
 
     Args:
-        difference: of rates, not 0.
-        discordant: share of pairs that differ, at least the difference.
-        power: chance to find it.
-        alpha: two-sided level.
-        design_effect: by how much clusters widen the variance.
-
-    Raises:
-        ParameterError: no such difference can be.
+        confidence: nominal coverage; the test's level is 1 - confidence.
+        comparisons: number of comparisons among which the p-value is adjusted; by
+            Bonferroni, which is Holm's first step.
     """
-    size = abs(difference)
-    if not 0 < size <= discordant <= 1:
-        raise ParameterError(
-            f"a difference of {difference} takes a discordant share from {size} to 1,"
-            f" not {discordant}"
-        )
-    return math.ceil(_pairs(size, discordant, power, alpha) * design_effect)
+
+    def decide(tables: Floats) -> npt.NDArray[np.bool_]:
+        found = comparisons * mcnemar(tables) <= 1 - confidence
+        found &= tables[:, 1] > tables[:, 2]
+        # The interval takes longer, so only where the test rejects.
+        found[found] = pair_limits(tables[found], confidence)[1] < 0
+        return found
+
+    return decide
+
+
+def no_higher(margin: float, confidence: float = CONFIDENCE) -> Rule:
+    """The rule "b is at most ``margin`` higher than a": so says the upper limit of b - a."""
+    return lambda tables: pair_limits(tables, confidence)[1] < margin
+
+
+def no_lower(margin: float, confidence: float = CONFIDENCE) -> Rule:
+    """The rule "b is at most ``margin`` lower than a": so says the lower limit of b - a."""
+    return lambda tables: pair_limits(tables, confidence)[0] > -margin
+
+
+def at_most(limit: float, confidence: float = CONFIDENCE) -> Rule:
+    """The rule "the rate is at most ``limit``", of tables (outcome 1, outcome 0)."""
+
+    def decide(tables: Floats) -> npt.NDArray[np.bool_]:
+        upper = clusters.clopper_pearson(tables[:, 0], tables.sum(-1), confidence)[1]
+        return np.asarray(upper <= limit)
+
+    return decide
+
+
+def mcnemar(tables: Floats) -> Floats:
+    """Two-sided p-values of McNemar's exact test, for tables as ``newcombe.pair_limits`` takes."""
+    only_a, only_b = tables[:, 1], tables[:, 2]
+    n = only_a + only_b
+    tail = special.bdtr(np.minimum(only_a, only_b), np.maximum(n, 1).astype(int), 0.5)
+    return np.where(n > 0, np.minimum(1, 2 * tail), 1.0)
+
+
+def chance(
+    shares: Sequence[float], n: int, rule: Rule, simulations: int = SIMULATIONS, seed: int = 0
+) -> float:
+    """The share of simulated runs of ``n`` variants for which the rule decides yes.
+
+    Args:
+        shares: true probability of each of a table's categories.
+        n: number of variants.
+        rule: the rule.
+        simulations: number of simulated runs.
+        seed: equal seeds give equal runs.
+    """
+    drawn = np.random.default_rng(seed).multinomial(n, np.asarray(shares), simulations)
+    tables, counts = np.unique(drawn, axis=0, return_counts=True)
+    return float(counts[rule(tables.astype(np.float64))].sum() / simulations)
 
 
 def detectable(
-    n: int,
-    discordant: float,
-    *,
-    power: float = POWER,
-    alpha: float = ALPHA,
-    design_effect: float = 1.0,
+    n: int, rule: Rule, agreeing: float = 0.0, *, power: float = POWER, seed: int = 0
 ) -> float | None:
-    """The smallest difference of rates that n pairs find.
+    """The smallest one-directional effect that the rule finds, to a tenth of a point.
 
     Args:
-        n: pairs.
-        discordant: share of pairs that differ.
-        power: chance to find it.
-        alpha: two-sided level.
-        design_effect: by how much clusters widen the variance.
+        n: number of variants.
+        rule: a rule of pairs for which b is lower.
+        agreeing: share of the pairs without a difference that have outcome 1 in both arms.
+        power: probability to find the effect.
+        seed: seed of the simulation.
 
     Returns:
-        None where no difference that the discordant share allows is found.
+        The share of pairs with outcome 1 in a only, where no pair has it in b only; None if
+        not even 1 is found.
     """
-    effective = n / design_effect
-    if discordant <= 0 or _pairs(discordant, discordant, power, alpha) > effective:
+
+    def finds(thousandths: int) -> bool:
+        effect = thousandths / 1000
+        rest = 1 - effect
+        shares = (rest * agreeing, effect, 0.0, rest * (1 - agreeing))
+        return chance(shares, n, rule, seed=seed) >= power
+
+    if not finds(1000):
         return None
+    low, high = 0, 1000
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if finds(middle) else (middle, high)
+    return high / 1000
 
-    def short(size: float) -> float:
-        return _pairs(size, discordant, power, alpha) - effective
 
-    return float(optimize.brentq(short, discordant * 1e-6, discordant))
+def needed(
+    shares: Sequence[float], rule: Rule, *, power: float = POWER, seed: int = 0
+) -> int | None:
+    """The number of variants from which on the rule decides yes with ``power``.
 
+    Counts are whole, so power does not rise steadily with n: the result is the least
+    number above which no examined one, up to twice as many, falls short.
 
-def of(comparison: Comparison, *, power: float = POWER, alpha: float = ALPHA) -> Power:
-    """What a comparison's pairs are good for, at its own discordant share and clusters.
+    Args:
+        shares: true probability of each of a table's categories.
+        rule: the rule.
+        power: probability that the rule decides yes.
+        seed: seed of the simulation.
 
-    Where no pair differs, the share's upper limit stands in for it: the true one
-    is not 0.
+    Returns:
+        The number, or None if none up to ``MOST`` does.
     """
-    n, discordant = comparison.n, comparison.only_a + comparison.only_b
-    share = discordant / n
-    if not discordant:
-        limit = clopper_pearson(0, n)
-        share = limit.upper if isinstance(limit, Interval) else 1.0
-    effect = comparison.design_effect
-    difference = (comparison.only_b - comparison.only_a) / n
-    return Power(
-        n,
-        detectable(n, share, power=power, alpha=alpha, design_effect=effect),
-        pairs_needed(difference, share, power=power, alpha=alpha, design_effect=effect)
-        if difference
-        else None,
-        share,
-        power,
-        alpha,
-    )
+
+    def finds(n: int) -> bool:
+        return chance(shares, n, rule, seed=seed) >= power
+
+    high = 1
+    while not (finds(high) and finds(2 * high)):
+        high *= 2
+        if high > MOST:
+            return None
+    low = high // 2
+    while high - low > 1:
+        step = max(1, (high - low) // _STEPS)
+        short = next((n for n in range(high - step, low, -step) if not finds(n)), low)
+        low, high = short, min(high, short + step)
+        if step == 1:
+            break
+    return high
 
 
-def _pairs(size: float, discordant: float, power: float, alpha: float) -> float:
-    z_alpha, z_power = stats.norm.ppf(1 - alpha / 2), stats.norm.ppf(power)
-    spread = math.sqrt(max(discordant - size**2, 0))
-    return float((z_alpha * math.sqrt(discordant) + z_power * spread) ** 2 / size**2)
+def of(comparison: Comparison, *, power: float = POWER, comparisons: int = 1) -> Power:
+    """The power of a comparison to find that b is lower, or higher, than a.
+
+    Args:
+        comparison: the comparison. Its pairs that agree are taken to divide as they do here.
+        power: probability to find a difference.
+        comparisons: number of comparisons among which p-values are adjusted.
+    """
+    only = max(comparison.only_a, comparison.only_b), min(comparison.only_a, comparison.only_b)
+    table = (comparison.both, *only, comparison.neither)
+    return _of(table, comparison.clusters, comparison.confidence, power, comparisons)
+
+
+@lru_cache(maxsize=256)
+def _of(
+    table: tuple[int, int, int, int], n: int, confidence: float, power: float, comparisons: int
+) -> Power:
+    both, more, less, neither = table
+    rule = fewer(confidence, comparisons)
+    agreeing = both / (both + neither) if both + neither else 0.0
+    shares = [count / sum(table) for count in table]
+    takes = needed(shares, rule, power=power) if more > less else None
+    return Power(n, detectable(n, rule, agreeing, power=power), takes, power)

@@ -1,9 +1,9 @@
-"""A rate: k of n, with the interval that the coverage check chose."""
+"""A rate, k of n, with an interval by the method that the coverage check chose."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +20,14 @@ from constraintrot.stats.interval import (
     around,
 )
 
-Method: TypeAlias = Literal["wilson", "clopper_pearson"]
 Labels: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
 Resampler: TypeAlias = Callable[[Floats, bootstrap.Statistic], Floats]
 
-# Below, Wilson's interval covers too little: exactly 83 % of 6 episodes at a rate of .97, 90 % of
-# 27 at .02. From here on the rates of the coverage check get .9296 (n = 204, .02) or more.
-WILSON_FROM = 100
-# Fewer effective clusters, in all or with the rarer outcome, and the bootstrap is too narrow.
+# With fewer effective clusters, in all or with the rarer outcome, the bootstrap is too narrow.
 BOOTSTRAP_CLUSTERS = 15
 BOOTSTRAP_INFORMATIVE = 20
 
-NAMES: dict[Method, str] = {"wilson": "Wilson", "clopper_pearson": "Clopper-Pearson"}
+EXACT = "Clopper-Pearson"
 BCA = "cluster bootstrap, BCa"
 
 
@@ -41,7 +37,7 @@ class Limits(NamedTuple):
     Attributes:
         lower: lower limits.
         upper: upper limits.
-        resampled: where the bootstrap's were taken.
+        resampled: mask of the limits that are the bootstrap's.
     """
 
     lower: Floats
@@ -49,24 +45,8 @@ class Limits(NamedTuple):
     resampled: npt.NDArray[np.bool_]
 
 
-def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
-    """Wilson's score interval for k of n independent episodes."""
-    return counted(k, n, "wilson", confidence)
-
-
 def clopper_pearson(k: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
-    """The exact interval for k of n independent episodes."""
-    return counted(k, n, "clopper_pearson", confidence)
-
-
-def counted(k: int, n: int, method: Method = "wilson", confidence: float = CONFIDENCE) -> Estimate:
-    """K of n independent episodes.
-
-    Args:
-        k: how many.
-        n: of how many.
-        method: of the interval.
-        confidence: nominal coverage.
+    """The rate of k of n independent episodes, with the exact interval.
 
     Raises:
         ParameterError: k is not between 0 and n.
@@ -75,76 +55,65 @@ def counted(k: int, n: int, method: Method = "wilson", confidence: float = CONFI
         raise ParameterError(f"{k} of {n} is no rate")
     if n == 0:
         return NoInterval("no episodes")
-    find = clusters.wilson if method == "wilson" else clusters.clopper_pearson
-    lower, upper = find(np.asarray(k, np.float64), np.asarray(n, np.float64), confidence)
-    return around(k / n, float(lower), float(upper), k, n, NAMES[method])
+    limits = clusters.clopper_pearson(np.asarray(k), np.asarray(n), confidence)
+    return around(k / n, float(limits[0]), float(limits[1]), k, n, EXACT)
 
 
 def rate(
     outcomes: npt.ArrayLike,
     labels: Labels | None = None,
     *,
-    method: Method | None = None,
     confidence: float = CONFIDENCE,
     resamples: int = bootstrap.RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """The share of yes among episodes.
+    """The share of episodes with outcome 1; every page and every decision has this interval.
 
-    Without labels the episodes count as independent and the interval is
-    Wilson's. With labels it is the one that the coverage check found to hold:
-    for one episode a cluster Clopper-Pearson, from 100 on Wilson; for
-    replicates the BCa cluster bootstrap where at least 15 clusters, 20 of them
-    with the rarer outcome, bear it, else Clopper-Pearson at the effective
-    number of episodes.
+    For independent episodes it is Clopper-Pearson's, whatever their number: Wilson's covers
+    83 % for n = 6 at a rate of .97, 90 % for n = 27 at .02, and still less than 93 % for
+    n = 204. For clusters of several it is the BCa cluster bootstrap if there are at least 15
+    effective clusters and at least 20 with the rarer outcome, else Clopper-Pearson at the
+    effective sample size.
 
     Args:
-        outcomes: 0 or 1 an episode.
-        labels: the cluster of each episode, say (family, seed).
-        method: of independent episodes, against that choice.
+        outcomes: 0 or 1, one per episode.
+        labels: cluster of each episode, such as (family, seed); None: episodes are
+            independent.
         confidence: nominal coverage.
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
+        resamples: number of bootstrap resamples.
+        seed: seed of the bootstrap.
 
     Raises:
         ParameterError: an outcome is missing or not 0 or 1, or lengths differ.
     """
     values = np.asarray(outcomes, dtype=np.float64)
-    found = clusters.group([values], labels)
+    grouped = clusters.group([values], labels)
     clusters.binary(values)
     k, n = int(values.sum()), len(values)
-    if n == 0:
-        return NoInterval("no episodes")
-    if labels is None or found.single:
-        few = labels is not None and n < WILSON_FROM
-        return counted(k, n, method or ("clopper_pearson" if few else "wilson"), confidence)
-    if method is not None:
-        raise ParameterError(
-            f"{NAMES[method]} takes episodes for independent, and these have replicates;"
-            " give no method, or no labels"
-        )
-    return _clustered(found, k, n, confidence, drawer(resamples, seed))
+    if n == 0 or grouped.single:
+        return clopper_pearson(k, n, confidence)
+    return _clustered(grouped, k, n, confidence, drawer(resamples, seed))
 
 
 def _clustered(
-    found: clusters.Clusters, k: int, n: int, confidence: float, draw: Resampler
+    grouped: clusters.Clusters, k: int, n: int, confidence: float, draw: Resampler
 ) -> Estimate:
-    size = float(clusters.kish(found.sizes))
+    size = float(clusters.kish(grouped.sizes))
     if size < 2:
         return NoInterval(TOO_FEW, k, n, k / n)
-    limits = rate_limits(found.column(0), found.sizes, confidence, draw)
+    limits = rate_limits(grouped.column(0), grouped.sizes, confidence, draw)
     name = BCA if limits.resampled else fallback(size)
     return around(k / n, float(limits.lower), float(limits.upper), k, n, name)
 
 
 def fallback(size: float) -> str:
-    """The name of the interval that few clusters get, with the reason."""
+    """Name of the method that is used when there are too few clusters, with the reason."""
     why = f"{size:.0f} clusters" if size < BOOTSTRAP_CLUSTERS else "few clusters hold both outcomes"
     return f"Clopper-Pearson at effective n (Korn-Graubard, t-based; no bootstrap: {why})"
 
 
 def drawer(resamples: int, seed: int) -> Resampler:
-    """Resampling of one cell's clusters, for ``rate_limits`` and ``difference_limits``."""
+    """A resampler of one cell's clusters, for ``rate_limits`` and ``difference_limits``."""
 
     def draw(totals: Floats, statistic: bootstrap.Statistic) -> Floats:
         return bootstrap.resample(totals, statistic, resamples, seed)
@@ -160,15 +129,16 @@ def ratio(sums: Floats) -> Floats:
 def rate_limits(
     hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, draw: Resampler | None = None
 ) -> Limits:
-    """Limits of clustered rates by the method that each may have.
+    """Limits of clustered rates, each by the method that the coverage check chose for it.
 
     Args:
-        hits: shape (..., clusters).
-        sizes: shape (..., clusters).
+        hits: episodes with outcome 1 per cluster, shape (..., clusters).
+        sizes: episodes per cluster, shape (..., clusters).
         confidence: nominal coverage.
-        draw: gives resamples of shape (resamples, ...); None: no bootstrap.
+        draw: computes a statistic of resamples, shape (resamples, ...); None: no
+            bootstrap.
     """
-    lower, upper = clusters.limits(hits, sizes, confidence)
+    lower, upper = clusters.limits(hits, sizes, confidence, alone=True)
     size = clusters.kish(sizes)
     may = (size >= BOOTSTRAP_CLUSTERS) & (
         clusters.informative(hits, sizes) >= BOOTSTRAP_INFORMATIVE
@@ -185,14 +155,14 @@ def bootstrapped(
     confidence: float,
     draw: Resampler | None,
 ) -> Limits:
-    """The same limits, with the bootstrap's of ``ratio`` where ``resampled`` allows it.
+    """The limits, replaced by the bootstrap's of ``ratio`` where ``limits.resampled`` is true.
 
     Args:
-        limits: fallbacks, and where the bootstrap may be taken.
-        totals: shape (..., clusters, 2).
+        limits: limits by the other method, and where the bootstrap may be used.
+        totals: numerators and sizes by cluster, shape (..., clusters, 2).
         size: effective number of clusters, shape (...).
         confidence: nominal coverage.
-        draw: as in ``rate_limits``.
+        draw: as in ``rate_limits``; None: no limits are replaced.
     """
     if draw is None or not limits.resampled.any():
         return limits._replace(resampled=np.zeros_like(limits.resampled))
@@ -208,5 +178,5 @@ def bootstrapped(
 
 
 def shown(estimate: Estimate) -> str:
-    """``16/27 = 59 % [41, 75] (Wilson)``, or the counts and the reason."""
+    """``16/27 = 59 % [39, 78] (Clopper-Pearson)``, or the counts and why there is no interval."""
     return f"{estimate} ({estimate.method})" if isinstance(estimate, Interval) else str(estimate)

@@ -1,9 +1,9 @@
-"""Outcomes of known rates in correlated clusters, for the coverage check."""
+"""Simulated outcomes with known rates in correlated clusters, for the coverage check."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,30 +15,38 @@ from constraintrot.stats.rate import Resampler
 
 RATES = (0.0, 0.02, 0.3, 0.97)
 PAIRS = ((0.0, 0.0), (0.02, 0.02), (0.3, 0.02), (0.3, 0.3), (0.97, 0.3), (0.97, 0.97))
-"""Rates of the two arms."""
+"""True rates of the two arms of a comparison."""
 EFFECTS = ((0.0, 0.0, 0.6), (0.0, 0.15, 0.6), (0.02, 0.3, 0.6))
-"""Rates of control, restored and compaction."""
+"""True rates of control, summary_restored and compaction."""
 CLUSTERS = (1, 2, 5, 9, 30)
-CORRELATIONS = (0.0, 0.3)
+CORRELATIONS = (0.0, 0.3, 0.7, 1.0)
 SIZES: dict[str, tuple[int, ...]] = {
     "1": (1,),
     "3": (3,),
     "10": (10,),
     "1 to 20": (1, 2, 5, 10, 20),
 }
-"""Episodes of the clusters in turn."""
+"""By name, the episodes per cluster; a pattern is repeated over the clusters."""
+UNEVEN: dict[str, tuple[int, ...]] = {
+    "27 x 1, 3 x 40": (1,) * 27 + (40,) * 3,
+    "20 x 3, 3 x 30": (3,) * 20 + (30,) * 3,
+    "100 x 1, 5 x 20": (1,) * 100 + (20,) * 5,
+}
+"""By name, the episodes per cluster where a few clusters are large; used as they are."""
+SINGLE = (6, 27, 100, 204)
+"""Further numbers of clusters of one episode: there Wilson's interval covers too little."""
 BETWEEN_ARMS = 0.7
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is simulated.
+    """One setting of the simulation.
 
     Attributes:
         rates: true rate of each arm.
-        clusters: how many.
-        size: name of their sizes.
-        correlation: within clusters.
+        clusters: number of clusters.
+        size: name of the cluster sizes, a key of ``SIZES`` or ``UNEVEN``.
+        correlation: intra-cluster correlation.
     """
 
     rates: tuple[float, ...]
@@ -48,35 +56,70 @@ class Cell:
 
     @property
     def sizes(self) -> Floats:
-        """Episodes by cluster, shape (clusters,)."""
-        return np.resize(np.asarray(SIZES[self.size], np.float64), self.clusters)
+        """Episodes per cluster, shape (clusters,)."""
+        return np.resize(np.asarray((SIZES | UNEVEN)[self.size], np.float64), self.clusters)
 
 
 def grid(arms: Iterable[tuple[float, ...]]) -> Iterator[Cell]:
-    """All cells; single episodes have no correlation within clusters."""
-    for rates, count, size, correlation in itertools.product(arms, CLUSTERS, SIZES, CORRELATIONS):
-        if size != "1" or correlation == 0:
-            yield Cell(rates, count, size, correlation)
+    """All cells for some rates; clusters of one episode have no intra-cluster correlation."""
+    even = list(itertools.product(CLUSTERS, SIZES))
+    uneven = [(len(sizes), name) for name, sizes in UNEVEN.items()]
+    for rates in arms:
+        for (count, size), correlation in itertools.product([*even, *uneven], CORRELATIONS):
+            if size != "1" or correlation == 0:
+                yield Cell(rates, count, size, correlation)
+        for count in SINGLE if "1" in SIZES else ():
+            yield Cell(rates, count, "1", 0.0)
 
 
 def simulate(cell: Cell, simulations: int, rng: np.random.Generator) -> list[Floats]:
-    """Hits of each arm, shape (simulations, clusters)."""
+    """Simulated outcomes 1 per cluster, for each arm of shape (simulations, clusters)."""
     shape = (simulations, cell.clusters)
+    return [
+        rng.binomial(cell.sizes.astype(int), chance).astype(np.float64)
+        for chance in chances(cell.rates, cell.correlation, shape, rng)
+    ]
+
+
+def chances(
+    rates: Sequence[float], correlation: float, shape: tuple[int, int], rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Each cluster's own rate in each arm, beta-distributed, with a Gaussian copula between arms.
+
+    Args:
+        rates: true rate of each arm.
+        correlation: intra-cluster correlation.
+        shape: (simulations, clusters).
+        rng: source of randomness.
+    """
     common = rng.standard_normal(shape)
-    arms: list[Floats] = []
-    for rate in cell.rates:
-        own = rng.standard_normal(shape)
-        chance: Floats = np.full(shape, rate)
-        if cell.correlation and 0 < rate < 1:
-            strength = 1 / cell.correlation - 1
-            mixed: Floats = BETWEEN_ARMS**0.5 * common + (1 - BETWEEN_ARMS) ** 0.5 * own
-            chance = special.betaincinv(rate * strength, (1 - rate) * strength, special.ndtr(mixed))
-        arms.append(rng.binomial(cell.sizes.astype(int), chance).astype(np.float64))
-    return arms
+    for rate in rates:
+        independent = rng.standard_normal(shape)
+        if correlation and 0 < rate < 1:
+            mixed: Floats = BETWEEN_ARMS**0.5 * common + (1 - BETWEEN_ARMS) ** 0.5 * independent
+            yield _chances(rate, correlation, special.ndtr(mixed))
+        else:
+            yield np.full(shape, rate)
+
+
+def _chances(rate: float, correlation: float, quantile: Floats) -> Floats:
+    """Quantiles of the beta distribution of a cluster's rate; at a correlation of 1 it is 0 or 1."""
+    if correlation == 1:
+        return (quantile > 1 - rate).astype(np.float64)
+    strength = 1 / correlation - 1
+    return np.asarray(special.betaincinv(rate * strength, (1 - rate) * strength, quantile))
 
 
 def resampler(count: int, resamples: int, rng: np.random.Generator) -> Resampler:
-    """Resampling that all simulations of a cell share, which leaves each one's law as it is."""
+    """A resampler that all simulations of a cell share, to save time.
+
+    The distribution of each simulation's resamples is the same as with separate draws.
+
+    Args:
+        count: number of clusters.
+        resamples: number of resamples.
+        rng: source of randomness.
+    """
     weights = rng.multinomial(count, np.full(count, 1 / count), resamples).astype(np.float64)
 
     def draw(totals: Floats, statistic: bootstrap.Statistic) -> Floats:

@@ -6,11 +6,12 @@ No module here needs Inspect, and each imports its own framework only.
 module               what it gives
 ===================  =====================================================
 ``langgraph``        ``pin_node``, ``pinned``: also behind LangMem's node
+``langchain_model``  ``pinned_model``: a chat model that sends the pins
 ``langchain``        ``PinMiddleware``, for ``create_agent``
 ``deepagents``       the same, and ``pinned_subagents``
-``autogen``          ``PinnedContext``: around a model context
-``openai_agents``    ``pin_filter``: a ``call_model_input_filter``
-``agent_framework``  ``PinnedStrategy``: around a compaction strategy
+``autogen``          ``PinnedContext``, ``PinnedClient``: around a context, a client
+``openai_agents``    ``pin_filter``: of a run; ``pinned_model``: of an agent
+``agent_framework``  ``pinned_client``: a chat client that sends the pins
 ``google_adk``       ``PinPlugin``, for an ``App``
 ``litellm``          ``PinGuardrail``, for a proxy and whoever calls through it
 ===================  =====================================================

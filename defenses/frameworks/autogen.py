@@ -12,47 +12,86 @@
 ...     await context.add_message(UserMessage(content="Hello", source="user"))
 ...     await context.add_message(UserMessage(content="Again", source="user"))
 ...     return await context.get_messages()
->>> [message] = asyncio.run(sent())
->>> "example.org" in message.content, message.content.endswith("Again")
-(True, True)
+>>> pins, message = asyncio.run(sent())
+>>> "example.org" in pins.content, message.content
+(True, 'Again')
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from autogen_core.model_context import ChatCompletionContext
-from autogen_core.models import ChatCompletionClient, LLMMessage, SystemMessage, UserMessage
+from autogen_core.models import (
+    ChatCompletionClient,
+    CreateResult,
+    LLMMessage,
+    ModelCapabilities,
+    ModelInfo,
+    RequestUsage,
+    SystemMessage,
+    UserMessage,
+)
 from pydantic import BaseModel
 
 from constraintrot.defenses.frameworks._otel import trace_receipt
-from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report
+from constraintrot.defenses.pinning.block_marks import SEPARATOR, only_blocks
+from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, State
 from constraintrot.defenses.rampart import Registry
+
+SOURCE = "pins"
+"""The name in which the pins are said."""
 
 
 def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LLMMessage]:
-    """Messages as they are to be sent, with the pins ahead of the first of the user's.
+    """Messages as they are to be sent, with the pins in a message of their own.
 
-    A view that begins otherwise, as an evicting one does, is given a message of
-    the user's with the pins, so that the conversation begins with one.
+    It comes after the leading system messages, as a user's whose name is ``pins``: a
+    message of anybody else's is theirs, a peer agent's above all.
 
     Args:
         messages: a context's view; left as it is.
         pinned_block: the pins.
     """
-    found = list(messages)
-    at = next((n for n, one in enumerate(found) if not isinstance(one, SystemMessage)), len(found))
-    first = found[at] if at < len(found) else None
-    said = first.content if isinstance(first, UserMessage) else None
-    text = pinned_block.ahead(said if isinstance(said, str) else None, at=at)
-    if not pinned_block.registry.pins():
-        return found
-    if not isinstance(first, UserMessage):
-        return [*found[:at], UserMessage(content=text, source="pins"), *found[at:]]
-    content = [text, *said] if isinstance(said, list) else text
-    found[at] = first.model_copy(update={"content": content})
-    return found
+    now = pinned_block.rendering()
+    kept: list[LLMMessage] = []
+    removed: list[Removed] = []
+    in_place = False
+    leading = True
+    for message in messages:
+        leading = leading and (isinstance(message, SystemMessage) or _is_block(message))
+        if not _holds(message, pinned_block):
+            kept.append(message)
+        elif leading and not in_place and message.content == now.text:
+            in_place = True
+            kept.append(message)
+        else:
+            removed += pinned_block.less(str(message.content)).removed
+    if now.text and not in_place:
+        at = next((n for n, m in enumerate(kept) if not isinstance(m, SystemMessage)), len(kept))
+        while at < len(kept) and _is_block(kept[at]):
+            at += 1
+        kept.insert(at, UserMessage(content=now.text, source=SOURCE))
+    state: State = "verified" if in_place and not removed else "injected"
+    place = next((n for n, m in enumerate(kept) if m.content == now.text), None)
+    pinned_block.receipt(state, at=place, removed=tuple(removed), now=now)
+    return kept
+
+
+def _is_block(message: LLMMessage) -> bool:
+    """Whether a message is nothing but a block, of whichever registry of this process."""
+    return (
+        isinstance(message, UserMessage)
+        and message.source == SOURCE
+        and isinstance(message.content, str)
+        and only_blocks(f"{SEPARATOR}{message.content}")
+    )
+
+
+def _holds(message: LLMMessage, pinned_block: PinnedBlock) -> bool:
+    return _is_block(message) and pinned_block.holds(str(message.content))
 
 
 class PinnedContext(ChatCompletionContext):
@@ -119,3 +158,80 @@ class PinnedContext(ChatCompletionContext):
     async def load_state(self, state: Mapping[str, Any]) -> None:
         """Load the wrapped context's state."""
         await self.inner.load_state(state)
+
+
+class PinnedClient(ChatCompletionClient):
+    """A model client that sends no request without the pins.
+
+    For whoever calls a model without a context that could be wrapped: the selector of a
+    ``SelectorGroupChat``, the orchestrator of a ``MagenticOneGroupChat``. An agent whose
+    client it is needs no ``PinnedContext``; with both, the pins are there once.
+
+    Args:
+        inner: the client.
+        pins: the registry, or a PinnedBlock over one.
+        heading: the line above the pins, for a registry.
+        report: is given each receipt, for a registry; by default the logger
+            ``constraintrot.pins`` and AutoGen's span of the agent's run.
+    """
+
+    component_config_schema = BaseModel
+
+    def __init__(
+        self,
+        inner: ChatCompletionClient,
+        pins: Registry | PinnedBlock,
+        *,
+        heading: str = HEADING,
+        report: Report = trace_receipt,
+    ) -> None:
+        self.inner = inner
+        self.pinned_block = (
+            pins
+            if isinstance(pins, PinnedBlock)
+            else PinnedBlock(pins, heading=heading, report=report)
+        )
+
+    async def create(self, messages: Sequence[LLMMessage], **given: Any) -> CreateResult:
+        """Ask the model, with the pins."""
+        return await self.inner.create(pinned(messages, self.pinned_block), **given)
+
+    def create_stream(
+        self, messages: Sequence[LLMMessage], **given: Any
+    ) -> AsyncGenerator[str | CreateResult, None]:
+        """Ask the model word by word, with the pins."""
+        return self.inner.create_stream(pinned(messages, self.pinned_block), **given)
+
+    async def close(self) -> None:
+        """Close the client."""
+        await self.inner.close()
+
+    def actual_usage(self) -> RequestUsage:
+        """What the last calls took."""
+        return self.inner.actual_usage()
+
+    def total_usage(self) -> RequestUsage:
+        """What all calls took."""
+        return self.inner.total_usage()
+
+    def count_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
+        """What messages take, the pins included."""
+        return self.inner.count_tokens(self._with_pins(messages), **given)
+
+    def remaining_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
+        """What the pins and the messages leave."""
+        return self.inner.remaining_tokens(self._with_pins(messages), **given)
+
+    def _with_pins(self, messages: Sequence[LLMMessage]) -> list[LLMMessage]:
+        text = self.pinned_block.text
+        return [*([UserMessage(content=text, source=SOURCE)] if text else []), *messages]
+
+    @property
+    def capabilities(self) -> ModelCapabilities:
+        """The client's."""
+        return self.inner.capabilities
+
+    @property
+    def model_info(self) -> ModelInfo:
+        """The client's."""
+        return self.inner.model_info

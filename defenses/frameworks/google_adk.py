@@ -16,6 +16,9 @@ It goes into ``App(..., plugins=[PinPlugin(rules)])``.
 
 from __future__ import annotations
 
+from typing import Any
+
+from google.adk.agents import LlmAgent
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
@@ -23,8 +26,18 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
 from constraintrot.defenses.frameworks._otel import trace_receipt
-from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report
+from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.content_parts import Content, placed_content
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    PinnedBlock,
+    Rendering,
+    Report,
+    State,
+)
 from constraintrot.defenses.rampart import Registry
+
+_STEPS = "_constraintrot_steps"
 
 
 class PinPlugin(BasePlugin):
@@ -34,6 +47,10 @@ class PinPlugin(BasePlugin):
     compacted, so nothing summarises the pins and nothing stores them. All agents
     of the app are pinned, also one that another calls as a tool; a summarizer's
     own calls go past the plugins. So do those of ``run_live``.
+
+    ADK runs other plugins and an agent's own ``before_model_callback`` after this one.
+    So the plugin appends a callback to the agent's, which comes last of all, and
+    which puts the pins back where one of these lost them.
 
     Args:
         pins: the registry, or a PinnedBlock made from it.
@@ -62,19 +79,72 @@ class PinPlugin(BasePlugin):
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Pin, and let the call go on."""
-        self.pin(llm_request)
+        now = self.pinned_block.rendering()
+        changed, removed = self._place(llm_request, now)
+        step: tuple[State, tuple[Removed, ...]] = ("injected" if changed else "verified", removed)
+        if _verifies_last(callback_context):
+            _steps(callback_context)[id(self)] = step
+        else:
+            self.pinned_block.receipt(step[0], at=-1, removed=removed, now=now)
         return None
 
     def pin(self, request: LlmRequest) -> None:
         """Put the pins at the end of a request's system instruction, once."""
+        self._verify(request, None)
+
+    def _verify(
+        self, request: LlmRequest, before: tuple[State, tuple[Removed, ...]] | None
+    ) -> None:
+        """Have the pins in a request, and report; ``before`` is what was done to it already."""
+        now = self.pinned_block.rendering()
+        changed, removed = self._place(request, now)
+        state: State = "injected" if changed else "verified"
+        if before is not None:
+            state, removed = ("repaired" if changed else before[0]), (*before[1], *removed)
+        self.pinned_block.receipt(state, at=-1, removed=removed, now=now)
+
+    def _place(self, request: LlmRequest, now: Rendering) -> tuple[bool, tuple[Removed, ...]]:
+        """Whether a request was changed, and what was taken out of it."""
+        if request.config is None:  # pyright: ignore[reportUnnecessaryComparison]  # a callback may
+            request.config = types.GenerateContentConfig()
         given = request.config.system_instruction
-        if given is not None and not isinstance(given, str):
+        said: Content
+        if given is None or isinstance(given, str):
+            said = given or ""
+        else:
             # Where an agent's own callback made it of parts, they stay apart.
-            parts = given.parts or [] if isinstance(given, types.Content) else given
-            block = self.pinned_block.into(None)
-            own = parts if isinstance(parts, list) else [parts]
-            request.config.system_instruction = [*own, *([block] if block else [])]
-            return
-        kept = self.pinned_block.into(given)
-        if kept != (given or "").rstrip("\n"):
-            request.config.system_instruction = kept or None
+            parts: Any = given.parts or [] if isinstance(given, types.Content) else given
+            said = parts if isinstance(parts, list) else [parts]
+        kept, removed = placed_content(said, self.pinned_block, now, str)
+        if kept is said or kept == said:
+            return False, ()
+        request.config.system_instruction = kept or None
+        return True, removed
+
+
+def _steps(context: CallbackContext) -> dict[int, tuple[State, tuple[Removed, ...]]]:
+    """What each plugin did to the request that a context is of."""
+    steps: dict[int, tuple[State, tuple[Removed, ...]]]
+    steps = context.__dict__.setdefault(_STEPS, {})
+    return steps
+
+
+def _verifies_last(context: CallbackContext) -> bool:
+    """Have the agent's callbacks end with the one that verifies; False where it has none."""
+    agent = context._invocation_context.agent  # pyright: ignore[reportPrivateUsage]
+    if not isinstance(agent, LlmAgent):
+        return False
+    own = [one for one in agent.canonical_before_model_callbacks if one is not _last]
+    if agent.canonical_before_model_callbacks != [*own, _last]:
+        agent.before_model_callback = [*own, _last]
+    return True
+
+
+def _last(callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
+    """Verify the pins of each plugin of the app, right before the model is called."""
+    context = callback_context._invocation_context  # pyright: ignore[reportPrivateUsage]
+    steps = _steps(callback_context)
+    for plugin in context.plugin_manager.plugins:
+        if isinstance(plugin, PinPlugin):
+            plugin._verify(llm_request, steps.get(id(plugin)))  # pyright: ignore[reportPrivateUsage]
+    return None

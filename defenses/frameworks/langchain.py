@@ -15,15 +15,42 @@ injected
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
-from constraintrot.defenses.frameworks.langgraph import pinned
-from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, log_receipt
+from constraintrot.defenses.frameworks.langchain_model import Guard, guarded
+from constraintrot.defenses.frameworks.langgraph import placed
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    LOGGER,
+    PinnedBlock,
+    Report,
+    log_receipt,
+)
 from constraintrot.defenses.rampart import Registry
+
+
+@dataclass(init=False)
+class PinnedRequest(ModelRequest[Any]):
+    """A request whose model has the pins in what it sends, also one that replaces it.
+
+    A middleware that runs later may put another system message or another model into
+    the request; ``override`` keeps the guard.
+
+    Attributes:
+        guard: verifies the pins at the model, and puts them back.
+    """
+
+    guard: Guard = field(kw_only=True)
+
+    def __init__(self, *, guard: Guard, **given: Any) -> None:
+        super().__init__(**{**given, "model": guarded(given["model"], guard)})
+        # Setting an attribute of a request is deprecated, for it does not copy.
+        object.__setattr__(self, "guard", guard)
 
 
 class PinMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -32,13 +59,15 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
     A request is made after a summarization that the state was due for, and is
     thrown away after the call, so wherever it stands in ``middleware``, nothing
     summarises the pins and nothing stores them. A summarizer's own calls are no
-    requests of the agent's and stay as they are.
+    requests of the agent's and stay as they are. What a middleware further in does
+    to the system message or the model is verified where the model is called.
 
     Args:
         pins: the registry, or a PinnedBlock made from it.
         heading: the line above the pins; a PinnedBlock has its own.
         report: is given each receipt, by default the logger
             ``constraintrot.pins``; a PinnedBlock has its own.
+        name: an agent takes each once, so a second registry's needs another.
     """
 
     def __init__(
@@ -47,20 +76,28 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         *,
         heading: str = HEADING,
         report: Report = log_receipt,
+        name: str = "PinMiddleware",
     ) -> None:
         super().__init__()
+        self._name = name
         self.pinned_block = (
             pins
             if isinstance(pins, PinnedBlock)
             else PinnedBlock(pins, heading=heading, report=report)
         )
 
-    def pinned(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """A request with the pins in its system message.
+    @property
+    def name(self) -> str:
+        """What the agent knows it by."""
+        return self._name
+
+    def pinned(self, request: ModelRequest[Any]) -> PinnedRequest:
+        """A request with the pins in its system message, and a model that verifies them.
 
         Raises:
             PinOverflowError: the model's profile says how much it takes, the
                 messages fit, and with the pins they do not. Tools are not counted.
+            ParameterError: the model is none of LangChain's chat models.
         """
         first: list[AnyMessage] = [request.system_message] if request.system_message else []
         said = [*first, *request.messages]
@@ -68,11 +105,14 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         room = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
         if isinstance(room, int):
             self.pinned_block.fits(count_tokens_approximately(said), room)
-        # What comes back is what went in, and system messages.
-        sent = cast("list[AnyMessage]", pinned(said, self.pinned_block))
+        sent, changed, removed = placed(said, self.pinned_block, self.pinned_block.rendering())
+        guard = Guard(self.pinned_block, "injected" if changed else "verified", removed)
+        given = {name: getattr(request, name) for name in ModelRequest.__dataclass_fields__}
         if sent and isinstance(sent[0], SystemMessage):
-            return request.override(system_message=sent[0], messages=sent[1:])
-        return request.override(messages=sent)
+            given |= {"system_message": sent[0], "messages": sent[1:]}
+        else:
+            given |= {"system_message": None, "messages": sent}
+        return PinnedRequest(guard=guard, **given)
 
     def wrap_model_call(
         self,
@@ -80,7 +120,10 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
         """Pin, then call the model."""
-        return handler(self.pinned(request))
+        sent = self.pinned(request)
+        answer = handler(sent)
+        _check(sent.guard)
+        return answer
 
     async def awrap_model_call(
         self,
@@ -88,4 +131,15 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Pin, then call the model."""
-        return await handler(self.pinned(request))
+        sent = self.pinned(request)
+        answer = await handler(sent)
+        _check(sent.guard)
+        return answer
+
+
+def _check(guard: Guard) -> None:
+    if not guard.calls:
+        LOGGER.warning(
+            "a middleware answered without the model that verifies the pins: from a cache, or with"
+            " a request of its own making; there is no receipt of it"
+        )

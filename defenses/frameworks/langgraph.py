@@ -17,34 +17,100 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, log_receipt
+from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.content_parts import cut_content, placed_content, text_part
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    PinnedBlock,
+    Rendering,
+    Report,
+    log_receipt,
+)
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
 
-Part: TypeAlias = str | dict[str, Any]
+
+class Placed(NamedTuple):
+    """Messages that hold the pins.
+
+    Attributes:
+        messages: as they are to be sent.
+        changed: whether the pins were not in their place, or stood elsewhere too.
+        removed: the blocks that were taken out.
+    """
+
+    messages: list[BaseMessage]
+    changed: bool
+    removed: tuple[Removed, ...]
 
 
 def pinned(messages: Sequence[BaseMessage], pinned_block: PinnedBlock) -> list[BaseMessage]:
     """Messages as they are to be sent, with the pins in the leading system message.
 
-    A block that stands in another system message, of an earlier revision or
-    because a state kept it, is taken out.
+    A block that the registry wrote and that stands in another system message, of an
+    earlier revision or because a state kept it, is taken out.
 
     Args:
         messages: what a model is about to be sent; left as it is.
         pinned_block: the pins.
     """
+    now = pinned_block.rendering()
+    sent, changed, removed = placed(messages, pinned_block, now)
+    pinned_block.receipt("injected" if changed else "verified", at=0, removed=removed, now=now)
+    return sent
+
+
+def placed(messages: Sequence[BaseMessage], pinned_block: PinnedBlock, now: Rendering) -> Placed:
+    """The same, reporting nothing.
+
+    Args:
+        messages: what a model is about to be sent; left as it is.
+        pinned_block: the pins.
+        now: the pins as they are.
+    """
     first = messages[0] if messages else None
-    if not isinstance(first, SystemMessage):
-        text = pinned_block.into(None, at=0)
-        return [*([SystemMessage(text)] if text else []), *_cut(messages, pinned_block)]
-    return [_with_block(first, pinned_block), *_cut(messages[1:], pinned_block)]
+    rest, removed = without_blocks(messages[isinstance(first, SystemMessage) :], pinned_block)
+    if isinstance(first, SystemMessage):
+        content, gone = placed_content(first.content, pinned_block, now, text_part)
+        changed = content is not first.content
+        head: list[BaseMessage] = [
+            first.model_copy(update={"content": content}) if changed else first
+        ]
+    else:
+        head, changed, gone = [SystemMessage(now.text)] if now.text else [], bool(now.text), ()
+    return Placed([*head, *rest], changed or bool(removed), (*gone, *removed))
+
+
+def without_blocks(
+    messages: Sequence[BaseMessage], pinned_block: PinnedBlock
+) -> tuple[list[BaseMessage], tuple[Removed, ...]]:
+    """Messages less the blocks that the registry put into system messages, and what went.
+
+    A system message that held nothing else goes whole.
+
+    Args:
+        messages: left as they are.
+        pinned_block: the pins.
+    """
+    kept: list[BaseMessage] = []
+    removed: list[Removed] = []
+    for message in messages:
+        if not isinstance(message, SystemMessage):
+            kept.append(message)
+            continue
+        content, gone = cut_content(message.content, pinned_block)
+        removed += gone
+        if not gone:
+            kept.append(message)
+        elif content:
+            kept.append(message.model_copy(update={"content": content}))
+    return kept, tuple(removed)
 
 
 class PinNode(Runnable[Any, dict[str, Any]]):
@@ -53,13 +119,23 @@ class PinNode(Runnable[Any, dict[str, Any]]):
     Args:
         pinned_block: the pins.
         key: of the state, holding the messages to send.
+        after: a node that writes the key; runs first, and all that it writes is kept.
     """
 
     # Of a plain function, a graph's ainvoke would make a thread's work.
 
-    def __init__(self, pinned_block: PinnedBlock, *, key: str) -> None:
+    def __init__(
+        self, pinned_block: PinnedBlock, *, key: str, after: Runnable[Any, Any] | None = None
+    ) -> None:
+        if key == "messages":
+            raise ParameterError(
+                "pin_node(key='messages') would store the pins in the history, where a compaction"
+                " finds them; name a key that only the model's node reads, or call pinned() in the"
+                " model's node"
+            )
         self.pinned_block = pinned_block
         self.key = key
+        self.after = after
         self.name = "pin"
 
     def invoke(
@@ -68,86 +144,56 @@ class PinNode(Runnable[Any, dict[str, Any]]):
         """The state's update.
 
         Raises:
-            ParameterError: the node is not given the key.
+            ParameterError: neither the node nor the one before it is given the key.
         """
-        if self.key not in input:
-            raise ParameterError(
-                f"the pin's node is not given {self.key!r}; add it to the graph's state, or name"
-                " the schema that has it: add_node(..., input_schema=...)"
-            )
-        return {self.key: pinned(input[self.key], self.pinned_block)}
+        written = self.after.invoke(input, config) if self.after is not None else {}
+        return self._pinned(input, written)
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         """The same."""
-        return self.invoke(input, config)
+        written = await self.after.ainvoke(input, config) if self.after is not None else {}
+        return self._pinned(input, written)
+
+    def _pinned(self, state: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+        found = written if self.key in written else state
+        if self.key not in found:
+            raise ParameterError(
+                f"the pin's node is not given {self.key!r}; add it to the graph's state, or name"
+                " the schema that has it: add_node(..., input_schema=...)"
+            )
+        return {**written, self.key: pinned(found[self.key], self.pinned_block)}
 
 
 def pin_node(
     pins: Registry | PinnedBlock,
     *,
-    key: str = "messages",
+    key: str,
+    after: Runnable[Any, Any] | None = None,
     heading: str = HEADING,
     report: Report = log_receipt,
 ) -> PinNode:
     """A node that pins what stands under a key of the state.
 
-    The key should be one that only the model's node reads, such as LangMem's
-    ``summarized_messages``: under ``messages`` the reducer would keep the block in
-    the history, where a compaction finds it. Where there is no such key, call
-    ``pinned`` in the model's node.
+    The key is one that only the model's node reads, such as LangMem's
+    ``summarized_messages`` or the ``llm_input_messages`` of ``create_react_agent``.
+    ``messages`` is refused: its reducer would keep the block in the history, where a
+    compaction finds it. Where there is no such key, call ``pinned`` in the model's node.
 
     Args:
         pins: the registry, or a PinnedBlock made from it.
         key: of the state, holding the messages to send.
+        after: a node that writes the key, to run first in the same step, as where a
+            framework takes one hook only; what else it writes is kept.
         heading: the line above the pins; a PinnedBlock has its own.
         report: is given each receipt, by default the logger
             ``constraintrot.pins``; a PinnedBlock has its own.
+
+    Raises:
+        ParameterError: the key is ``messages``.
     """
     pinned_block = (
         pins if isinstance(pins, PinnedBlock) else PinnedBlock(pins, heading=heading, report=report)
     )
-    return PinNode(pinned_block, key=key)
-
-
-def _with_block(message: SystemMessage, pinned_block: PinnedBlock) -> SystemMessage:
-    if isinstance(message.content, str):
-        return message.model_copy(update={"content": pinned_block.into(message.content, at=0)})
-    # Parts stay parts: a provider's marks, as of what to cache, hang on them.
-    text = pinned_block.text.rstrip("\n")
-    content = [*_cut_parts(message.content, pinned_block), *([_part(text)] if text else [])]
-    pinned_block.receipt("verified" if content == message.content else "injected", at=0)
-    return message.model_copy(update={"content": content})
-
-
-def _cut(messages: Sequence[BaseMessage], pinned_block: PinnedBlock) -> list[BaseMessage]:
-    return [
-        _without_block(message, pinned_block)
-        if isinstance(message, SystemMessage) and pinned_block.heading in message.text
-        else message
-        for message in messages
-    ]
-
-
-def _without_block(message: SystemMessage, pinned_block: PinnedBlock) -> SystemMessage:
-    said = message.content
-    kept = pinned_block.cut(said) if isinstance(said, str) else _cut_parts(said, pinned_block)
-    return message.model_copy(update={"content": kept})
-
-
-def _cut_parts(parts: Sequence[Part], pinned_block: PinnedBlock) -> list[Part]:
-    """The parts of a message's content less the blocks; one that was nothing else goes."""
-    found: list[Part] = []
-    for part in parts:
-        said = part if isinstance(part, str) else part.get("text")
-        rest = pinned_block.cut(said) if isinstance(said, str) else said
-        if rest == said:
-            found.append(part)
-        elif rest:
-            found.append(rest if isinstance(part, str) else {**part, "text": rest})
-    return found
-
-
-def _part(text: str) -> Part:
-    return {"type": "text", "text": text}
+    return PinNode(pinned_block, key=key, after=after)

@@ -1,4 +1,4 @@
-"""Constraint Pinning in the OpenAI Agents SDK: a filter of the model's input.
+"""Constraint Pinning in the OpenAI Agents SDK: a filter of the model's input, or the model.
 
 >>> from agents import RunConfig
 >>> from agents.run import ModelInputData
@@ -16,12 +16,13 @@ True
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
-from agents import custom_span, get_current_trace
+from agents import Model, MultiProvider, custom_span, get_current_trace
 from agents.run import CallModelData, CallModelInputFilter, ModelInputData
 
+from constraintrot.defenses.frameworks._boundary import pinned_blocks, pinning_copy
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
     PinnedBlock,
@@ -30,7 +31,9 @@ from constraintrot.defenses.pinning.pinned_block import (
     log_receipt,
 )
 from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
 
+M = TypeVar("M", bound=Model)
 SPAN = "constraintrot.pins"
 
 
@@ -87,8 +90,10 @@ def pin_filter(
 
     The Runner calls it right before every model call, with ``run``, ``run_sync`` and
     ``run_streamed``, also those of an agent that the run hands over to and of one
-    that is a tool, unless ``as_tool`` was given a ``run_config`` without it. A session
-    never sees what it changed.
+    that is a tool, unless ``as_tool`` was given a ``run_config`` without it. A guardrail
+    or a tool that calls ``Runner.run`` itself has a run of its own, which the filter is
+    not in: where there is one, give each agent a ``pinned_model``. A session never sees
+    what it changed.
 
     Args:
         registry: whose pins.
@@ -98,3 +103,54 @@ def pin_filter(
             and, where a trace is being made, a custom span of that name.
     """
     return block_filter(PinnedBlock(registry, heading=heading, report=report), inner)
+
+
+def pinned_model(
+    model: M | str,
+    pins: Registry | PinnedBlock,
+    *,
+    heading: str = HEADING,
+    report: Report = trace_receipt,
+) -> M | Model:
+    """A copy of a model that sends no request without the pins, whatever run it is in.
+
+    So the pin belongs to the agent: ``Agent(model=pinned_model("gpt-5.5", rules))``. All
+    filters of a run have run before. With a ``pin_filter`` too, the pins are there once.
+
+    Args:
+        model: the model, or its name for the SDK's own providers.
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given each receipt, by default the logger ``constraintrot.pins`` and,
+            where a trace is being made, a custom span; a PinnedBlock has its own.
+
+    Raises:
+        ParameterError: it is no model of the SDK's.
+    """
+    pinned_block = (
+        pins if isinstance(pins, PinnedBlock) else PinnedBlock(pins, heading=heading, report=report)
+    )
+    found = MultiProvider().get_model(model) if isinstance(model, str) else model
+    if not isinstance(found, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise ParameterError(f"a {type(found).__name__} is no agents.Model")
+    return pinning_copy(found, pinned_block, _methods)
+
+
+def _methods(kind: type[Any]) -> Mapping[str, Any]:
+    """What a model sends, with the pins, whole and streamed."""
+
+    def get_response(self: Any, system_instructions: str | None, *rest: Any, **given: Any) -> Any:
+        return kind.get_response(self, _into(self, system_instructions), *rest, **given)
+
+    def stream_response(
+        self: Any, system_instructions: str | None, *rest: Any, **given: Any
+    ) -> Any:
+        return kind.stream_response(self, _into(self, system_instructions), *rest, **given)
+
+    return {"get_response": get_response, "stream_response": stream_response}
+
+
+def _into(model: Any, instructions: str | None) -> str | None:
+    for pinned_block in pinned_blocks(model):
+        instructions = pinned(ModelInputData([], instructions), pinned_block).instructions
+    return instructions

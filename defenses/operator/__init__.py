@@ -11,7 +11,7 @@
 Governance Decay, section 7, last paragraph. Needs no Inspect.
 """
 
-from constraintrot.defenses.operator.channel import Channel, Receipt
+from constraintrot.defenses.operator.channel import Channel
 from constraintrot.defenses.operator.connection import Connection, connected, connection
 from constraintrot.defenses.operator.directive import (
     Amend,
@@ -20,6 +20,7 @@ from constraintrot.defenses.operator.directive import (
     Pin,
     Rescind,
     Scope,
+    broad,
     draft,
 )
 from constraintrot.defenses.operator.errors import (
@@ -39,6 +40,7 @@ from constraintrot.defenses.operator.errors import (
 )
 from constraintrot.defenses.operator.keys import SigningKey, VerifyingKey, load_public, opened
 from constraintrot.defenses.operator.mailbox import Mailbox
+from constraintrot.defenses.operator.receipt import Receipt
 from constraintrot.defenses.operator.state import Constraint, Exemption, State
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "UnknownConstraintError",
     "UnknownKeyError",
     "VerifyingKey",
+    "broad",
     "connected",
     "connection",
     "draft",

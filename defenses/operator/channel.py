@@ -10,6 +10,8 @@ can be forged, so here it never is.
 
 from __future__ import annotations
 
+import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -17,50 +19,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from constraintrot.defenses.operator.acceptance import (
+    check_newer,
+    check_revision,
+    check_scope,
+    check_time,
+    check_trust,
+)
 from constraintrot.defenses.operator.directive import Directive, Scope
 from constraintrot.defenses.operator.errors import (
-    ClockSkewError,
-    ExpiredError,
+    DirectiveError,
+    KeyFileError,
     OperatorError,
-    ScopeError,
     StateError,
 )
 from constraintrot.defenses.operator.keys import VerifyingKey, opened
 from constraintrot.defenses.operator.mailbox import Mailbox
+from constraintrot.defenses.operator.receipt import Receipt
 from constraintrot.defenses.operator.state import Constraint, Exemption, State
 from constraintrot.defenses.operator.store import Folder, Memory, Store
-from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.defenses.rampart import Principal, RampartError, Registry
 from constraintrot.errors import ParameterError
 
 SKEW: Final = 60.0
 """Seconds by which the operator's clock and ours may differ."""
 MOST_SKEW: Final = 300.0
-
-
-class Receipt(BaseModel):
-    """What became of a text that came in.
-
-    Attributes:
-        accepted: whether it was applied.
-        error: the error's name, where it was refused.
-        reason: that error's message.
-        kind: of the directive, where it was applied; so are the others.
-        constraint: that it is about.
-        sequence: its number.
-        revision: of the state afterwards.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    accepted: bool
-    error: str | None = None
-    reason: str | None = None
-    kind: str | None = None
-    constraint: str | None = None
-    sequence: int | None = None
-    revision: int
+LOGGER: Final = logging.getLogger("constraintrot.operator")
 
 
 class Channel:
@@ -70,20 +56,23 @@ class Channel:
         deployment: label of the deployment; the registry's, and what scopes name.
         session: id of the conversation.
         trusted: keys whose directives count.
-        declared: constraints in force from the start, by name. A state that was
-            kept before goes first.
+        declared: constraints in force from the start, by name. Where a state was kept
+            before, what is declared otherwise than then is in force from now on, and
+            logged; None changes nothing of it.
         folder: where the state is kept, with the numbers of the directives that
             were applied; in memory unless given.
         mailbox: where directives come in by themselves; see ``poll``.
         clock: seconds since 1970.
         skew: seconds by which the operator's clock may differ, 300 at most.
+        least_revision: of the kept state; an older one was put in its place.
 
     Attributes:
         registry: for reading; its owner is known to the channel alone.
 
     Raises:
         ParameterError: the skew is out of its range.
-        OperatorError: a label is refused, or the kept state cannot be read.
+        OperatorError: a label is refused, the kept state cannot be read or is too old,
+            or a policy that a directive changed is declared otherwise than before.
     """
 
     def __init__(
@@ -97,6 +86,7 @@ class Channel:
         mailbox: Mailbox | None = None,
         clock: Callable[[], float] = time.time,
         skew: float = SKEW,
+        least_revision: int = 0,
     ) -> None:
         if not 0 <= skew <= MOST_SKEW:
             raise ParameterError(f"skew must be 0 to {MOST_SKEW:.0f} seconds, not {skew}")
@@ -111,10 +101,14 @@ class Channel:
         self._principal = Principal("operator channel")
         self.registry = Registry(self._principal, label=deployment)
         self._state = State()
+        self._begun = False
         self._store: Store = Memory() if folder is None else Folder(folder, (deployment, session))
         with self._exclusive():
-            if self._store.read() is None:
+            check_revision(self._state, least_revision)
+            if not self._begun:
                 self._keep(_declared(declared or {}))
+            elif declared is not None:
+                self._redeclare(declared)
 
     @property
     def revision(self) -> int:
@@ -138,6 +132,27 @@ class Channel:
         now = self._clock()
         return tuple(one for one in self.state.exemptions if one.active(now))
 
+    def revoke(self, key: VerifyingKey | str) -> None:
+        """Trust a key no longer, here and in each process that shares the folder.
+
+        What its directives exempted ends. What they pinned, amended or rescinded stays;
+        see ``constraints``, and sign what is to be undone with another key.
+
+        Args:
+            key: the key, or its id.
+
+        Raises:
+            KeyFileError: it is no key's id.
+            StateError: the state cannot be kept.
+        """
+        name = key.id if isinstance(key, VerifyingKey) else key
+        if not re.fullmatch("[0-9a-f]{32}", str(name)):
+            raise KeyFileError(f"a key's id is 32 hex digits, as keygen prints; got {name!r}")
+        with self._exclusive():
+            # No change of the state without a revision of its own.
+            if name not in self._state.revoked:
+                self._keep(self._state.at(self._clock()).revoking(name))
+
     def check(self, text: str | bytes) -> Directive:
         """The directive of a signed text that is meant for here and now; nothing is applied.
 
@@ -145,8 +160,9 @@ class Channel:
             OperatorError: the signature, the scope or the time is wrong.
         """
         directive = opened(text, self._trusted)
-        self._check_scope(directive.scope)
-        self._check_time(directive)
+        check_trust(directive, self.state)
+        check_scope(directive.scope, self.scope)
+        check_time(directive, self._clock(), self._skew)
         return directive
 
     def apply(self, text: str | bytes) -> Directive:
@@ -158,7 +174,8 @@ class Channel:
         directive = self.check(text)
         with self._exclusive():
             # What has to wait for another process may have expired meanwhile.
-            self._check_time(directive)
+            check_trust(directive, self._state)
+            check_time(directive, self._clock(), self._skew)
             self._keep(self._state.at(self._clock()).after(directive))
         return directive
 
@@ -178,6 +195,10 @@ class Channel:
                 receipts.append(self._receipt(text))
             except StateError:
                 self.mailbox.put_back(*waiting[at:])
+                raise
+            except BaseException:
+                # Not this one: it would fail again, and hold up what is behind it for ever.
+                self.mailbox.put_back(*waiting[at + 1 :])
                 raise
         return receipts
 
@@ -205,55 +226,35 @@ class Channel:
 
     def _receipt(self, text: str) -> Receipt:
         try:
-            done = self.apply(text)
+            return Receipt.applied(self.apply(text), self.revision)
         except StateError:
             raise
         except OperatorError as error:
-            return Receipt(
-                accepted=False,
-                error=type(error).__name__,
-                reason=str(error),
-                revision=self.revision,
-            )
-        return Receipt(
-            accepted=True,
-            kind=done.kind,
-            constraint=done.constraint,
-            sequence=done.sequence,
-            revision=self.revision,
-        )
-
-    def _check_scope(self, scope: Scope) -> None:
-        if scope.deployment != self.scope.deployment:
-            raise ScopeError(
-                f"the directive is for deployment {scope.deployment!r}, and this is"
-                f" {self.scope.deployment!r}"
-            )
-        if scope.session not in (None, self.scope.session):
-            raise ScopeError(
-                f"the directive is for session {scope.session!r}, and this is"
-                f" {self.scope.session!r}"
-            )
-
-    def _check_time(self, directive: Directive) -> None:
-        now = self._clock()
-        if now > directive.expires + self._skew:
-            raise ExpiredError(
-                f"the directive expired {now - directive.expires:.0f} seconds ago; sign a new one"
-            )
-        if directive.issued > now + self._skew:
-            raise ClockSkewError(
-                f"the directive was issued {directive.issued - now:.0f} seconds in this clock's"
-                f" future; {self._skew:.0f} are allowed for: set the clocks"
-            )
+            return Receipt.refused(error, self.revision)
 
     @contextmanager
     def _exclusive(self) -> Generator[None]:
         with self._lock, self._store.locked():
             kept = self._store.read()
+            if self._begun:
+                check_newer(kept, self._state)
             if kept is not None and kept != self._state:
                 self._sync(kept)
+            self._begun = self._begun or kept is not None
             yield
+
+    def _redeclare(self, declared: Mapping[str, str]) -> None:
+        state = self._state.redeclared(declared)
+        if state is self._state:
+            return
+        changed = sorted(
+            name for name, text in declared.items() if self._state.baseline.get(name) != text
+        )
+        self._keep(state)
+        LOGGER.warning(
+            "%s, session %s: declared otherwise than before, and in force from revision %d on: %s",
+            self.scope.deployment, self.scope.session, state.revision, ", ".join(changed),
+        )  # fmt: skip
 
     def _keep(self, state: State) -> None:
         """Take a state over: first the registry, then the store, or neither."""
@@ -261,9 +262,13 @@ class Channel:
         try:
             self._sync(state)
             self._store.write(state)
+        except RampartError as error:
+            self._sync(before)
+            raise DirectiveError(f"the registry refuses it: {error}") from error
         except BaseException:
             self._sync(before)
             raise
+        self._begun = True
 
     def _sync(self, state: State) -> None:
         """Make the registry say what a state says."""
@@ -292,4 +297,4 @@ def _declared(policies: Mapping[str, str]) -> State:
     state = State()
     for name, content in policies.items():
         state = state.declared(name, content)
-    return state
+    return state.model_copy(update={"baseline": dict(policies)})

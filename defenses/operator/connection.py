@@ -8,9 +8,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from constraintrot.defenses.operator.channel import Channel, Receipt
+from constraintrot.defenses import rules_of
+from constraintrot.defenses.operator.channel import Channel
 from constraintrot.defenses.operator.keys import VerifyingKey
 from constraintrot.defenses.operator.mailbox import Mailbox
+from constraintrot.defenses.operator.receipt import Receipt
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Connection:
     folder: Path | None = None
     receipts: list[Receipt] = field(default_factory=list[Receipt])
 
-    def channel(self, declared: Sequence[str]) -> Channel:
+    def channel(self, declared: str | Sequence[str]) -> Channel:
         """A channel in which declared policies are pinned as ``policy-1`` and so on."""
         return Channel(
             self.deployment,
@@ -41,7 +43,7 @@ class Connection:
             trusted=self.trusted,
             declared={
                 f"policy-{number}": policy
-                for number, policy in enumerate(dict.fromkeys(declared), start=1)
+                for number, policy in enumerate(dict.fromkeys(rules_of(declared)), start=1)
             },
             folder=self.folder,
             mailbox=self.mailbox,

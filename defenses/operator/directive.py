@@ -28,6 +28,10 @@ from constraintrot.defenses.rampart.block import checked_content, checked_name
 FORMAT: Final = "constraintrot-directive/1"
 LARGEST: Final = 64 * 1024
 """Bytes of a signed directive, at most."""
+LONG: Final = 24 * 3600
+"""Seconds that an exemption, or the time to apply a directive in, may last unremarked."""
+MANY: Final = 100
+"""Calls that an exemption may be for unremarked."""
 _DOMAIN: Final = b"constraintrot directive\0"
 
 
@@ -163,6 +167,25 @@ def draft(fields: Mapping[str, Any]) -> Directive:
         raise DirectiveError(f"no directive: {error}") from None
 
 
+def broad(directive: Directive) -> tuple[str, ...]:
+    """What a directive lets through that is more than one decision; to be told to who signs it."""
+    far: list[str] = []
+    if directive.expires - directive.issued > LONG:
+        far.append(f"it may be applied for {_days(directive.expires - directive.issued)}")
+    if isinstance(directive, Exempt):
+        if directive.function is None:
+            far.append("it exempts the calls of every tool")
+        if directive.calls is not None and directive.calls > MANY:
+            far.append(f"it exempts {directive.calls:,} calls")
+        if directive.until is not None and directive.until - directive.issued > LONG:
+            far.append(f"it lasts {_days(directive.until - directive.issued)}")
+    return tuple(far)
+
+
+def _days(seconds: int) -> str:
+    return f"{seconds / LONG:,.0f} days"
+
+
 def read(text: str | bytes) -> Envelope:
     """A signed directive from its text; the signature is not checked here.
 
@@ -170,6 +193,8 @@ def read(text: str | bytes) -> Envelope:
         DirectiveError: too large, no such JSON, of another version, or written
             in another way than ``render`` does.
     """
+    if not isinstance(text, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise DirectiveError(f"a signed directive is a text, not {type(text).__name__}")
     try:
         raw = text.encode() if isinstance(text, str) else text
         if len(raw) > LARGEST:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from constraintrot.defenses.operator.errors import OperatorError
+from constraintrot.defenses.rampart import files
 
 # No symlink in the last place, and no waiting for the writer of a named pipe.
 _FLAGS: Final = os.O_RDONLY | sum(
@@ -74,20 +74,10 @@ def replace(path: Path, content: bytes, mode: int, error: type[OperatorError]) -
     """Write a file at once or not at all, in the place of an older one.
 
     Raises:
-        OperatorError: as ``error``; an older file is then as it was.
+        OperatorError: as ``error``; also for a link. An older file is then as it was.
     """
-    try:
-        # Made with mode 0600, whatever it is to have in the end.
-        handle, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except (OSError, ValueError) as failure:
-        raise error(f"cannot write {path}: {failure}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _fill(file.fileno(), content, mode)
-        os.replace(fresh, path)
-    except OSError as failure:
-        Path(fresh).unlink(missing_ok=True)
-        raise error(f"cannot write {path}: {failure}") from None
+    with files.locked(path, error):
+        files.replace(path, content, error, mode=mode)
 
 
 def _fill(handle: int, content: bytes, mode: int) -> None:

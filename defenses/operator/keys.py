@@ -115,9 +115,14 @@ class SigningKey:
         """The key of a file that ``save`` wrote.
 
         Raises:
-            KeyFileError: missing, readable or writable by others, or no Ed25519 key.
+            KeyFileError: missing, empty, readable or writable by others, or no Ed25519 key.
         """
         pem = private_bytes(Path(path), _LARGEST, KeyFileError)
+        if not pem:
+            raise KeyFileError(
+                f"{path} is empty, as after a crash while it was written; make a key with"
+                " constraintrot operator keygen --force"
+            )
         try:
             key = serialization.load_pem_private_key(pem, password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -175,14 +180,18 @@ def load_public(path: str | Path) -> VerifyingKey:
     Raises:
         KeyFileError: missing, writable by others, or no Ed25519 public key.
     """
-    place = Path(path)
     try:
-        if os.name == "posix" and stat.S_IMODE(place.stat().st_mode) & 0o022:
-            raise KeyFileError(
-                f"{path} can be written by others, who could put their own key there;"
-                f" run chmod go-w {path}"
-            )
-        with place.open("rb") as file:
+        # A link is followed, as secrets are mounted; what counts is the file that is read.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise KeyFileError(f"{path} is no regular file")
+            if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o022:
+                raise KeyFileError(
+                    f"{path} can be written by others, who could put their own key there;"
+                    f" run chmod go-w {path}"
+                )
             pem = file.read(_LARGEST)
     except OSError as error:
         raise KeyFileError(f"cannot read the public key {path}: {error.strerror}") from None

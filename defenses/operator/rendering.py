@@ -21,7 +21,7 @@ from constraintrot.defenses.operator.state import Exemption, State
 from constraintrot.defenses.operator.unverified_claims import current, marked
 from constraintrot.defenses.pinning import PinnedCompaction, Pins
 from constraintrot.defenses.pinning.block_removal import cut_text
-from constraintrot.defenses.pinning.pinned_messages import PINNED, without_pins
+from constraintrot.defenses.pinning.pinned_messages import without_pins
 from constraintrot.defenses.rampart import frame
 from constraintrot.tokens import count
 
@@ -60,7 +60,7 @@ class OperatorBlock(Pins):
         """The block as a message, with the same id for the same text."""
         digest = sha256(self.text.encode()).hexdigest()
         return ChatMessageUser(
-            content=self.text, id=f"operator-{digest[:16]}", metadata={PINNED: digest}
+            content=self.text, id=f"operator-{digest[:16]}", metadata={self.key: digest}
         )
 
     def inject(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -68,9 +68,7 @@ class OperatorBlock(Pins):
         self._emitted[self.text] = None
         return super().inject(messages)
 
-    async def check(
-        self, messages: Sequence[ChatMessage], *, always: bool = False
-    ) -> list[ChatMessage]:
+    async def check(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """The messages with the block as it is now, and no older one.
 
         Claims of authority are marked, and what is not in force is not shown.
@@ -87,7 +85,7 @@ class OperatorBlock(Pins):
 
     def bare(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """The messages without any block that was put in, merged ones included."""
-        kept = without_pins(messages, lambda text: cut_text(text, self._emitted))
+        kept = without_pins(messages, lambda text: cut_text(text, self._emitted), self.key)
         return [self._without_text(message) for message in kept]
 
     def _without_text(self, message: ChatMessage) -> ChatMessage:
@@ -144,7 +142,7 @@ def rendered(state: State, exemptions: Iterable[Exemption]) -> str:
     if not stated and not notes:
         return ""
     head = (HEADING if state.constraints else EMPTY).format(revision=state.revision)
-    frames = "".join(frame(held.name, held.content) for held in stated)
+    frames = "".join(frame(held.name, held.content, tier="pin") for held in stated)
     return "\n".join(part for part in [head, frames.rstrip("\n"), *notes] if part)
 
 

@@ -19,9 +19,11 @@ from constraintrot.defenses.operator.errors import (
     DuplicateConstraintError,
     ReplayError,
     SequenceError,
+    StateError,
     UnknownConstraintError,
 )
 from constraintrot.defenses.rampart.block import name_key
+from constraintrot.defenses.rampart.lookalikes import look_key
 
 # Of one key; an older directive is refused by its number all the same.
 _REMEMBERED: Final = 256
@@ -94,6 +96,8 @@ class State(_Frozen):
         past: texts that were in force and are not, newest last.
         exemptions: those that may have calls left.
         seen: by key id.
+        baseline: the policies as the deployment declared them last, by name.
+        revoked: ids of keys whose directives do not count any more.
     """
 
     revision: int = 0
@@ -101,6 +105,8 @@ class State(_Frozen):
     past: tuple[Constraint, ...] = ()
     exemptions: tuple[Exemption, ...] = ()
     seen: dict[str, Seen] = {}
+    baseline: dict[str, str] = {}
+    revoked: tuple[str, ...] = ()
 
     def after(self, directive: Directive) -> State:
         """The state once a directive is applied; its signature, scope and time were checked.
@@ -129,14 +135,58 @@ class State(_Frozen):
         Raises:
             DuplicateConstraintError: the name is taken.
         """
-        if name_key(name).startswith(_EXEMPTION):
+        if look_key(name).startswith(look_key(_EXEMPTION)):
             raise DuplicateConstraintError(f"names that start with {_EXEMPTION} are of exemptions")
-        if name_key(name) in {name_key(held.name) for held in self.constraints}:
-            raise DuplicateConstraintError(
-                f"constraint {name!r} is pinned already; amend it, or choose another name"
-            )
+        for held in self.constraints:
+            if name_key(held.name) == name_key(name):
+                raise DuplicateConstraintError(
+                    f"constraint {name!r} is pinned already; amend it, or choose another name"
+                )
+            if look_key(held.name) == look_key(name):
+                raise DuplicateConstraintError(
+                    f"constraint {name!r} looks like {held.name!r}, which is pinned; choose"
+                    " another name"
+                )
         return self._with(
             constraints=(*self.constraints, Constraint(name=name, content=content)),
+        )
+
+    def redeclared(self, policies: Mapping[str, str]) -> State:
+        """The state once a deployment declares its policies anew; itself if they are the same.
+
+        What the deployment added or changed since it declared last is in force from now
+        on, unless a directive has changed the same policy otherwise meanwhile.
+
+        Raises:
+            StateError: a directive has, or a policy is not declared any more; both need
+                a directive.
+        """
+        if self.baseline == dict(policies):
+            return self
+        now = {held.name: held.content for held in self.constraints}
+        state = self
+        for name in {**self.baseline, **policies}:
+            was, declared, held = self.baseline.get(name), policies.get(name), now.get(name)
+            if declared in (was, held):
+                continue
+            if declared is None or held != was:
+                raise StateError(
+                    f"policy {name!r} is not declared as the kept state has it: declared before"
+                    f" {was!r}, declared now {declared!r}, in force {held!r}; declare it as before,"
+                    " and sign a directive that changes it"
+                )
+            state = (
+                state.declared(name, declared) if was is None else state._replaced(name, declared)
+            )
+        return state._with(baseline=dict(policies), revision=self.revision + 1)
+
+    def revoking(self, key: str) -> State:
+        """The state once a key's directives do not count any more, and its exemptions ended."""
+        ended = f"{_EXEMPTION}{key}-"
+        return self._with(
+            revoked=(*self.revoked, key),
+            exemptions=tuple(one for one in self.exemptions if not one.name.startswith(ended)),
+            revision=self.revision + 1,
         )
 
     def at(self, now: float) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,14 +13,14 @@ from typing import Final, Protocol
 from pydantic import ValidationError
 
 from constraintrot.defenses.operator.errors import StateError
-from constraintrot.defenses.operator.files import create, private_bytes
+from constraintrot.defenses.operator.files import private_bytes
 from constraintrot.defenses.operator.state import State
 from constraintrot.defenses.rampart import SnapshotError, snapshot
+from constraintrot.defenses.rampart.files import held, replace
+from constraintrot.defenses.rampart.snapshot.sealed_file import write_held
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _KEY_BYTES: Final = 32
-# A lock is held for the time of one small file's writing.
-_POLL_SECONDS: Final = 0.005
 
 
 class Store(Protocol):
@@ -64,7 +65,8 @@ class Folder:
 
     An agent and ``constraintrot operator apply`` can share it; a lock file keeps
     them apart, on every platform. Its key keeps a changed file from being read, not an old one:
-    whoever may write in the folder can put an older state back.
+    a channel that runs refuses what is older than what it knows, and a channel that starts
+    what is older than its ``least_revision``.
 
     Args:
         path: of the folder; made where it is missing.
@@ -78,10 +80,14 @@ class Folder:
         self._path, self._owner = Path(path), list(owner)
         try:
             self._path.mkdir(mode=0o700, exist_ok=True)
-            opened = os.name == "posix" and self._path.stat().st_mode & 0o077
+            status = self._path.lstat()
         except OSError as error:
             raise StateError(f"cannot use the folder {path}: {error}") from None
-        if opened:
+        if not stat.S_ISDIR(status.st_mode):
+            raise StateError(f"{path} is a link or no folder; name the folder itself")
+        if os.name == "posix" and status.st_uid != os.geteuid():
+            raise StateError(f"the folder {path} belongs to another user; name one of your own")
+        if os.name == "posix" and status.st_mode & 0o077:
             raise StateError(f"the folder {path} is open to others; run chmod 700 {path}")
         with self.locked():
             self._key = self._made_key()
@@ -91,21 +97,11 @@ class Folder:
         """Wait for other processes.
 
         Raises:
-            StateError: the lock file cannot be used.
+            StateError: the lock file cannot be used, or another process holds it for
+                too long.
         """
-        # Not at the top: a channel in memory needs none of it.
-        from filelock import FileLock
-
-        # A new one each time: two threads, or a process and its fork, share none.
-        lock = FileLock(self._path / "lock", mode=0o600)
-        try:
-            lock.acquire(poll_interval=_POLL_SECONDS)
-        except (OSError, NotImplementedError) as error:
-            raise StateError(f"cannot lock {self._path}: {error}") from None
-        try:
+        with held(self._path / "lock", StateError):
             yield
-        finally:
-            lock.release()
 
     def read(self) -> State | None:
         """The state, where one was written.
@@ -114,14 +110,14 @@ class Folder:
             StateError: the file is not what was written, or of something else.
         """
         path = self._path / "state"
-        if not path.exists():
+        if not os.path.lexists(path):
             return None
         try:
             kept = snapshot.read(path, self._key)
             if kept.get("version") != _VERSION or kept.get("owner") != self._owner:
                 raise StateError(
                     f"{path} is of {kept.get('owner')}, version {kept.get('version')}; wanted"
-                    f" is {self._owner}, version {_VERSION}"
+                    f" is {self._owner}, version {_VERSION}: give that one's folder, or a new one"
                 )
             return State.model_validate_json(str(kept["state"]))
         except (SnapshotError, ValidationError, KeyError) as error:
@@ -135,14 +131,29 @@ class Folder:
         """
         kept = {"version": _VERSION, "owner": self._owner, "state": state.model_dump_json()}
         try:
-            snapshot.write(self._path / "state", kept, self._key)
+            write_held(self._path / "state", kept, self._key)
         except SnapshotError as error:
             raise StateError(f"cannot write the operator's state: {error}") from None
 
     def _made_key(self) -> bytes:
         path = self._path / "state.key"
-        if not path.exists():
-            if (self._path / "state").exists():
-                raise StateError(f"{path} is missing, so the state beside it cannot be trusted")
-            create(path, secrets.token_bytes(_KEY_BYTES), 0o600, StateError)
-        return private_bytes(path, _KEY_BYTES, StateError)
+        sealed = os.path.lexists(self._path / "state")
+        if not os.path.lexists(path):
+            if sealed:
+                raise StateError(
+                    f"{path} is missing, so the state beside it cannot be trusted; put the key"
+                    f" back, or move {self._path} away to begin with what is declared"
+                )
+        else:
+            key = private_bytes(path, _KEY_BYTES, StateError)
+            if len(key) == _KEY_BYTES:
+                return key
+            # What was killed at its very first start has sealed nothing with it yet.
+            if sealed:
+                raise StateError(
+                    f"{path} has {len(key)} bytes of {_KEY_BYTES}, so the state beside it cannot be"
+                    f" trusted; put the key back from a backup, or move {self._path} away to begin"
+                    " with what is declared"
+                )
+        replace(path, fresh := secrets.token_bytes(_KEY_BYTES), StateError)
+        return fresh

@@ -9,7 +9,9 @@ constraint either.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from threading import Lock
 from typing import Final
 
 from inspect_ai.model import ChatMessage, ChatMessageTool, ChatMessageUser, Content, ContentText
@@ -26,6 +28,9 @@ _POSING: Final = ("claim of authority", "text to the assistant")
 _SUMMARY: Final = "summary"
 # Shorter sentences occur in many texts.
 _SHORT: Final = 12
+MOST: Final = 10_000
+"""Sentences, or fields of long ones, of a text that are read one by one."""
+_GROUP: Final = 100
 
 
 def marked(message: ChatMessage) -> ChatMessage:
@@ -41,18 +46,76 @@ def mark(text: str) -> str:
     """A text with ``MARK`` before each sentence that claims an authority.
 
     The same text always gives the same bytes, and marking again changes nothing.
-    Marks that the text brings along are taken out first.
+    Marks that the text brings along are taken out first. Of a text in more pieces than
+    anybody writes, what is behind the first ``MOST`` is marked throughout, unread: that
+    it is unverified is true of all of it.
     """
-    while MARK in text:
-        text = text.replace(MARK, "")
+    return _MARKED.of(text, _mark)
+
+
+def _mark(text: str) -> str:
+    text = _unmarked(text)
     parts = cues.parts(text)
-    kinds = cues.kinds_of(parts)
-    if not any(kinds) and FORMAT not in text:
+    read, unread = parts[:MOST], parts[MOST:]
+    kinds = cues.kinds_of(read)
+    if not any(kinds) and FORMAT not in text and not unread:
         return text
+    groups = ["".join(unread[at : at + _GROUP]) for at in range(0, len(unread), _GROUP)]
     return "".join(
-        _marked(part) if kind in _POSING or FORMAT in part else part
-        for part, kind in zip(parts, kinds, strict=True)
+        [
+            *(
+                _marked(part) if kind in _POSING or FORMAT in part else part
+                for part, kind in zip(read, kinds, strict=True)
+            ),
+            *map(_marked, groups),
+        ]
     )
+
+
+def _unmarked(text: str) -> str:
+    """A text without marks, nested ones included, in time linear in it."""
+    text = text.replace(MARK, "")
+    if MARK not in text:
+        return text
+    kept: list[str] = []
+    for letter in text:
+        kept.append(letter)
+        if letter == MARK[-1] and "".join(kept[-len(MARK) :]) == MARK:
+            del kept[-len(MARK) :]
+    return "".join(kept)
+
+
+class _Recent:
+    """What became of texts lately: each call of a model has all earlier messages again.
+
+    Args:
+        most: characters of texts that are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held = 0
+        self._results: OrderedDict[str, str] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, text: str, change: Callable[[str], str]) -> str:
+        """A text after a change, made once."""
+        with self._lock:
+            known = self._results.get(text)
+            if known is not None:
+                self._results.move_to_end(text)
+                return known
+        found = change(text)
+        with self._lock:
+            if text not in self._results:
+                self._results[text] = found
+                self._held += len(text)
+            while self._held > self._most:
+                self._held -= len(self._results.popitem(last=False)[0])
+        return found
+
+
+_MARKED = _Recent(16_000_000)
 
 
 def current(message: ChatMessage, state: State) -> ChatMessage:

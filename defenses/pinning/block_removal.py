@@ -1,59 +1,76 @@
-"""Taking pinned blocks out of a text, in whatever revision; no Inspect needed."""
+"""Taking blocks out of a text: exactly what was put in, and what was put beside it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from hashlib import sha256
+from typing import NamedTuple
 
-_OPENING = re.compile(r"(~{3,}) [^\n]+\n")
+from pydantic import BaseModel, ConfigDict
 
-
-def cut_frames(text: str, heading: str) -> str:
-    """A text less each heading with the frames after it, whatever they hold."""
-    begins = f"{heading}\n"
-    at = 0
-    # Else a text of nothing but openings would be searched to its end for each.
-    unclosed: set[str] = set()
-    while (start := text.find(begins, at)) >= 0:
-        end = _after_frames(text, start + len(begins), unclosed)
-        if end == start + len(begins) or (start and text[start - 1] != "\n"):
-            at = start + 1
-            continue
-        # The line break is the one that merging put between the two.
-        text = _closed(text, start, end)
-        at = start
-    return text
+from constraintrot.defenses.pinning.block_marks import SEPARATOR, Span
 
 
-def cut_text(text: str, blocks: Iterable[str]) -> str:
-    """A text less some blocks, byte for byte."""
-    for block in blocks:
-        while block and (start := text.find(block)) >= 0:
-            text = _closed(text, start, start + len(block))
-    return text
+class Removed(BaseModel):
+    """What was taken out of a text.
+
+    Attributes:
+        characters: how many, the line breaks that parted it from the rest included.
+        digest: their SHA-256, hex.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    characters: int
+    digest: str
 
 
-def _closed(text: str, start: int, end: int) -> str:
-    """A text less a stretch, and less the line break that merging put beside it."""
-    rest = text[end:].removeprefix("\n")
-    return text[:start] + rest if rest else text[:start].removesuffix("\n")
+class Rest(NamedTuple):
+    """A text less some stretches, and what these were."""
+
+    text: str
+    removed: tuple[Removed, ...]
 
 
-def _after_frames(text: str, at: int, unclosed: set[str]) -> int:
-    """Where the frames that begin at ``at`` end.
+def removed(text: str) -> Removed:
+    """The record of a text that was taken out."""
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Removed(characters=len(text), digest=digest)
+
+
+def without(text: str, spans: Iterable[Span], separator: str = SEPARATOR) -> Rest:
+    """A text less some stretches, each with one separator beside it.
 
     Args:
         text: the text.
-        at: where.
-        unclosed: fences known to end nothing within the rest of the text.
+        spans: the stretches, in order and apart from each other.
+        separator: that parts a block from the text before it, else from that behind it.
     """
-    while opening := _OPENING.match(text, at):
-        closing = f"\n{opening[1]}"
-        known = closing in unclosed
-        end = -1 if known else text.find(f"{closing}\n", opening.end() - 1)
-        if end < 0:
-            unclosed.add(closing)
-            # At the end of a text a frame may have lost its last line break.
-            return len(text) if text.endswith(closing, opening.end() - 1) else at
-        at = end + len(closing) + 1
-    return at
+    parts: list[str] = []
+    gone: list[Removed] = []
+    at = 0
+    for start, end in spans:
+        if text.endswith(separator, at, start):
+            start -= len(separator)
+        elif text.startswith(separator, end):
+            end += len(separator)
+        parts.append(text[at:start])
+        gone.append(removed(text[start:end]))
+        at = end
+    if not gone:
+        return Rest(text, ())
+    return Rest("".join([*parts, text[at:]]), tuple(gone))
+
+
+def cut_text(text: str, blocks: Iterable[str]) -> str:
+    """A text less some blocks, byte for byte, and less a line break beside each."""
+    for block in blocks:
+        text = without(text, _places(text, block), "\n").text
+    return text
+
+
+def _places(text: str, block: str) -> Iterable[Span]:
+    start = text.find(block) if block else -1
+    while start >= 0:
+        yield Span(start, start + len(block))
+        start = text.find(block, start + len(block))

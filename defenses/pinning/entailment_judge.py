@@ -8,6 +8,7 @@ from typing import TypeAlias
 from inspect_ai.model import Model, get_model
 
 from constraintrot.grading.judge import JUDGE_PROMPT, read_vote
+from constraintrot.grading.survival.states import SURVIVED
 
 Judge: TypeAlias = Callable[[str, str], Awaitable[bool | None]]
 """Called with the policies and the context, as texts; None where it does not decide."""
@@ -23,6 +24,7 @@ def entailment(model: str | Model | None = None) -> Judge:
     async def judge(policy: str, context: str) -> bool | None:
         asked = get_model(model) if model is not None else get_model(role="judge")
         prompt = JUDGE_PROMPT.format(policy=policy, context=context)
-        return read_vote((await asked.generate(prompt)).completion)
+        state = read_vote((await asked.generate(prompt)).completion)
+        return None if state is None else state in SURVIVED
 
     return judge

@@ -76,7 +76,7 @@ class PinnedModel(Model):
         given: list[ChatMessage] = (
             [ChatMessageUser(content=input)] if isinstance(input, str) else input
         )
-        kept = await self.pins.check(given, always=True)
+        kept = await self.pins.check(given)
         return await self.bare.generate(kept, *args, **settings)
 
 
@@ -99,7 +99,7 @@ def pin_filter(
         tool_choice: ToolChoice | None,
         config: GenerateConfig,
     ) -> GenerateInput:
-        kept = await pins.check(input, always=True)
+        kept = await pins.check(input)
         return GenerateInput(kept, tools, tool_choice, config)
 
     return check

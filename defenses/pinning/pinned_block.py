@@ -10,18 +10,23 @@ No Inspect needed:
 >>> "example.org" in pinned_block.into("You are a helpful assistant.")
 injected
 True
+
+A block is known by the id in its heading (``block_marks``), and nothing but a block
+that the same registry wrote is ever taken out of a text.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from constraintrot.defenses.pinning.block_removal import cut_frames
-from constraintrot.defenses.rampart import Block, PinOverflowError, Registry
+from constraintrot.defenses.pinning.block_marks import SEPARATOR, Marks, marks_of, only_blocks
+from constraintrot.defenses.pinning.block_removal import Removed, Rest, without
+from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.tokens import count
 
 HEADING = "Standing policies (pinned, word for word):"
@@ -42,19 +47,20 @@ class Receipt(BaseModel):
         where: ``compaction`` or ``call`` (right before the agent's model).
         state: ``verified``: they were there; ``injected``: put in, by a
             compaction or because nothing had put them in yet; ``repaired``: a
-            compacted context lacked them, or held an earlier revision, and they
-            were put back; ``absent``: they are not there, or nothing is
-            pinned.
+            compacted context lacked them or held an earlier revision, or what came
+            after our hook took them out, and they were put back; ``absent``: they
+            are not there, or nothing is pinned.
         manifest: hash over the pins.
         revision: the registry's revision.
         blocks: their ids.
         missing: names of the pins that were not there before the repair.
         at: index of the message that holds them, -1 for instructions that a
-            framework keeps apart from its messages; None where each is by
-            itself in the history that was never compacted.
+            framework keeps apart from its messages; None where they are in none.
         tokens: what the pinned block costs, by the registry's counter.
         entailed: what a judge says on whether the context still entails them;
             None without one, or where it did not decide.
+        removed: what was taken out of the context: blocks that this registry had
+            put in before, and nothing else.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -68,6 +74,7 @@ class Receipt(BaseModel):
     at: int | None
     tokens: int
     entailed: bool | None = None
+    removed: tuple[Removed, ...] = ()
 
 
 Report: TypeAlias = Callable[[Receipt], None]
@@ -79,6 +86,27 @@ def log_receipt(receipt: Receipt) -> None:
         LOGGER.info(receipt.model_dump_json())
 
 
+@dataclass(frozen=True)
+class Rendering:
+    """The pins of one moment, as text and as a receipt tells of them.
+
+    Attributes:
+        text: the block; empty without pins.
+        manifest: hash over the pins.
+        revision: the registry's.
+        blocks: the pins' ids.
+        contents: the pins' texts, by name.
+        tokens: what the block costs.
+    """
+
+    text: str
+    manifest: str
+    revision: int
+    blocks: tuple[str, ...]
+    contents: dict[str, str]
+    tokens: int
+
+
 class PinnedBlock:
     """A registry's pinned tier as a text, found in a context and put into it.
 
@@ -86,32 +114,70 @@ class PinnedBlock:
         registry: whose pins.
         heading: the line above them.
         report: is given each receipt; by default the logger ``constraintrot.pins``.
+        nonce: that the registry's blocks are marked with, whoever pins from it; drawn
+            anew in each process unless given. Where several processes are to send the
+            same bytes, or one after a restart, give them the same one, and keep it
+            from whoever writes into conversations.
     """
 
     def __init__(
-        self, registry: Registry, *, heading: str = HEADING, report: Report = log_receipt
+        self,
+        registry: Registry,
+        *,
+        heading: str = HEADING,
+        report: Report = log_receipt,
+        nonce: str | None = None,
     ) -> None:
         self.registry = registry
         self.heading = heading
         self.report = report
+        self._marks: Marks = marks_of(registry)
+        if nonce is not None:
+            self._marks.choose(nonce)
+        self._rendered: Rendering | None = None
+
+    def rendering(self) -> Rendering:
+        """The pins as they are now, all of it of the same revision."""
+        registry = self.registry
+        while True:
+            revision = registry.revision
+            known = self._rendered
+            if known is not None and known.revision == revision:
+                return known
+            pins, pinned, manifest = registry.pins(), registry.pinned_text(), registry.manifest()
+            made = Rendering(
+                self._marks.write(self.heading, pinned) if pinned else "",
+                manifest,
+                revision,
+                tuple(str(pin.id) for pin in pins),
+                {pin.name: pin.content for pin in pins},
+                self._heading_tokens() + sum(pin.tokens for pin in pins) if pins else 0,
+            )
+            # Else another thread changed the pins between two of these reads.
+            if registry.revision == revision:
+                self._rendered = made
+                return made
+
+    def _heading_tokens(self) -> int:
+        return count(f"{self.heading} [0123456789abcdef]") + 1
 
     @property
     def text(self) -> str:
         """The block: the same bytes for the same pins; empty without any."""
-        pinned = self.registry.pinned_text()
-        return f"{self.heading}\n{pinned}" if pinned else ""
+        return self.rendering().text
 
     @property
     def tokens(self) -> int:
         """What the block costs, by the registry's counter; its heading in o200k tokens."""
-        return self._tokens(self.registry.pins())
-
-    def _tokens(self, pins: Sequence[Block]) -> int:
-        return count(self.heading) + 1 + sum(pin.tokens for pin in pins) if pins else 0
+        return self.rendering().tokens
 
     def cut(self, text: str) -> str:
-        """A text less each block that was put into it, in any revision."""
-        return cut_frames(text, self.heading)
+        """A text less each block that this registry put into it, in any revision."""
+        return self.less(text).text
+
+    def less(self, text: str) -> Rest:
+        """The same, and what was taken out."""
+        return without(text, self._marks.spans(text))
 
     def into(self, instructions: str | None, *, at: int = -1) -> str:
         """Instructions with the block at their end, once; the step is reported.
@@ -124,33 +190,44 @@ class PinnedBlock:
             at: the message's index, for the receipt; -1 for instructions that
                 are kept apart from the messages.
         """
-        kept = self.appended(instructions or "")
-        self.receipt("verified" if kept == instructions else "injected", at=at)
-        return kept
-
-    def ahead(self, text: str | None, *, at: int = 0) -> str:
-        """A user message's text with the block before it, once; the step is reported.
-
-        For frameworks that keep their instructions out of reach. A message of its
-        own would follow or precede another of the user's, which strict chat templates
-        refuse.
-
-        Args:
-            text: the first user message's; None where the context begins otherwise.
-            at: the message's index, for the receipt.
-        """
-        rest = self.cut(text or "").strip("\n")
-        kept = "\n\n".join(part for part in (self.text.rstrip("\n"), rest) if part)
-        self.receipt("verified" if kept == text else "injected", at=at)
+        now = self.rendering()
+        kept, removed = self.placed(instructions or "", now)
+        state: State = "verified" if kept == instructions else "injected"
+        self.receipt(state, at=at, removed=removed, now=now)
         return kept
 
     def appended(self, instructions: str) -> str:
         """Instructions with the block at their end, once; nothing is reported."""
-        rest, block = self.cut(instructions), self.text.rstrip("\n")
+        return self.placed(instructions).text
+
+    def placed(self, instructions: str, now: Rendering | None = None) -> Rest:
+        """The same, and what was taken out: nothing where the block is in its place.
+
+        Its place is the end. Blocks of other registries of this process may follow,
+        so that several can pin into the same instructions.
+        """
+        block = (now or self.rendering()).text
+        if self.in_place(instructions, now):
+            return Rest(instructions, ())
+        rest = self.less(instructions)
+        parts = (part for part in (rest.text, block) if part)
+        return Rest(SEPARATOR.join(parts), rest.removed)
+
+    def in_place(self, instructions: str | None, now: Rendering | None = None) -> bool:
+        """Whether instructions hold the block once, at their end, and no earlier one."""
+        block, said = (now or self.rendering()).text, instructions or ""
+        spans = list(self._marks.spans(said))
         if not block:
-            return rest
-        rest = rest.rstrip("\n")
-        return "\n\n".join(part for part in (rest, block) if part)
+            return not spans
+        return (
+            len(spans) == 1
+            and said[spans[0].start : spans[0].end] == block
+            and only_blocks(said[spans[0].end :])
+        )
+
+    def holds(self, text: str) -> bool:
+        """Whether a text holds a block of this registry's, of any revision."""
+        return next(self._marks.spans(text), None) is not None
 
     def fits(self, used: int, budget: int) -> None:
         """Stop an agent whose pins do not fit.
@@ -166,8 +243,10 @@ class PinnedBlock:
             raise PinOverflowError(self.tokens, budget - used)
 
     def missing(self, said: Iterable[str]) -> tuple[str, ...]:
-        """Names of the pins that no text states word for word."""
-        return tuple(block.name for block in self.registry.verify(said).missing)
+        """Names of the pins that no block of this registry's states; what else is said counts not."""
+        held = "\n".join(text[start:end] for text in said for start, end in self._marks.spans(text))
+        contents = self.rendering().contents
+        return tuple(name for name, content in contents.items() if content not in held)
 
     def receipt(
         self,
@@ -177,19 +256,22 @@ class PinnedBlock:
         at: int | None = None,
         missing: tuple[str, ...] = (),
         entailed: bool | None = None,
+        removed: tuple[Removed, ...] = (),
+        now: Rendering | None = None,
     ) -> None:
-        """Report a step."""
-        pins = self.registry.pins()
+        """Report a step, of the pins as they were then or else as they are."""
+        now = now or self.rendering()
         self.report(
             Receipt(
                 where=where,
-                state=state if pins else "absent",
-                manifest=self.registry.manifest(),
-                revision=self.registry.revision,
-                blocks=tuple(str(pin.id) for pin in pins),
+                state=state if now.blocks else "absent",
+                manifest=now.manifest,
+                revision=now.revision,
+                blocks=now.blocks,
                 missing=missing,
                 at=at,
-                tokens=self._tokens(pins),
+                tokens=now.tokens,
                 entailed=entailed,
+                removed=removed,
             )
         )

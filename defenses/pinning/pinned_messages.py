@@ -1,4 +1,4 @@
-"""Finding a pinned block in a context, and taking it out, in whatever revision."""
+"""Finding a pinned block among Inspect's messages, and taking it out, in whatever revision."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ from collections.abc import Callable, Sequence
 
 from inspect_ai.model import ChatMessage, ContentText
 
-from constraintrot.compaction.strategy_wrapper import merged, summarised
+from constraintrot.compaction.strategy_wrapper import merged
 
 # In a message's metadata: this was put in by us. No text can claim it.
 PINNED = "pinned"
 
 
-def holds(message: ChatMessage, block: str) -> bool:
-    """Whether a message in an operator's or user's name holds the block.
+def pin_key(owner: str) -> str:
+    """The metadata key of one owner's blocks, so that several share a conversation."""
+    return f"{PINNED}:{owner}"
 
-    A summary does not, whatever it quotes, unless Inspect merged it with the block.
+
+def is_pinned(message: ChatMessage) -> bool:
+    """Whether a message is a block of anybody's, or holds one that Inspect merged into it."""
+    return any(key.startswith(PINNED) for key in message.metadata or {})
+
+
+def holds(message: ChatMessage, block: str, key: str) -> bool:
+    """Whether a message was put in by the key's owner, and holds the block.
+
+    What merely looks like it does not count, whoever says it.
     """
-    if message.role not in ("system", "user") or block not in message.text:
-        return False
-    return not summarised(message) or (merged(message) and PINNED in (message.metadata or {}))
+    return key in (message.metadata or {}) and block in message.text
 
 
 def leading(messages: Sequence[ChatMessage]) -> int:
@@ -30,29 +38,32 @@ def leading(messages: Sequence[ChatMessage]) -> int:
     return at
 
 
-def without_pins(messages: Sequence[ChatMessage], cut: Callable[[str], str]) -> list[ChatMessage]:
-    """The messages less every block that was ever put in.
+def without_pins(
+    messages: Sequence[ChatMessage], cut: Callable[[str], str], key: str
+) -> list[ChatMessage]:
+    """The messages less every block that the key's owner ever put in.
 
     A message that holds nothing else goes; of one that Inspect merged with others,
     the others stay. What merely looks like a block is content, and stays.
 
     Args:
         messages: a context.
-        cut: takes the blocks out of a text.
+        cut: takes the blocks out of a merged message's text.
+        key: in the metadata of the owner's messages.
     """
     kept: list[ChatMessage] = []
     for message in messages:
-        if PINNED not in (message.metadata or {}):
+        if key not in (message.metadata or {}):
             kept.append(message)
         elif merged(message):
-            rest = _rest(message, cut)
+            rest = _rest(message, cut, key)
             if rest.text.strip() or not isinstance(rest.content, str):
                 kept.append(rest)
     return kept
 
 
-def _rest(message: ChatMessage, cut: Callable[[str], str]) -> ChatMessage:
-    metadata = {key: value for key, value in (message.metadata or {}).items() if key != PINNED}
+def _rest(message: ChatMessage, cut: Callable[[str], str], key: str) -> ChatMessage:
+    metadata = {name: value for name, value in (message.metadata or {}).items() if name != key}
     if isinstance(message.content, str):
         text = cut(message.content)
         return message.model_copy(update={"content": text, "metadata": metadata})

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import sha256
+from itertools import islice
 
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ChatMessageUser
 
 from constraintrot.compaction.strategy_wrapper import summarised
 from constraintrot.defenses import MEASURING
+from constraintrot.defenses.pinning.block_removal import Removed, removed, without
 from constraintrot.defenses.pinning.entailment_judge import Judge
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt, State, Where
-from constraintrot.defenses.pinning.pinned_messages import PINNED, holds, leading, without_pins
+from constraintrot.defenses.pinning.pinned_messages import (
+    holds,
+    is_pinned,
+    leading,
+    pin_key,
+    without_pins,
+)
 from constraintrot.defenses.rampart import Registry
 
 
@@ -23,6 +32,7 @@ class Pins(PinnedBlock):
         heading: the line above them.
         judge: says whether a context still entails a policy, both as texts.
         report: is given each receipt; by default it goes to Inspect's transcript.
+        nonce: that the registry's blocks are marked with; see ``PinnedBlock``.
     """
 
     def __init__(
@@ -32,15 +42,22 @@ class Pins(PinnedBlock):
         heading: str = HEADING,
         judge: Judge | None = None,
         report: Callable[[Receipt], None] | None = None,
+        nonce: str | None = None,
     ) -> None:
-        super().__init__(registry, heading=heading, report=report or _to_transcript)
+        super().__init__(registry, heading=heading, report=report or _to_transcript, nonce=nonce)
         self.judge = judge
+
+    @property
+    def key(self) -> str:
+        """The metadata key of messages that hold this registry's block."""
+        return pin_key(self._marks.owner)
 
     def message(self) -> ChatMessageUser:
         """The block as a message, with the same id for the same pins."""
-        manifest = self.registry.manifest()
+        text = self.text
+        digest = sha256(text.encode()).hexdigest()
         return ChatMessageUser(
-            content=self.text, id=f"pins-{manifest[:16]}", metadata={PINNED: manifest}
+            content=text, id=f"pins-{digest[:16]}", metadata={self.key: self.registry.manifest()}
         )
 
     def inject(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -54,48 +71,66 @@ class Pins(PinnedBlock):
         return [*messages[:at], self.message(), *messages[at:]]
 
     def bare(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """The messages as they would be had nothing been pinned, in any revision."""
-        return without_pins(messages, self.cut)
+        """The messages as they would be had this registry pinned nothing, in any revision."""
+        return without_pins(messages, self._unmerged, self.key)
+
+    def _unmerged(self, text: str) -> str:
+        # The first: the block came before all that it was merged with but system messages,
+        # and whoever quotes it further down is not to lose the quotation.
+        return without(text, islice(self._marks.spans(text), 1), "\n").text
 
     def find(self, messages: Sequence[ChatMessage]) -> int | None:
         """The index of the message that holds the block, where one does."""
         text = self.text
-        return next((at for at, m in enumerate(messages) if text and holds(m, text)), None)
+        return next(
+            (at for at, m in enumerate(messages) if text and holds(m, text, self.key)), None
+        )
 
     def unsaid(self, messages: Sequence[ChatMessage]) -> tuple[str, ...]:
-        """Names of the pins that no user or system message states word for word.
+        """Names of the pins that no message of this registry's states.
 
-        What a tool returned or a model wrote is no such message, a summary in the
-        user's role included: it may quote a pin and say that it is withdrawn.
+        What anybody else quotes is no pin: a quotation may say that it is withdrawn.
         """
-        said = [m.text for m in messages if m.role in ("system", "user") and not summarised(m)]
-        return self.missing(said)
+        return self.missing(m.text for m in messages if self.key in (m.metadata or {}))
 
-    async def check(
-        self, messages: Sequence[ChatMessage], *, always: bool = False
-    ) -> list[ChatMessage]:
-        """Verify the pins right before a call, put in what is missing, take out what is stale.
+    async def check(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """The messages with the block in its place, once, and no earlier revision of it.
 
         Args:
             messages: what the agent is about to be sent.
-            always: put the block in even where each policy is still in the
-                history by itself, as it is before a first compaction.
         """
-        bare = self.bare(messages)
-        missing = self.unsaid(bare) if self.find(messages) is None else ()
-        # What was put in before is put in anew, so that no earlier revision stays.
-        held = [m.id for m in bare] != [m.id for m in messages] or any(
-            message is not kept for message, kept in zip(messages, bare, strict=True)
-        )
-        kept = self.inject(bare) if held or missing or always else list(messages)
-        await self.step("call", self._state(messages, kept), kept, self.find(kept), missing)
+        missing = self.unsaid(messages)
+        kept = list(messages) if self._in_place(messages) else self.inject(self.bare(messages))
+        state = self._state(messages, kept)
+        gone = () if state == "verified" else self._gone(messages)
+        await self.step("call", state, kept, self.find(kept), missing, gone)
         return kept
+
+    def _in_place(self, messages: Sequence[ChatMessage]) -> bool:
+        """Whether the block stands once, behind system messages and others' blocks only."""
+        own = [at for at, m in enumerate(messages) if self.key in (m.metadata or {})]
+        text = self.text
+        return (
+            bool(text)
+            and len(own) == 1
+            and messages[own[0]].content == text
+            and all(is_pinned(m) for m in messages[leading(messages) : own[0]])
+        )
+
+    def _gone(self, messages: Sequence[ChatMessage]) -> tuple[Removed, ...]:
+        """What of this registry's was taken out of the messages."""
+        held = (m for m in messages if self.key in (m.metadata or {}))
+        return tuple(
+            removed(m.text[start:end])
+            for m in held
+            for start, end in islice(self._marks.spans(m.text), 1)
+        )
 
     def _state(self, before: Sequence[ChatMessage], after: Sequence[ChatMessage]) -> State:
         # Joined, since a provider may have had the block merged with its neighbours.
         if _whole(before) == _whole(after):
             return "verified"
-        compacted = any(summarised(m) or PINNED in (m.metadata or {}) for m in before)
+        compacted = any(summarised(m) or is_pinned(m) for m in before)
         return "repaired" if compacted else "injected"
 
     async def step(
@@ -105,6 +140,7 @@ class Pins(PinnedBlock):
         messages: Sequence[ChatMessage],
         at: int | None,
         missing: tuple[str, ...] = (),
+        removed: tuple[Removed, ...] = (),
     ) -> None:
         """Report a step, with the judge's opinion where there is one."""
         if MEASURING.get():
@@ -114,7 +150,7 @@ class Pins(PinnedBlock):
         if self.judge is not None and pins:
             context = "\n\n".join(message.text for message in messages)
             entailed = await self.judge("\n".join(pin.content for pin in pins), context)
-        self.receipt(state, where=where, at=at, missing=missing, entailed=entailed)
+        self.receipt(state, where=where, at=at, missing=missing, entailed=entailed, removed=removed)
 
 
 def _whole(messages: Sequence[ChatMessage]) -> str:

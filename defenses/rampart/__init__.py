@@ -31,7 +31,7 @@ from constraintrot.defenses.rampart.errors import (
     SnapshotError,
     UnknownBlockError,
 )
-from constraintrot.defenses.rampart.framing import frame, frames
+from constraintrot.defenses.rampart.framing import Frame, frame, frames
 from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.defenses.rampart.seeds import Seed, SeedLibrary
@@ -50,6 +50,7 @@ __all__ = [
     "EmbeddingError",
     "Entry",
     "Excluded",
+    "Frame",
     "Gate",
     "Line",
     "PinOverflowError",

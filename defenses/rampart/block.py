@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 from uuid import UUID
 
 from constraintrot.defenses.rampart.errors import RegistryError
+from constraintrot.defenses.rampart.lookalikes import unseen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,7 +86,8 @@ def checked_name(name: object) -> str:
     """A name of one printable line.
 
     Raises:
-        RegistryError: empty, too long, blank at an end, or not printable.
+        RegistryError: empty, too long, blank at an end, not printable, or with a letter
+            that is drawn as nothing.
     """
     plain = _text("name", name)
     if not plain.isprintable() or plain != plain.strip() or not 0 < len(plain) <= LONGEST_NAME:
@@ -93,11 +95,15 @@ def checked_name(name: object) -> str:
             f"block name {plain[:60]!r}: a name is 1 to {LONGEST_NAME} printable characters "
             "on one line, without blanks at its ends"
         )
+    if unseen(plain):
+        raise RegistryError(
+            f"block name {plain[:60]!a} holds a letter that nobody sees; leave it out"
+        )
     return plain
 
 
 def name_key(name: str) -> str:
-    """What must be unique: names that only look different are the same name."""
+    """By what a block is kept: names that differ in case, width or composition are one name."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 

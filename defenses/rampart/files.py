@@ -1,21 +1,123 @@
-"""Reading a file that may be anything."""
+"""Reading a file that may be anything, and replacing one whole, by one process at a time.
+
+A file that is being written has one fixed name beside the target, so what a killed
+process leaves there is overwritten by the next one and never piles up; the lock keeps
+two processes from writing to it at once. No link is followed at either name.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from constraintrot.defenses.rampart.errors import RampartError
+from constraintrot.errors import ConstraintRotError
 
 # No symlink in the last place; and without O_NONBLOCK a named pipe would wait for a writer.
 _FLAGS: Final = os.O_RDONLY | sum(
     getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | (_FLAGS & ~os.O_RDONLY)
+# The lock is held for the time of one file's reading and writing.
+_POLL_SECONDS: Final = 0.005
+LONGEST_WAIT: Final = 30.0
+"""Seconds that a lock is waited for."""
 
 
-def contents(path: str | Path, largest: int, error: type[RampartError]) -> bytes:
+@contextmanager
+def locked(path: str | Path, error: type[ConstraintRotError]) -> Generator[None]:
+    """Keep other processes and threads from a file, by a lock file ``.NAME.lock`` beside it.
+
+    Raises:
+        ConstraintRotError: as ``error``; the lock cannot be made, or is held for
+            longer than ``LONGEST_WAIT``.
+    """
+    target = Path(path)
+    if not target.name or target.name == "..":
+        raise error(f"{str(path)!r} names no file; give a folder and a name")
+    with held(target.with_name(f".{target.name}.lock"), error):
+        yield
+
+
+@contextmanager
+def held(lock_file: Path, error: type[ConstraintRotError]) -> Generator[None]:
+    """Hold a lock file, which stays where it is.
+
+    Raises:
+        ConstraintRotError: as for ``locked``.
+    """
+    # Not at the top: what is kept in memory needs none of it.
+    from filelock import FileLock, Timeout
+
+    # The lock's library would make it.
+    if not lock_file.parent.is_dir():
+        raise error(f"cannot write in {lock_file.parent}: there is no such folder; make it first")
+    if os.path.islink(lock_file):
+        raise error(f"{lock_file} is a link, which no lock is; remove it")
+    # A new one each time: two threads, or a process and its fork, share none.
+    lock = FileLock(lock_file, mode=0o600)
+    try:
+        lock.acquire(timeout=LONGEST_WAIT, poll_interval=_POLL_SECONDS)
+    except Timeout:
+        raise error(
+            f"another process has held {lock_file} for {LONGEST_WAIT:.0f} seconds; "
+            "see what holds it, and end that"
+        ) from None
+    except (OSError, ValueError, NotImplementedError) as failure:
+        raise error(f"cannot lock {lock_file}: {failure}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def replace(path: Path, data: bytes, error: type[ConstraintRotError], *, mode: int = 0o600) -> None:
+    """Write a file whole or not at all, in the place of an older one; its lock is held.
+
+    Raises:
+        ConstraintRotError: as ``error``; it is a link, or the disk refused. An older
+            file is then as it was.
+    """
+    if os.path.islink(path):
+        raise error(f"cannot write {path}: it is a link; name the file itself, or remove it")
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        # In the same folder: a rename across disks is no rename.
+        fresh.unlink(missing_ok=True)
+        _write(os.open(fresh, _NEW, 0o600), data, mode)
+        os.replace(fresh, path)
+    except (OSError, ValueError) as failure:
+        with contextlib.suppress(OSError, ValueError):
+            fresh.unlink(missing_ok=True)
+        raise error(f"cannot write {path}: {failure}") from failure
+    _sync_folder(path.parent)
+
+
+def _write(handle: int, data: bytes, mode: int) -> None:
+    with os.fdopen(handle, "wb") as file:
+        # Past the umask, which could only take permissions away.
+        if hasattr(os, "fchmod"):
+            os.fchmod(handle, mode)
+        file.write(data)
+        file.flush()
+        os.fsync(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    # Else a crash of the machine may lose the new name. Not every system can.
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def contents(path: str | Path, largest: int, error: type[ConstraintRotError]) -> bytes:
     """The bytes of a regular file, its size checked before it is read.
 
     Args:
@@ -24,8 +126,10 @@ def contents(path: str | Path, largest: int, error: type[RampartError]) -> bytes
         error: what to raise.
 
     Raises:
-        RampartError: it cannot be read, is no regular file, or is too large.
+        ConstraintRotError: as ``error``; it cannot be read, is no regular file, or is too large.
     """
+    if os.path.islink(path):
+        raise error("it is a link, which is not followed; name the file itself")
     try:
         handle = os.open(path, _FLAGS)
     except (OSError, ValueError) as failure:

@@ -1,59 +1,100 @@
 """Frames: each block in a prompt by itself, in a fence that its content cannot close.
 
-A frame is a fence of tildes with the block's name, the content verbatim, and the
-same fence again. The fence is longer than any run of tildes in the content, the
-CommonMark rule for fenced text, so content can neither end its frame nor begin
-another one. A frame starts with a tilde and ends with a newline: o200k splits
-there whatever comes next, so the counts of frames add up to the count of the text.
+A frame is a fence of tildes with what the block is and its name, the content
+verbatim, and the same fence again::
+
+    ~~~ pin by owner: no-external-email
+    Never send email outside example.com.
+    ~~~
+
+What comes before the name is the registry's word: the tier, and who wrote it. A writer
+chooses the name and the content only, and neither can pose as a pin: the tier comes
+first, and the fence is longer than any run of tildes in the content, the CommonMark rule
+for fenced text, so content can neither end its frame nor begin another one. A frame
+starts with a tilde and ends with a newline: o200k splits there whatever comes next, so
+the counts of frames add up to the count of the text.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 from constraintrot.defenses.rampart.errors import RegistryError
 
+Tier: TypeAlias = Literal["pin", "note"]
+
+OWNER: Final = "owner"
 _FENCE: Final = "~~~"
 _RUN: Final = re.compile("~{3,}")
-_OPENING: Final = re.compile(r"(~{3,}) ([^\n]+)\n")
+_OPENING: Final = re.compile(
+    r"(?P<fence>~{3,}) (?P<tier>pin|note) by (?P<author>owner|writer [1-9][0-9]*): (?P<name>[^\n]+)\n"
+)
 
 
-def frame(name: str, content: str) -> str:
+class Frame(NamedTuple):
+    """A block as a prompt shows it.
+
+    Attributes:
+        tier: ``pin``, or ``note`` for a block of the unpinned tier.
+        author: ``owner``, or ``writer`` and a number; see ``writer``.
+        name: of the block.
+        content: of the block, verbatim.
+    """
+
+    tier: Tier
+    author: str
+    name: str
+    content: str
+
+
+def writer(number: int) -> str:
+    """What a frame calls the principal that the owner granted to as the n-th one, from 1.
+
+    Not its label, which it chose itself and which says nothing about authority.
+    """
+    return f"writer {number}"
+
+
+def frame(name: str, content: str, *, tier: Tier = "note", author: str = OWNER) -> str:
     """A block's text in a prompt.
 
     Args:
         name: one line, checked.
         content: any text.
+        tier: of the block.
+        author: ``owner``, or what ``writer`` gives.
     """
     fence = _FENCE
     if _FENCE in content:
         fence = "~" * (max(map(len, _RUN.findall(content))) + 1)
-    return f"{fence} {name}\n{content}\n{fence}\n"
+    return f"{fence} {tier} by {author}: {name}\n{content}\n{fence}\n"
 
 
-def frames(prompt: str) -> list[tuple[str, str]]:
-    """The blocks of a compiled prompt, as (name, content).
+def frames(prompt: str) -> list[Frame]:
+    """The blocks of a compiled prompt.
 
     Raises:
         RegistryError: the text is not what a compile makes.
     """
-    blocks: list[tuple[str, str]] = []
+    blocks: list[Frame] = []
     at = 0
     while at < len(prompt):
         opening = _OPENING.match(prompt, at)
         if opening is None:
             raise RegistryError(f"no frame opens at character {at}: {prompt[at : at + 40]!r}")
-        closing = f"\n{opening[1]}\n"
+        name = opening["name"]
+        closing = f"\n{opening['fence']}\n"
         end = prompt.find(closing, opening.end())
         if end < 0:
-            raise RegistryError(f"the frame of {opening[2]!r} at character {at} is not closed")
-        name, content = opening[2], prompt[opening.end() : end]
+            raise RegistryError(f"the frame of {name!r} at character {at} is not closed")
+        tier, author = cast(Tier, opening["tier"]), opening["author"]
+        one = Frame(tier, author, name, prompt[opening.end() : end])
         after = end + len(closing)
-        if frame(name, content) != prompt[at:after]:
+        if frame(name, one.content, tier=tier, author=author) != prompt[at:after]:
             raise RegistryError(
                 f"the frame of {name!r} at character {at} has another fence than its content needs"
             )
-        blocks.append((name, content))
+        blocks.append(one)
         at = after
     return blocks

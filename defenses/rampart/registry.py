@@ -127,7 +127,7 @@ class Registry:
             return self._store.pinned()[2]
 
     def verify(self, text: str | Iterable[str]) -> Verification:
-        """Whether a context still holds every pin's content verbatim, each in one message."""
+        """Whether a context still holds every pin's frame, whole and in one message; no quotation."""
         return verification(self._store, text)
 
     def verify_log(self) -> bool:
@@ -230,6 +230,17 @@ class Registry:
         """Change a block's content, by its author; its id, name and place stay."""
         return self._mutations.amend(block_id, content, by)
 
+    def reclaim(self, name: str, *, by: Principal) -> tuple[Block, ...]:
+        """Take a name back, by the owner, from the block that has it or one that looks like it.
+
+        Nobody loses a block: what had the name goes on under a derived one. To keep a
+        hostile writer from taking the name again, revoke its grant first.
+
+        Returns:
+            The blocks that were renamed.
+        """
+        return self._mutations.reclaim(name, by)
+
     def promote(
         self, block_ids: UUID | Sequence[UUID], position: int = 0, *, by: Principal
     ) -> None:
@@ -278,21 +289,27 @@ class Registry:
         """
         return self._mutations.load(source, names, by, pin)
 
-    def snapshot(self, path: str | Path, key: bytes) -> None:
-        """Save all but secrets, ids and embeddings in one file; its key can forge another."""
-        snapshot_state.save(path, key, self._store, self._grants)
+    def snapshot(self, path: str | Path, key: bytes, *, overwrite: bool = False) -> None:
+        """Save all but secrets, ids and embeddings in one file; its key can forge another.
+
+        A file that is no earlier state of this registry is refused unless ``overwrite``:
+        another process may have pinned something meanwhile.
+        """
+        snapshot_state.save(path, key, self._store, self._grants, overwrite=overwrite)
 
     @classmethod
     def restore(
-        cls, path: str | Path, key: bytes, *, owner: Principal, counter: Counter = tokens.count,
-        embedder: Embedder | None = None, gate: Gate | None = None,
-        scorer: Scorer = default_scorer,
+        cls, path: str | Path, key: bytes, *, owner: Principal, least_revision: int = 0,
+        counter: Counter = tokens.count, embedder: Embedder | None = None,
+        gate: Gate | None = None, scorer: Scorer = default_scorer,
     ) -> Registry:  # fmt: skip
         """A registry from a snapshot: ids are fresh, tokens counted anew, embeddings made anew.
 
-        The key and the owner are those of then; all else is as at construction.
+        The key and the owner are those of then; all else is as at construction. An older
+        file has as good a seal as the last one, so whoever knows the ``revision`` that
+        was saved last gives it as ``least_revision``.
         """
-        state = snapshot_state.load(path, key)
+        state = snapshot_state.load(path, key, checked_int("least_revision", least_revision))
         label = state["label"]
         made = cls(owner, label=label, counter=counter, embedder=embedder, gate=gate, scorer=scorer)
         snapshot_state.fill(made._store, made._grants, state, counter)

@@ -25,6 +25,7 @@ _NEAR = 120
 _ADDRESS_LENGTH = 90
 # A sentence longer than this is taken apart further: a file of one line is no sentence.
 _LONG = 400
+_WORD = re.compile(r"[^\W\d_]")
 _FIELD = re.compile(r"(?<=[;|\t；])|(?<=\",)|(?<=[}\]],)")
 
 
@@ -70,8 +71,9 @@ def kinds_of(parts: Sequence[str]) -> list[Kind | None]:
     kinds: list[Kind | None] = []
     before = ""
     for part in parts:
-        folded = _fold(part)
-        kinds.append(_alone(folded) or _after(before, folded))
+        # A file of separators has as many parts as characters, and says nothing.
+        folded = _fold(part) if _WORD.search(part) else ""
+        kinds.append((_alone(folded) or _after(before, folded)) if folded else None)
         before = folded
     return kinds
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.defenses import Defense, Deployment, Stacked, defense
+from constraintrot.defenses import Defense, Deployment, Stacked, defense, rules_of
 from constraintrot.defenses.tool_gate.verifier import Verifier, schema
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ class ToolGate(Defense):
     """Lets a call through only if the verifier reads it and says that it breaks no rule.
 
     Args:
-        constraints: the standing policies, word for word; with none, every call
-            passes and no model is asked.
+        constraints: the standing policies, word for word, a bare string being one;
+            with none, every call passes and no model is asked.
         verifier: what checks; the model of role ``verifier`` unless given, and
             the agent's own where that role has none.
 
@@ -30,8 +30,8 @@ class ToolGate(Defense):
             ``undecided``, which is blocked too.
     """
 
-    def __init__(self, constraints: Sequence[str], verifier: Verifier | None = None) -> None:
-        self.constraints = tuple(constraints)
+    def __init__(self, constraints: str | Sequence[str], verifier: Verifier | None = None) -> None:
+        self.constraints = rules_of(constraints)
         self.verifier = verifier or Verifier(ask)
         self.counts: Counter[str] = Counter()
 

@@ -18,6 +18,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+from constraintrot.defenses import rules_of
+from constraintrot.errors import ParameterError
+from constraintrot.extras import installed
+from constraintrot.tokens import estimate, exact
+
 Generate: TypeAlias = Callable[[str], Awaitable[str]]
 
 # Every verifier prompt begins with this line.
@@ -25,6 +30,12 @@ MARKER = "You check one proposed tool call against standing rules."
 # What the answer's "rule" may hold at most, for providers that sample to a schema.
 RULE_CHARACTERS = 240
 NO_RULE = "none"
+# Of the catalogue's models the smallest window is 8,192, and their vocabularies differ
+# from the one that counts here.
+WINDOW = 6_000
+LEAST_WINDOW = 500
+# Characters; ordinary text has four or five a token.
+_LONGEST_TOKEN = 8
 
 # The constraints come before the call, so that a provider's prefix cache holds
 # from one call to the next. The examples are about parking, which no scenario is
@@ -72,29 +83,60 @@ class Verifier:
     Args:
         generate: the model: from a prompt to its answer. What it raises is
             passed on, so a call is never let through by an error.
+        window: tokens that a prompt may have. The model reads as many and has room
+            for its answer; a longer prompt, whose rules it might never see, is not
+            asked, and the call is undecided.
+
+    Raises:
+        ParameterError: the window is no room for a prompt.
     """
 
-    def __init__(self, generate: Generate) -> None:
-        self._generate = generate
+    def __init__(self, generate: Generate, *, window: int = WINDOW) -> None:
+        if window < LEAST_WINDOW:
+            raise ParameterError(
+                f"a verifier's window is {LEAST_WINDOW} tokens or more, not {window}"
+            )
+        self._generate, self._window = generate, window
 
-    async def check(self, constraints: Sequence[str], function: str, arguments: Any) -> Decision:
+    async def check(
+        self, constraints: str | Sequence[str], function: str, arguments: Any
+    ) -> Decision:
         """Check a proposed call; an answer that cannot be read is asked for once more.
 
         Args:
-            constraints: the standing rules, word for word; with none, nothing
-                is asked.
+            constraints: the standing rules, word for word, a bare string being one;
+                with none, nothing is asked.
             function: the tool's name.
             arguments: its arguments, any JSON value; other values by ``str``.
         """
-        if not constraints:
+        rules = rules_of(constraints)
+        if not rules:
             return Decision(False, "there is no constraint to break")
-        asked = prompt(constraints, function, arguments)
+        asked = prompt(rules, function, arguments)
+        if _over(asked, self._window):
+            return Decision(
+                None,
+                f"undecided: rules and call are more than the {self._window:,} tokens that the"
+                " verifier reads; make the call with shorter arguments, or give the verifier a"
+                " model and a window that hold them",
+            )
         for text in (asked, f"{asked}\n{_AGAIN}"):
             answer = read(await self._generate(text))
             if answer is not None:
                 rule, breaks = answer
                 return Decision(breaks, f"the verifier says {'yes' if breaks else 'no'}: {rule}")
         return Decision(None, "undecided: the verifier's answer could not be read, twice")
+
+
+def _over(text: str, window: int) -> bool:
+    """Whether a prompt has more tokens than fit, told without counting what is far too long."""
+    if len(text) > _LONGEST_TOKEN * window:
+        return True
+    if installed("bpe_openai"):
+        # Past the cache, which would keep the text.
+        return exact.__wrapped__(text) > window
+    # An estimate takes a letter of a rare script for one token; it may be one a byte.
+    return estimate(text) + len(text.encode()) - len(text) > window
 
 
 def prompt(constraints: Sequence[str], function: str, arguments: Any) -> str:

@@ -127,9 +127,6 @@ def _token_budget(session: Session) -> CompactionStrategy:
     # A live agent's turns are longer than its requests, which are all that is known of them;
     # a flood in one result is to fit with the call that asked for it.
     budget = sum(sizes) if session.live else max(sum(sizes) * 2 // 3, max(sizes) * 5 // 4)
-    if session.pins is not None:
-        # So that the conversation has the same room as without them.
-        budget += _size([Message("system", [session.pins.text])])
     return TokenBudgetComposedStrategy(
         token_budget=budget,
         tokenizer=CharacterEstimatorTokenizer(),

@@ -30,7 +30,7 @@ from typing import Any
 
 from agent_framework import Agent
 
-from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
+from constraintrot.defenses.frameworks.agent_framework import pinned_client
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
@@ -50,10 +50,11 @@ def agent_framework(mode: str, live: bool) -> Harness:
 
 def _conversation(session: Session, mode: str) -> Say:
     compaction = strategy(session, mode) if session.compacts else None
+    client = SessionClient(session, "agent")
     if session.pins is not None:
-        compaction = PinnedStrategy(session.pins, compaction)
+        client = pinned_client(client, session.pins)
     agent: Any = Agent(
-        client=SessionClient(session, "agent"),
+        client=client,
         instructions=session.system,
         tools=tools(session),
         compaction_strategy=compaction,

@@ -21,6 +21,7 @@ from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
 
 from constraintrot.defenses.frameworks.openai_agents import block_filter
 from constraintrot.episode.episode import Episode
+from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.openai_agents.client import (
@@ -31,7 +32,7 @@ from constraintrot.harnesses.openai_agents.client import (
     tools,
 )
 from constraintrot.harnesses.scripted_history import Exchange
-from constraintrot.harnesses.session import MAX_STEPS, Say, Session
+from constraintrot.harnesses.session import Say, Session
 
 # Requests of the user's that stay with what came of them.
 TURNS = 2

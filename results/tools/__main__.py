@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.cli.main import clear_errors
+from constraintrot.cli.guard import clear_errors
 from results.tools import build
 
 
@@ -14,12 +14,12 @@ from results.tools import build
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
 def main(folder: Path, check: bool) -> None:
-    """Make all of FOLDER that is made from its runs.yaml, reproduction.yaml and frames."""
+    """Generate the files of FOLDER that depend on its runs.yaml, reproduction.yaml and frames."""
     with clear_errors():
-        found = build.differences(folder) if check else build.write(folder)
-    for line in found:
+        changes = build.differences(folder) if check else build.write(folder)
+    for line in changes:
         click.echo(line)
-    if check and found:
+    if check and changes:
         raise SystemExit(1)
 
 

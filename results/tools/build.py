@@ -1,4 +1,4 @@
-"""What is made of a folder of results, written or compared with what is there."""
+"""Generate the files of a folder of results; write them, or compare them with the committed ones."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ _WIDTH = 200
 
 
 def made(folder: Path) -> dict[str, str]:
-    """Every file that is made of a folder's runs, claims and frames, by its path in it.
+    """The content of every generated file of a folder, by path relative to it.
 
-    The same bytes on every machine that has the locked packages: no date of now,
-    no path, no order that a file system chose.
+    The bytes are the same on every machine with the locked packages: they depend neither
+    on the current date nor on absolute paths nor on the order of a directory listing.
 
     Raises:
-        ConstraintRotError: what was written by hand does not fit the frames.
+        ConstraintRotError: runs.yaml or reproduction.yaml is wrong or does not match the
+            frames.
         MissingExtraError: the extra ``report`` is not installed.
     """
     require("the report of results/", "report")
     runs = committed.read(folder)
-    found = {README: _indexed(folder / README, pages.index(runs))}
-    found |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}
+    generated = {README: _indexed(folder / README, pages.index(runs))}
+    generated |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}
     source = committed.joined(folder, runs)
     frame = design.prepared(source.frame)
     listed = committed.load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
     answered = claims.answer(listed, frame)
     left = claims.unused(answered, frame)
-    found["reproduction.md"] = pages.reproduction(answered, left, len(frame))
-    return found | {f"{REPORT}/{name}": text for name, text in texts(page(source)).items()}
+    generated["reproduction.md"] = pages.reproduction(answered, left, len(frame))
+    return generated | {f"{REPORT}/{name}": text for name, text in texts(page(source)).items()}
 
 
 def write(folder: Path) -> list[str]:
-    """Make them; the paths of those that changed."""
+    """Write the generated files; returns the paths of those that changed."""
     changed: list[str] = []
     for name, text in made(folder).items():
         path = folder / name
@@ -59,22 +60,24 @@ def write(folder: Path) -> list[str]:
 
 
 def differences(folder: Path) -> list[str]:
-    """What ``write`` would change, in words; empty where nothing would."""
-    found: list[str] = []
+    """The differences between committed and generated files, as lines of text."""
+    changes: list[str] = []
     wanted = made(folder)
     for name, text in wanted.items():
-        there = _text(folder / name)
-        if there is None:
-            found.append(f"{folder / name} is not there; run `make report` and commit it")
-        elif there != text:
-            found.append(f"{folder / name} is not what its sources make; run `make report`:")
-            found += _diff(there, text)
+        current = _text(folder / name)
+        if current is None:
+            changes.append(f"{folder / name} is not there; run `make report` and commit it")
+        elif current != text:
+            changes.append(f"{folder / name} is not what its sources make; run `make report`:")
+            changes += _diff(current, text)
     left = {f"{REPORT}/{path.name}" for path in (folder / REPORT).glob("*")} - set(wanted)
-    return found + [f"{folder / name} is made of nothing; delete it" for name in sorted(left)]
+    return changes + [f"{folder / name} has no source; delete it" for name in sorted(left)]
 
 
-def _diff(there: str, made: str) -> list[str]:
-    lines = unified_diff(there.splitlines(), made.splitlines(), "committed", "made", "", "", 0, "")
+def _diff(current: str, made: str) -> list[str]:
+    lines = unified_diff(
+        current.splitlines(), made.splitlines(), "committed", "made", "", "", 0, ""
+    )
     return [f"  {line[:_WIDTH]}" for line in islice(lines, _SHOWN)]
 
 
@@ -83,7 +86,7 @@ def _text(path: Path) -> str | None:
 
 
 def _indexed(path: Path, index: str) -> str:
-    """The page as it is, the index between its marks made anew."""
+    """The page with a new index between its marker lines."""
     text = _text(path) or ""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

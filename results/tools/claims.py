@@ -1,7 +1,7 @@
-"""``reproduction.yaml``: the paper's claims, and what the committed episodes say of each.
+"""``reproduction.yaml``: the paper's claims, and what the committed episodes show of each.
 
-A claim has arms, each a query over the joined frame. Where an arm finds no
-episode the verdict has to be "not measured"; where every arm does it must not be.
+A claim has arms, each a query over the joined frame. If an arm selects no episode, the
+verdict must be "not measured"; if every arm selects some, it must not be.
 """
 
 from __future__ import annotations
@@ -29,30 +29,31 @@ Where: TypeAlias = dict[str, Value | list[Value] | None]
 
 
 class Arm(Strict):
-    """A query and what it is the rate of.
+    """A query, and the column whose rate is computed over its rows.
 
     Attributes:
-        where: wanted value by column, or several; null frees what is held. It
-            goes before the claim's, and that before the page's.
+        where: wanted value, or list of values, by column; null drops a condition that is
+            held. It overrides the claim's ``where``, which overrides ``Claims.held``.
         value: the column.
     """
 
     where: Where
-    value: Literal["violation", "kept", "utility", "over_refusal"] = "violation"
+    value: Literal["violation", "survived", "mentions", "utility", "over_refusal"] = "violation"
 
 
 class Claim(Strict):
-    """A claim of the paper's.
+    """A claim of the paper.
 
     Attributes:
-        title: a heading.
-        claim: in our own words.
-        paper: its figure, and where it stands.
-        where: what holds in all arms.
-        arms: by name.
-        compare: arms whose paired difference is shown, the second less the first.
-        verdict: by hand.
-        words: why, in one to three sentences; no figures, they would drift.
+        title: heading of the claim.
+        claim: the claim, paraphrased.
+        paper: the paper's figure, and its section or table.
+        where: conditions of all arms.
+        arms: the arms, by name.
+        compare: pairs of arms whose paired difference, second - first, is shown.
+        verdict: written by hand.
+        words: the reason, in one to three sentences, without figures, which would become
+            outdated.
     """
 
     title: str
@@ -73,7 +74,12 @@ class Claim(Strict):
 
 
 class Claims(Strict):
-    """All of them, and what every query holds fixed unless it says otherwise."""
+    """All claims.
+
+    Attributes:
+        held: conditions of every query, unless a claim or an arm overrides them.
+        claims: the claims.
+    """
 
     held: Where
     claims: tuple[Claim, ...]
@@ -81,13 +87,13 @@ class Claims(Strict):
 
 @dataclass(frozen=True)
 class Answered:
-    """A claim with our figures.
+    """A claim with the figures of the committed episodes.
 
     Attributes:
-        claim: as it was written down.
-        arms: rate by arm; None where no episode was played.
-        compared: paired differences, p-values adjusted over those of the claim.
-        rows: positions of the episodes that it rests on.
+        claim: the claim.
+        arms: rate by arm; None if the arm has no episode.
+        compared: paired differences, with p-values adjusted over those of the claim.
+        rows: positions of its episodes in the frame.
     """
 
     claim: Claim
@@ -97,30 +103,30 @@ class Answered:
 
 
 def answer(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
-    """Ask the joined frame.
+    """Compute the figures of every claim.
 
     Args:
-        claims: as written down.
-        frame: prepared (``page.design.prepared``).
+        claims: the claims.
+        frame: the joined frame, from ``page.design.prepared``.
 
     Raises:
-        ConstraintRotError: a verdict that the episodes do not bear out, or a
-            query that cannot be asked.
+        ConstraintRotError: a verdict contradicts whether there are episodes, a query names
+            an unknown column, or two compared arms have rates of different columns.
     """
     return [_one(claim, claims.held, frame) for claim in claims.claims]
 
 
-def unused(found: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
-    """The episodes that no claim rests on."""
-    used = frozenset[int]().union(*(one.rows for one in found))
+def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
+    """The episodes that no claim uses."""
+    used = frozenset[int]().union(*(one.rows for one in answered))
     return frame[~frame.index.isin(list(used))]
 
 
 def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
-    """The rows in which all of that holds; a setting that does not apply fits any value.
+    """The rows that meet all conditions; a setting that does not apply to a row matches.
 
     Raises:
-        ConstraintRotError: no such column.
+        ConstraintRotError: an unknown column.
     """
     if missing := [name for name in where if name not in frame]:
         raise ConstraintRotError(
@@ -156,7 +162,7 @@ def _one(claim: Claim, held: Where, frame: pd.DataFrame) -> Answered:
 
 
 def _check(claim: Claim, empty: Sequence[str]) -> None:
-    """The verdict says that something was measured where it was, and only there."""
+    """Check that the verdict is "not measured" if and only if an arm has no episode."""
     if empty and claim.verdict != NOT_MEASURED:
         raise ConstraintRotError(
             f"{REPRODUCTION}, {claim.title!r}: the verdict is {claim.verdict!r}, but no episode"

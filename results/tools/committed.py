@@ -22,18 +22,18 @@ T = TypeVar("T")
 
 
 class Strict(BaseModel):
-    """What a person writes by hand: a word that is not known is an error."""
+    """Base class of hand-written YAML: an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Printed(Strict):
-    """A table of ``constraintrot table`` on the run's own page.
+    """A table of ``constraintrot table`` on the run's page.
 
     Attributes:
-        by: what parts the cells besides the condition.
-        defenses: each defense against none, in pairs.
-        matrix: two facts, against each other.
+        by: facts that split the cells, besides the condition.
+        defenses: whether to compare each defense with none, in pairs.
+        matrix: two facts for a matrix.
     """
 
     by: tuple[str, ...] = ()
@@ -45,19 +45,19 @@ class Committed(Strict):
     """A run: one or more Inspect logs whose episodes are committed as frames.
 
     Attributes:
-        name: of its page, and of its frame where ``frames`` is not given.
-        title: what was asked.
-        frames: files in ``frames/``.
-        date: of the run, ISO 8601.
-        models: SHA-256 of the weights, by the name that the frame has.
-        machine: in plain words.
-        versions: of the packages that made it.
-        settings: what was held, in words.
-        commands: what makes its logs again.
-        shows: one sentence.
-        does_not_show: one sentence.
-        tables: printed on its page.
-        notes: Markdown below them.
+        name: name of its page, and of its frame if ``frames`` is not given.
+        title: the question of the run.
+        frames: names of its files in ``frames/``.
+        date: date of the run, ISO 8601.
+        models: SHA-256 of the weights, by the model's name in the frame.
+        machine: the machine, described in words.
+        versions: versions of the packages, by name.
+        settings: the settings that were held fixed, in words.
+        commands: shell commands that repeat the run.
+        shows: what the run shows, in one sentence.
+        does_not_show: what the run does not show, in one sentence.
+        tables: tables on its page.
+        notes: Markdown below the tables.
     """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
@@ -76,7 +76,7 @@ class Committed(Strict):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Its frames' names."""
+        """The names of its frames."""
         return self.frames or (f"{self.name}.csv",)
 
 
@@ -85,9 +85,9 @@ class Counted:
     """A run and its episodes.
 
     Attributes:
-        run: as it was written down.
-        frame: of all its files.
-        sha256: of each file.
+        run: the entry in runs.yaml.
+        frame: the episodes of all its files.
+        sha256: SHA-256 of each file.
     """
 
     run: Committed
@@ -96,52 +96,52 @@ class Counted:
 
     @property
     def variants(self) -> int:
-        """How many there are: families times seeds."""
+        """Number of variants, which are pairs of family and seed."""
         return len(set(labels(self.frame)))
 
 
 def load(path: Path, kind: TypeAdapter[T]) -> T:
-    """Read a YAML file that a person wrote.
+    """Read and validate a hand-written YAML file.
 
     Raises:
-        ConstraintRotError: it is not there, no YAML, or not of that kind.
+        ConstraintRotError: the file is missing, is no YAML, or does not validate.
     """
     try:
         return kind.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, yaml.YAMLError) as error:
         raise ConstraintRotError(f"{path} cannot be read: {error}") from error
     except ValidationError as error:
-        said = "; ".join(
+        problems = "; ".join(
             f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]
         )
-        raise ConstraintRotError(f"{path}: {said}") from error
+        raise ConstraintRotError(f"{path}: {problems}") from error
 
 
 def read(folder: Path) -> list[Counted]:
     """The runs of a folder of results, with their episodes.
 
     Raises:
-        ConstraintRotError: a run without its frame, a frame without its run, two
-            runs of one name, or a model in a frame that its run does not name.
+        ConstraintRotError: a run lacks its frame, a frame belongs to no run, two runs or
+            frames have one name, or a frame has a model that its run does not name.
     """
-    found = load(folder / RUNS, TypeAdapter(list[Committed]))
-    names = [name for run in found for name in run.files]
-    there = sorted(path.name for path in (folder / FRAMES).iterdir())
-    for what, listed in (("runs", [run.name for run in found]), ("frames", names)):
+    runs = load(folder / RUNS, TypeAdapter(list[Committed]))
+    names = [name for run in runs for name in run.files]
+    existing = sorted(path.name for path in (folder / FRAMES).iterdir())
+    for what, listed in (("runs", [run.name for run in runs]), ("frames", names)):
         if twice := sorted({name for name in listed if listed.count(name) > 1}):
             raise ConstraintRotError(f"{folder / RUNS} names {what} twice: {', '.join(twice)}")
-    if left := sorted(set(there) - set(names)):
+    if left := sorted(set(existing) - set(names)):
         raise ConstraintRotError(
             f"{folder / FRAMES} holds {', '.join(left)}, which no run of {RUNS} names; add an"
             " entry that says how it was made"
         )
-    return [_counted(folder, run) for run in found]
+    return [_counted(folder, run) for run in runs]
 
 
-def joined(folder: Path, found: Sequence[Counted]) -> source.Source:
-    """All episodes of all runs, each once."""
-    paths = [str(folder / FRAMES / name) for one in found for name in one.run.files]
-    return replace(source.read(paths), runs=[_as_run(one) for one in found], where=FRAMES)
+def joined(folder: Path, counted: Sequence[Counted]) -> source.Source:
+    """All episodes of all runs, each once, as a source of the report."""
+    paths = [str(folder / FRAMES / name) for one in counted for name in one.run.files]
+    return replace(source.read(paths), runs=[_as_run(one) for one in counted], where=FRAMES)
 
 
 def _counted(folder: Path, run: Committed) -> Counted:
@@ -161,7 +161,7 @@ def _counted(folder: Path, run: Committed) -> Counted:
 
 
 def _as_run(one: Counted) -> runs.Run:
-    """The run as the report's page shows it."""
+    """The run in the form of the report's page."""
     run, n = one.run, len(one.frame)
     return runs.Run(
         log=", ".join(run.files),

@@ -1,12 +1,12 @@
-"""Do the nominal 95 % intervals hold the truth 95 times in 100.
+"""Simulated coverage of the report's nominal 95 % intervals.
 
 ``python -m results.tools.coverage [--csv FILE] [--simulations N]``
-simulates clustered outcomes of known rates, beta-binomial with a Gaussian copula
-between arms, and runs the very functions that choose an interval for the
-report. It prints a table and exits with 1 if an interval that the report prints
-covers less than 93 %. Above 97 % it is called conservative. Beside it stand the
-methods that were not chosen: Wilson's interval with the clusters ignored, and
-the bootstrap wherever it can be computed.
+simulates clustered outcomes with known rates, beta-binomial with a Gaussian copula
+between arms, and runs the same functions that compute the report's intervals. It
+prints a table, and exits with status 1 if an interval of the report covers less than
+93 %; above 97 % it is called conservative. The table also has the methods that were
+not chosen: Wilson's interval ignoring the clusters, and the bootstrap wherever it can
+be computed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from constraintrot.stats import bootstrap, clusters
 from constraintrot.stats.interval import TOO_FEW, Floats, Interval, around
 from constraintrot.stats.mediation import share_carried
-from constraintrot.stats.newcombe import difference_limits
+from constraintrot.stats.newcombe import count_pairs, difference_limits, pair_limits
 from constraintrot.stats.rate import BCA, Limits, Resampler, rate_limits, ratio
 from constraintrot.stats.simulate import EFFECTS, PAIRS, RATES, Cell, grid, resampler, simulate
 
@@ -39,18 +39,20 @@ class Row:
 
     Attributes:
         statistic: rate, difference or share.
-        truth: the true value.
-        rates: of the arms that it comes from.
-        clusters: how many.
-        size: episodes of each.
-        correlation: within clusters.
-        method: chosen, or one that was not.
-        coverage: share of the printed intervals that hold the truth; None: none printed.
-        error: its Monte Carlo standard error.
-        width: mean width.
-        bootstrap: share of simulations in which the bootstrap was taken.
-        printed: share of simulations that got an interval.
-        verdict: holds, conservative, below 93 %, zero width or too few clusters.
+        truth: the true value of the statistic.
+        rates: the true rates of the arms.
+        clusters: number of clusters.
+        size: name of the cluster sizes, a key of ``simulate.SIZES`` or ``UNEVEN``.
+        correlation: intra-cluster correlation.
+        method: ``CHOSEN``, or the name of another method.
+        coverage: share of the printed intervals that include the truth; None if none was
+            printed.
+        error: Monte Carlo standard error of ``coverage``.
+        width: mean width of the printed intervals.
+        bootstrap: share of simulations in which the bootstrap was used.
+        printed: share of simulations that have an interval.
+        verdict: holds, conservative, below 93 %, zero width, no interval or too few
+            clusters.
     """
 
     statistic: str
@@ -80,10 +82,10 @@ def rate_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int])
         chosen = Limits(*find(hits.sum(-1), n), np.zeros(simulations, bool))
     else:
         chosen = rate_limits(hits, sizes, draw=draw)
-    found = [_row("rate", truth, cell, CHOSEN, chosen)]
+    rows = [_row("rate", truth, cell, CHOSEN, chosen)]
     ignored = Limits(*clusters.wilson(hits.sum(-1), n), np.zeros(simulations, bool))
-    found.append(_row("rate", truth, cell, IGNORED, ignored))
-    return found + _boot("rate", truth, cell, np.stack([hits, sizes], -1), draw)
+    rows.append(_row("rate", truth, cell, IGNORED, ignored))
+    return rows + _boot("rate", truth, cell, np.stack([hits, sizes], -1), draw)
 
 
 def difference_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
@@ -94,15 +96,16 @@ def difference_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence
     draw = resampler(cell.clusters, resamples, rng)
     truth = cell.rates[1] - cell.rates[0]
     chosen = difference_limits(a, b, sizes, draw=draw)
-    found = [_row("difference", truth, cell, CHOSEN, chosen)]
+    rows = [_row("difference", truth, cell, CHOSEN, chosen)]
     if cell.size == "1":
-        plain = difference_limits(a, b, sizes, plain=True)
-        found.append(_row("difference", truth, cell, "Newcombe of Wilson", plain))
-    return found + _boot("difference", truth, cell, np.stack([b - a, sizes], -1), draw)
+        plain = pair_limits(count_pairs(a, b), find=clusters.wilson)
+        wilson = Limits(*plain, np.zeros(simulations, bool))
+        rows.append(_row("difference", truth, cell, "Newcombe of Wilson", wilson))
+    return rows + _boot("difference", truth, cell, np.stack([b - a, sizes], -1), draw)
 
 
 def share_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
-    """Coverage of the share of an effect that deletion carries, where it is printed."""
+    """Coverage of the share of an effect that is mediated by deletion, where it is printed."""
     rng = np.random.default_rng(seed)
     control, restored, compacted = simulate(cell, simulations, rng)
     sizes = np.broadcast_to(cell.sizes, control.shape)
@@ -123,7 +126,7 @@ def share_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]
 
 
 def run(simulations: int, resamples: int, seed: int) -> Iterator[Row]:
-    """All rows, cell by cell; the same seed gives the same rows."""
+    """All rows, cell by cell; equal seeds give equal rows."""
     kinds = (
         (rate_rows, grid((rate,) for rate in RATES)),
         (difference_rows, grid(PAIRS)),
@@ -138,7 +141,7 @@ def run(simulations: int, resamples: int, seed: int) -> Iterator[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; 1 if an interval that the report prints covers too little."""
+    """Print the table; returns 1 if an interval of the report covers too little, else 0."""
     parser = argparse.ArgumentParser(description="Coverage of the report's intervals.")
     parser.add_argument("--csv", type=Path, help="write all rows here")
     parser.add_argument("--simulations", type=int, default=2000, help="of each cell")
@@ -156,7 +159,7 @@ BELOW = f"below {LEAST:.0%}"
 
 
 def write(rows: Sequence[Row], path: Path) -> None:
-    """All rows as CSV."""
+    """Write all rows as CSV."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
@@ -165,7 +168,7 @@ def write(rows: Sequence[Row], path: Path) -> None:
 
 
 def text(rows: Sequence[Row], simulations: int) -> str:
-    """The chosen intervals cell by cell, then what each method came to."""
+    """The chosen intervals cell by cell, then a summary of each method."""
     lines = [
         f"{simulations} simulations a cell; Monte Carlo standard error of a coverage of 95 %:"
         f" {100 * (0.95 * 0.05 / simulations) ** 0.5:.1f} points.",
@@ -240,7 +243,7 @@ def _none(statistic: str, cell: Cell) -> Row:
 
 
 def _boot(statistic: str, truth: float, cell: Cell, totals: Floats, draw: Resampler) -> list[Row]:
-    """The bootstrap wherever it can be computed, which is not wherever it holds."""
+    """The bootstrap wherever it can be computed, also where it covers too little."""
     estimate, without = ratio(totals.sum(-2)), bootstrap.jackknife(totals, ratio)
     size = clusters.kish(totals[..., 1])
     lower, upper = bootstrap.bca(draw(totals, ratio), estimate, without, clusters=size)

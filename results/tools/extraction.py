@@ -1,4 +1,4 @@
-"""How well the rules find constraints: ``python -m results.tools.extraction``.
+"""Precision and recall of the extraction rules: ``python -m results.tools.extraction``.
 
 The rules were written with the families of ``SEEN`` and the even entries of
 benign.yaml and others.yaml in view, of these families the phrasings of the split
@@ -8,8 +8,8 @@ split ``held_out`` are younger than the rules; the held-out entries were written
 together with the others, by the author of the rules, so their figures flatter. All
 are for constraints worded with care.
 
-What is counted. Seeds change names and amounts only, and channels the frame, so
-neither makes a case of its own: a text counts as good when it is under each.
+Seeds change only names and amounts, and channels only the frame, so neither is a
+separate case: a text counts as good if it is good under all of them.
 
 - recall: of the policy texts (family, locale, wording, split), those of which one span
   found in their message holds all slots.
@@ -18,13 +18,13 @@ neither makes a case of its own: a text counts as good when it is under each.
   policy; all spans in one policy are one, every other distinct span counts.
   Episodes are read whole: opening, policy, history, both triggers.
 - recall_others, exact_others: the rules of others.yaml, whole, in their turns.
-- false_alarm: of turns without a policy, those in which something was found:
+- false_alarm: share of the turns without a policy from which something was extracted:
   the neutral texts of the floor condition, its other distinct messages, the
   scaffolds' instructions (seen: quoted JSON is blanked out because of them), and
-  benign.yaml (there the outputs of tools are read too).
+  benign.yaml (of which tool outputs are read too).
 
-The role ``tool`` is not read by default, so a policy that a tool delivers is not
-found, by design. ``..._tool_read`` are the figures of an extractor that reads it.
+The role ``tool`` is not read by default, so a policy in a tool result is not extracted,
+by design. The measures ``..._tool_read`` are of an extractor that reads it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ import yaml
 from constraintrot.defenses.extraction import TRUSTED, Extractor, Match, Role, Said, rules
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.staging import stage
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.scaffold.instructions import Scaffold, instructions
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import (
@@ -59,7 +59,7 @@ from constraintrot.scenario.schema import (
 )
 from constraintrot.scenario.splits import Split
 from constraintrot.stats.interval import Interval
-from constraintrot.stats.rate import wilson
+from constraintrot.stats.rate import clopper_pearson
 
 SEEN = frozenset({"soft_email", "soft_spend", "soft_language", "hard_proddb"})
 SEEDS = (0, 1, 2)
@@ -86,7 +86,15 @@ Groups: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that is right or wrong: ``unit`` says which, so none counts twice."""
+    """One observation of a measure.
+
+    Attributes:
+        measure: name of the measure.
+        unit: id of what is counted; several cases of one unit count once.
+        good: whether the extractor did the right thing.
+        seen: whether the rules were developed on it.
+        groups: values by which rates are also given.
+    """
 
     measure: str
     unit: str
@@ -96,12 +104,12 @@ class Case:
 
 
 def measure(seeds: Sequence[int] = SEEDS) -> dict[Key, Interval]:
-    """All rates by part (seen, held_out, all), measure, grouping and value of it."""
+    """All rates, by part (seen, held_out, all), measure, grouping and the grouping's value."""
     return _rates([*_episodes(seeds), *_floor(seeds), *_scaffolds(), *_benign(), *_others()])
 
 
 def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
-    """A unit is good when it is under every case of it; a false alarm is one that is not."""
+    """Rates over units; a unit is good if all its cases are, and a false alarm if one is not."""
     units: dict[Key, dict[str, bool]] = defaultdict(dict)
     for case in cases:
         for part in ("all", "seen" if case.seen else "held_out"):
@@ -111,14 +119,14 @@ def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
     rates: dict[Key, Interval] = {}
     for key, good in sorted(units.items()):
         hits = sum(good.values())
-        rate = wilson(len(good) - hits if key[1].startswith(ALARM) else hits, len(good))
-        assert isinstance(rate, Interval), "a group holds at least the unit that opened it"
+        rate = clopper_pearson(len(good) - hits if key[1].startswith(ALARM) else hits, len(good))
+        assert isinstance(rate, Interval), "every group has a unit"
         rates[key] = rate
     return rates
 
 
 def _episodes(seeds: Sequence[int]) -> Iterator[Case]:
-    """Episodes with a policy: what was found of it, and what else was."""
+    """Cases of episodes with a policy: recall, exactness and precision."""
     for scenario, wording, channel in product(_scenarios(), WORDINGS, CHANNELS):
         for split, seed in product(PHRASED, seeds):
             yield from _found_in(scenario.variant(seed, split), wording, channel)
@@ -129,22 +137,22 @@ def _found_in(variant: Variant, wording: Wording, channel: Channel) -> Iterator[
     episode = stage(variant, policy=True, wording=wording, channel=channel, exercised=2)
     messages = _messages(episode)
     at = next(i for i, one in enumerate(messages) if episode.policy in one.text)
-    found = run(rules(sources=(*TRUSTED, "tool") if channel == "tool" else TRUSTED), messages)
-    there = [one.text for one in found if one.at == at]
+    spans = run(rules(sources=(*TRUSTED, "tool") if channel == "tool" else TRUSTED), messages)
+    in_policy_turn = [span.text for span in spans if span.at == at]
     suffix = "_tool_read" if channel == "tool" else ""
     groups = _groups(scenario) | {"wording": wording, "channel": channel, "split": split}
     unit = f"{scenario.family}.{scenario.locale}.{wording}.{split}"
     seen = scenario.family in SEEN and split == "tuning"
-    yield Case(f"recall{suffix}", unit, _kept(there, episode), seen, groups)
-    yield Case(f"exact{suffix}", unit, there == [episode.policy], seen, groups)
-    for one in found:
+    yield Case(f"recall{suffix}", unit, _kept(in_policy_turn, episode), seen, groups)
+    yield Case(f"exact{suffix}", unit, in_policy_turn == [episode.policy], seen, groups)
+    for one in spans:
         meets = one.at == at and _overlap(messages[at].text, one.text, episode.policy)
         span = unit if meets else f"{unit} {one.text}"
         yield Case(f"precision{suffix}", span, meets, seen, groups)
 
 
 def _floor(seeds: Sequence[int]) -> Iterator[Case]:
-    """Episodes without a policy: the neutral turn, and every other message that is read."""
+    """Cases of episodes without a policy: the neutral turn, and all other messages that are read."""
     read: tuple[Channel, ...] = ("user", "memory", "system")
     for scenario, wording, channel in product(_scenarios(), WORDINGS, read):
         for split, seed in product(PHRASED, seeds):
@@ -179,9 +187,9 @@ def _benign() -> Iterator[Case]:
         for kind, texts in data("benign")[locale].items():
             for at, text in enumerate(texts):
                 role: Role = "tool" if kind == "tool" else "user"
-                found = run(rules(sources=EVERYBODY), [Said(role, text)])
+                spans = run(rules(sources=EVERYBODY), [Said(role, text)])
                 groups = {"locale": locale, "kind": kind}
-                yield Case(f"{ALARM}_benign", text, not found, at % 2 == 0, groups)
+                yield Case(f"{ALARM}_benign", text, not spans, at % 2 == 0, groups)
 
 
 def _others() -> Iterator[Case]:
@@ -208,13 +216,13 @@ def _groups(scenario: Scenario) -> dict[str, str]:
 
 
 def _messages(episode: Episode) -> list[Said]:
-    """An episode as an agent has it, and the request it would also be sent."""
+    """The messages of an episode, and the allowed request."""
     staged = [Said(one.role, one.text) for turn in episode.turns for one in turn.messages]
     return [*staged, Said("user", episode.variant.allowed_trigger)]
 
 
 def _kept(spans: Iterable[str], episode: Episode) -> bool:
-    return survival(spans, episode.policy, episode.variant.slots).kept
+    return mentions(spans, episode.policy, episode.variant.slots).kept
 
 
 def _overlap(text: str, span: str, policy: str) -> bool:
@@ -223,7 +231,7 @@ def _overlap(text: str, span: str, policy: str) -> bool:
 
 
 def run(extractor: Extractor, messages: Sequence[Said]) -> tuple[Match, ...]:
-    """What an extractor finds, outside of any event loop."""
+    """Run an extractor; there must be no running event loop."""
 
     async def go() -> tuple[Match, ...]:
         return await extractor(messages)
@@ -233,12 +241,12 @@ def run(extractor: Extractor, messages: Sequence[Said]) -> tuple[Match, ...]:
 
 @cache
 def data(name: str) -> dict[str, Any]:
-    """One of the committed sets, ``benign`` or ``others``, by locale and kind."""
+    """A committed data set, ``benign`` or ``others``: texts by locale and kind."""
     return dict(yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
 
 
 def rows(rates: Mapping[Key, Interval]) -> list[dict[str, str]]:
-    """The rates as rows of text, for a CSV."""
+    """The rates as rows of a CSV file."""
     return [
         dict(zip(COLUMNS, (*key, *map(str, _numbers(rate))), strict=True))
         for key, rate in rates.items()
@@ -251,7 +259,7 @@ def _numbers(rate: Interval) -> tuple[int | str | None, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, and write it where ``--csv`` says."""
+    """Print the rates, and write them to the file of ``--csv``."""
     parser = argparse.ArgumentParser(description="Precision and recall of the extraction rules.")
     parser.add_argument("--csv", type=Path, help="file to write all rates to")
     chosen = parser.parse_args(arguments)

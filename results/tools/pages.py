@@ -1,4 +1,4 @@
-"""The Markdown that is made: the index of runs, a page a run, and the claims."""
+"""The generated Markdown: the index of runs, a page per run, and the claims."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 MADE = "<!-- Made by `make report` from {}; change that instead. -->"
 _VALUES = {
-    "violation": "violated", "kept": "policy kept", "utility": "allowed task done",
-    "over_refusal": "declined what is allowed",
+    "violation": "violated", "survived": "policy survived", "mentions": "policy mentioned",
+    "utility": "allowed task done", "over_refusal": "declined what is allowed",
 }  # fmt: skip
-_APART = ("agent", "condition", "attack", "defense", *design.SETTINGS)
+_GROUPED_BY = ("agent", "condition", "attack", "defense", *design.SETTINGS)
 
 
-def index(found: Sequence[Counted]) -> str:
+def index(runs: Sequence[Counted]) -> str:
     """The runs as a table, and below it how each was made."""
     head = ("run", "when", "episodes", "shows", "does not show")
     body = [
@@ -32,17 +32,17 @@ def index(found: Sequence[Counted]) -> str:
             f"[{one.run.title}]({one.run.name}.md)", one.run.date, str(len(one.frame)),
             one.run.shows, one.run.does_not_show,
         ]
-        for one in found
+        for one in runs
     ]  # fmt: skip
     lines = [*_loose(head, body), ""]
-    for one in found:
+    for one in runs:
         lines += [f"**{one.run.title}**, {one.run.machine}.", "", *_models(one), ""]
         lines += ["```console", one.run.commands.strip(), "```", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def run_page(one: Counted) -> str:
-    """All about a run: how it was made, its tables, what it shows and what not."""
+    """The page of a run: how it was made, what it shows and does not show, and its tables."""
     run = one.run
     rows = [
         ["run on", run.date],
@@ -63,10 +63,16 @@ def run_page(one: Counted) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def reproduction(found: Sequence[Answered], left: pd.DataFrame, n: int) -> str:
-    """The paper's claims one by one."""
+def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int) -> str:
+    """The page of the paper's claims.
+
+    Args:
+        answered: the claims with their figures.
+        left: the episodes that no claim uses.
+        n: number of all episodes.
+    """
     agents = sorted({str(name) for name in left["agent"]})
-    differences = sum(len(one.compared) for one in found)
+    differences = sum(len(one.compared) for one in answered)
     lines = [
         MADE.format(REPRODUCTION), "", "# The paper's claims, one by one", "",
         "Governance Decay, arXiv 2606.22528, measured seven large served models; what is here was"
@@ -80,9 +86,9 @@ def reproduction(found: Sequence[Answered], left: pd.DataFrame, n: int) -> str:
         " their p-values exact and adjusted within a claim (Holm), not over the page, which holds"
         f" {differences} differences. Some of the paper's figures are missing in the text that we"
         " have, and are not guessed.", "",
-        *_loose(("claim", "verdict"), [[_anchor(one), one.claim.verdict] for one in found]), "",
+        *_loose(("claim", "verdict"), [[_anchor(one), one.claim.verdict] for one in answered]), "",
     ]  # fmt: skip
-    for one in found:
+    for one in answered:
         lines += _claim(one)
     if len(left):
         which = f" of {', '.join(agents)}" if len(agents) == 1 else ""
@@ -114,14 +120,14 @@ def _rate(estimate: Estimate | None) -> str:
 
 def _difference(one: Compared) -> str:
     what = f"{one.a} → {one.b}"
-    if one.found is None:
+    if one.comparison is None:
         return f"{what}: not paired ({one.reason})."
-    p_value = one.found.p_value if one.found.adjusted is None else one.found.adjusted
+    p_value = one.comparison.p_value if one.comparison.adjusted is None else one.comparison.adjusted
     words = {"b is lower": "fewer", "b is higher": "more"}
-    verdict = words.get(one.found.verdict, one.found.verdict)
+    verdict = words.get(one.comparison.verdict, one.comparison.verdict)
     return (
-        f"{what}: {points(one.found.difference)} over {one.found.n} pairs, {p_text(p_value)}"
-        f" ({one.found.test}): {verdict}."
+        f"{what}: {points(one.comparison.difference)} over {one.comparison.n} pairs, {p_text(p_value)}"
+        f" ({one.comparison.test}): {verdict}."
     )
 
 
@@ -151,16 +157,16 @@ def _anchor(one: Answered) -> str:
 
 
 def _groups(left: pd.DataFrame) -> Iterator[str]:
-    """How many there are of each kind, told apart by what differs among them."""
-    apart = [name for name in _APART if left[name].nunique(dropna=False) > 1]
-    if not apart:
+    """The number of episodes by the facts in which they differ, as lines of text."""
+    differing = [name for name in _GROUPED_BY if left[name].nunique(dropna=False) > 1]
+    if not differing:
         return
-    for values, group in left.groupby(apart, dropna=False, sort=True):
-        facts = (f"{name} {value}" for name, value in zip(apart, values, strict=True))
+    for values, group in left.groupby(differing, dropna=False, sort=True):
+        facts = (f"{name} {value}" for name, value in zip(differing, values, strict=True))
         yield escaped(f"{len(group)}: {', '.join(facts)}")
 
 
 def _loose(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    """A pipe table without padding: a long cell makes no other line longer."""
+    """A pipe table without padding, so that a long cell does not lengthen the other lines."""
     ruled = [head, ["---"] * len(head), *body]
     return [f"| {' | '.join(' '.join(cell.split()) for cell in line)} |" for line in ruled]

@@ -1,4 +1,4 @@
-"""What the firmware probes share: cells, samples, the score and its metric."""
+"""Cells, samples, score and metric of the firmware probes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Check: TypeAlias = Literal["confound", "ceiling"]
 VERSION = 1
 MAX_TOKENS = 400
 CEILING = 0.75
-"""The lowest ceiling that the paper reports, 15 of 20."""
+"""Lowest success rate of the critical block alone in the paper, 15 of 20."""
 _CUT = ("max_tokens", "model_length")
 
 logger = logging.getLogger(__name__)
@@ -33,13 +33,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Cell:
-    """One compiled registry that a number of requests is put to.
+    """One compiled registry, for several requests.
 
     Attributes:
-        name: in metrics and sample ids, one word.
+        name: name in metrics and sample ids, without spaces.
         registry: the compiled prompt.
-        side: where the request stands.
-        check: what the cell checks, if it is no measurement.
+        side: whether the request comes before or after the registry.
+        check: the check that the cell belongs to; None for a measurement.
         facts: further metadata of its samples.
     """
 
@@ -50,7 +50,7 @@ class Cell:
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def sample(self, seed: int) -> Sample:
-        """One request, as the exact model input."""
+        """The sample of one request; its input is the exact model input."""
         return Sample(
             input=firmware.prompt(self.registry, seed, self.side),
             id=f"{self.name}-{seed}",
@@ -66,24 +66,24 @@ class Cell:
 
 
 def samples(cells: Iterable[Cell], seeds: Sequence[int]) -> list[Sample]:
-    """Samples in the order that lets a prefix cache help the most.
+    """Samples of all cells and seeds, in the best order for a prefix cache.
 
-    Prompts that begin with the registry follow each other by registry, those
-    that begin with the request by request.
+    Prompts that start with the registry are ordered by registry, prompts that start with
+    the request by request.
     """
-    found = list(cells)
-    after = [(cell, seed) for cell in found for seed in seeds if cell.side == "after"]
-    before = [(cell, seed) for seed in seeds for cell in found if cell.side == "before"]
+    all_cells = list(cells)
+    after = [(cell, seed) for cell in all_cells for seed in seeds if cell.side == "after"]
+    before = [(cell, seed) for seed in seeds for cell in all_cells if cell.side == "before"]
     return [cell.sample(seed) for cell, seed in (*after, *before)]
 
 
-def assemble(name: str, found: list[Sample]) -> Task:
-    """A task that puts each prompt to the model once."""
+def assemble(name: str, samples: list[Sample]) -> Task:
+    """A task that sends each prompt to the model once."""
     return Task(
-        dataset=MemoryDataset(found, name=name),
+        dataset=MemoryDataset(samples, name=name),
         solver=generate(),
         scorer=critical_call(),
-        # An initialisation function is short; a model that goes on is cut off.
+        # An initialisation function is short; a longer answer is cut off.
         config=GenerateConfig(max_tokens=MAX_TOKENS),
         name=name,
         version=VERSION,
@@ -92,30 +92,29 @@ def assemble(name: str, found: list[Sample]) -> Task:
 
 @metric
 def by_cell() -> Metric:
-    """Means by cell, and prompt tokens for each success; warns of cells that say little."""
+    """Means by cell, and prompt tokens per success; warns of cells that are not conclusive."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        found: dict[str, float] = {}
+        values_by_key: dict[str, float] = {}
         cells: dict[str, list[SampleScore]] = defaultdict(list)
         for score in scores:
             cells[str((score.sample_metadata or {})["condition"])].append(score)
         for name, cell in cells.items():
             columns = _columns(cell)
-            found |= {f"{name} {part}": mean(values) for part, values in columns.items()}
-            found[f"{name} tokens_per_success"] = _price(columns)
-            _warn(name, (cell[0].sample_metadata or {}).get("check"), found)
-        return cast(Value, found)
+            values_by_key |= {f"{name} {part}": mean(values) for part, values in columns.items()}
+            values_by_key[f"{name} tokens_per_success"] = _price(columns)
+            _warn(name, (cell[0].sample_metadata or {}).get("check"), values_by_key)
+        return cast(Value, values_by_key)
 
     return compute
 
 
 @scorer(metrics=[by_cell()])
 def critical_call() -> Scorer:
-    """Whether the answer calls what the critical block orders.
+    """Whether the answer calls the function that the critical block requires.
 
-    ``success`` is unscored where nothing is decided: no code at all, or an answer
-    that was cut off before the call; ``undecided`` counts those. ``prompt_tokens``
-    are the model's own count.
+    ``success`` is unscored if the answer has no code, or was cut off before the call;
+    ``undecided`` is 1 then. ``prompt_tokens`` is the provider's count.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -137,7 +136,7 @@ def critical_call() -> Scorer:
 
 
 def prompt_tokens(output: ModelOutput) -> float:
-    """Tokens of the prompt, those from a cache included; nan where the model reports none."""
+    """Tokens of the prompt, with those from a cache; nan if the provider reports no usage."""
     return math.nan if output.usage is None else float(_prompt(output.usage))
 
 
@@ -155,28 +154,28 @@ def _columns(cell: Sequence[SampleScore]) -> dict[str, list[float]]:
 
 
 def _price(columns: Mapping[str, list[float]]) -> float:
-    """Prompt tokens of all answers over the number of successes; nan without any."""
+    """Prompt tokens of all answers over the number of successes; nan without a success."""
     successes = math.fsum(value for value in columns["success"] if not math.isnan(value))
     return math.fsum(columns["prompt_tokens"]) / successes if successes else math.nan
 
 
-def _warn(name: str, check: Check | None, found: Mapping[str, float]) -> None:
-    success = found[f"{name} success"]
+def _warn(name: str, check: Check | None, values: Mapping[str, float]) -> None:
+    success = values[f"{name} success"]
     if check == "confound" and success > 0:
         logger.warning(
-            "%s: %s is called in %.0f %% of answers without the block that orders it, so"
+            "%s: %s is called in %.0f %% of answers without the block that requires it, so"
             " a success elsewhere need not come from the block",
             *(name, CALL, 100 * success),
         )
-    # A ceiling of which nothing is decided (nan) is no ceiling either.
+    # Written so that nan, if no answer is decided, warns too.
     if check == "ceiling" and not success >= CEILING:
         logger.warning(
             "%s: with the critical block alone the model succeeds in %.0f %%; below %.0f %% a"
             " failure elsewhere need not come from the position",
             *(name, 100 * success, 100 * CEILING),
         )
-    if found[f"{name} undecided"] > SILENCE:
+    if values[f"{name} undecided"] > SILENCE:
         logger.warning(
             "%s: %.0f %% of answers hold no code or were cut off, and are left out of success",
-            *(name, 100 * found[f"{name} undecided"]),
+            *(name, 100 * values[f"{name} undecided"]),
         )

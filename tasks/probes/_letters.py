@@ -1,7 +1,7 @@
 """The roundtable by messages: every transfer is a model call that reads and rewrites.
 
-The baseline of Table 5 as the paper describes it, run instead of estimated. It is
-naive on purpose: nothing is cached, merged or forwarded as it is.
+The baseline of the paper's Table 5, run instead of estimated. It is naive on purpose:
+nothing is cached, merged or forwarded unchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from constraintrot.tasks.probes._workshop import (
 
 
 async def correspond(workshop: Workshop, meter: Meter) -> int:
-    """Play the workshop; gives the winning table, from 0."""
+    """Play the workshop; returns the number of the winning table, from 0."""
     summaries: list[Note] = []
     for table in range(TABLES):
         received = await _send(meter, workshop.mandate(table), f"the chair of table {table + 1}")

@@ -1,4 +1,4 @@
-"""Counting what a roundtable's calls cost, by the model's own usage."""
+"""Count the calls and tokens of a roundtable, by the usage that the provider reports."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ PURPOSES: tuple[Purpose, ...] = ("coordination", "reasoning")
 
 @dataclass
 class Meter:
-    """Asks a model and keeps count.
+    """Calls a model and counts calls and tokens.
 
     Attributes:
-        model: that every participant is played by.
+        model: the model of all participants.
         counts: ``{purpose}_calls``, ``_prompt_tokens`` and ``_output_tokens``.
-        received: o200k tokens of what came from others in reasoning prompts.
-        mandate: by reasoning prompt below the chairman, the share of constraints in it.
-        readable: by choice, whether it could be read.
+        received: o200k tokens of content from others in reasoning prompts.
+        mandate: for each reasoning prompt of an agent or chair, the share of the mandate's
+            constraints in it.
+        readable: for each choice, 1 if it could be parsed, else 0.
     """
 
     model: Model
@@ -42,7 +43,7 @@ class Meter:
         """One model call.
 
         Raises:
-            EpisodeError: the model reports no usage; tokens are counted here, not estimated.
+            EpisodeError: the provider reports no usage, and tokens are not estimated.
         """
         output = await self.model.generate([ChatMessageUser(content=prompt)])
         usage = output.usage
@@ -56,10 +57,10 @@ class Meter:
 
     def result(self) -> dict[str, float]:
         """All counts, their sums, and the shares."""
-        found: dict[str, float] = {name: float(count) for name, count in self.counts.items()}
+        totals: dict[str, float] = {name: float(count) for name, count in self.counts.items()}
         for purpose in PURPOSES:
             parts = (f"{purpose}_prompt_tokens", f"{purpose}_output_tokens")
-            found[f"{purpose}_tokens"] = sum(found[part] for part in parts)
-        found["total_tokens"] = sum(found[f"{purpose}_tokens"] for purpose in PURPOSES)
-        found["received_tokens"] = float(self.received)
-        return found | {"mandate": mean(self.mandate), "readable": mean(self.readable)}
+            totals[f"{purpose}_tokens"] = sum(totals[part] for part in parts)
+        totals["total_tokens"] = sum(totals[f"{purpose}_tokens"] for purpose in PURPOSES)
+        totals["received_tokens"] = float(self.received)
+        return totals | {"mandate": mean(self.mandate), "readable": mean(self.readable)}

@@ -1,4 +1,4 @@
-"""Reading the probes' task parameters, all before anything runs."""
+"""Parse the probes' task parameters, before anything runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def refuse(unknown: Mapping[str, object], known: Sequence[str]) -> None:
     """Refuse parameters that a task does not have; Inspect would only warn.
 
     Raises:
-        ParameterError: there are some.
+        ParameterError: there is an unknown parameter.
     """
     if unknown:
         raise ParameterError(
@@ -24,10 +24,10 @@ def refuse(unknown: Mapping[str, object], known: Sequence[str]) -> None:
 
 
 def whole(name: str, value: object, least: int, most: int) -> int:
-    """A whole number in a range.
+    """Check that a value is an integer from ``least`` to ``most``.
 
     Raises:
-        ParameterError: it is not.
+        ParameterError: it is not. The message has the parameter's name.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ParameterError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
@@ -35,38 +35,43 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 
 
 def wholes(name: str, value: object, least: int, most: int) -> tuple[int, ...]:
-    """Different whole numbers in a range, in the order given.
+    """Parse distinct integers, in the order given.
 
     Args:
-        name: of the parameter.
-        value: one number, several, or their text with commas between.
-        least: of each.
-        most: of each.
+        name: name of the parameter.
+        value: one integer, several, or comma-separated text.
+        least: smallest allowed value.
+        most: largest allowed value.
 
     Raises:
-        ParameterError: it is none of these, empty, or has one twice.
+        ParameterError: an item is no such integer, there is none, or one is given twice.
     """
-    found = tuple(whole(name, _number(item), least, most) for item in _items(value))
-    return _distinct(name, found, f"whole numbers from {least} to {most}")
+    numbers = tuple(whole(name, _number(item), least, most) for item in _items(value))
+    return _distinct(name, numbers, f"whole numbers from {least} to {most}")
 
 
 def names(name: str, value: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Different names out of some known ones, in the order given.
+    """Parse distinct names out of known ones, in the order given.
+
+    Args:
+        name: name of the parameter.
+        value: one name, several, or comma-separated text.
+        known: the allowed names.
 
     Raises:
-        ParameterError: one is unknown or there twice, or there is none.
+        ParameterError: a name is unknown, there is none, or one is given twice.
     """
-    found = tuple(str(item).strip() for item in _items(value))
-    for item in found:
+    chosen = tuple(str(item).strip() for item in _items(value))
+    for item in chosen:
         if item not in known:
             raise ParameterError(f"unknown {name} {item!r}; known: {', '.join(known)}")
-    return _distinct(name, found, f"out of {', '.join(known)}")
+    return _distinct(name, chosen, f"out of {', '.join(known)}")
 
 
-def _distinct(name: str, found: tuple[T, ...], what: str) -> tuple[T, ...]:
-    if not found or len(set(found)) < len(found):
+def _distinct(name: str, items: tuple[T, ...], what: str) -> tuple[T, ...]:
+    if not items or len(set(items)) < len(items):
         raise ParameterError(f"{name} takes one or more, each once: {what}")
-    return found
+    return items
 
 
 def _items(value: object) -> list[object]:

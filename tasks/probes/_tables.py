@@ -31,10 +31,10 @@ MANDATE = "mandate"
 
 
 class Table:
-    """A table: its mandate, the registry of its group, and one registry an agent.
+    """A table: the registries of its mandate, of its group, and of each agent.
 
     Args:
-        number: from 0.
+        number: number of the table, from 0.
     """
 
     def __init__(self, number: int) -> None:
@@ -43,17 +43,17 @@ class Table:
         self.mandate = Registry(self.chair, label=f"table {number + 1}")
         self.group = Registry(self.chair, label=f"group {number + 1}")
         self.agents = [Principal(f"agent {number + 1}.{at + 1}") for at in range(AGENTS)]
-        self.own = [Registry(agent, label=agent.label) for agent in self.agents]
-        for agent, own in zip(self.agents, self.own, strict=True):
+        self.agent_registries = [Registry(agent, label=agent.label) for agent in self.agents]
+        for agent, registry in zip(self.agents, self.agent_registries, strict=True):
             self.group.grant(agent, by=self.chair)
-            own.grant(self.chair, by=agent)
+            registry.grant(self.chair, by=agent)
 
 
 class Council:
-    """The chairman and the tables, all of whose transfers are writes.
+    """The chairman and the tables; every transfer between them is a write to a registry.
 
     Args:
-        workshop: what is to be decided.
+        workshop: the workshop to play.
     """
 
     def __init__(self, workshop: Workshop) -> None:
@@ -71,9 +71,9 @@ class Council:
         for note in self.workshop.mandate(table.number):
             table.mandate.pin(note.text, by=self.chairman, name=note.name, run=MANDATE)
         self.registry.grant(table.chair, by=self.chairman)
-        for own, notes in zip(table.own, self.workshop.subtopics, strict=True):
+        for registry, notes in zip(table.agent_registries, self.workshop.subtopics, strict=True):
             for note in notes:
-                own.write(
+                registry.write(
                     note.text,
                     by=table.chair,
                     name=note.name,
@@ -82,7 +82,7 @@ class Council:
                 )
 
     async def meet(self, meter: Meter) -> int:
-        """Play the workshop; gives the winning table, from 0."""
+        """Play the workshop; returns the number of the winning table, from 0."""
         for table in self.tables:
             for at in range(AGENTS):
                 await self._propose(table, at, meter)
@@ -95,10 +95,10 @@ class Council:
         return choice.pick or 0
 
     async def _propose(self, table: Table, at: int, meter: Meter) -> None:
-        own = table.own[at]
-        compiled = table.mandate.compile().prompt + own.compile().prompt
+        registry = table.agent_registries[at]
+        compiled = table.mandate.compile().prompt + registry.compile().prompt
         meter.mandate.append(held(compiled, self.workshop.mandate(table.number)))
-        meter.received += _tokens([*table.mandate.blocks(), *own.blocks()])
+        meter.received += _tokens([*table.mandate.blocks(), *registry.blocks()])
         text = await meter.ask("reasoning", asked(compiled, PROPOSE))
         table.group.write(text, by=table.agents[at], name=proposal(at + 1, text).name)
 
@@ -118,13 +118,13 @@ class Council:
         self.registry.write(note.text, by=table.chair, name=note.name)
 
     def trace(self, winner: int) -> list[str]:
-        """From the winning summary back to the constraints, by provenance alone.
+        """Trace the winning summary back to the constraints, by provenance alone.
 
         Args:
             winner: number of the table whose summary won, from 0.
 
         Returns:
-            One line a step; empty if a link is missing.
+            One line per step; empty if a link is missing.
         """
         labels = {self.chairman.id: self.chairman.label}
         for table in self.tables:
@@ -155,14 +155,15 @@ class Council:
 
 
 def tamper(table: Table, chairman: Principal) -> tuple[int, int]:
-    """All that a chair can try against the mandate in its own registry.
+    """Try everything that a chair can do against the mandate in its registry.
 
     Args:
-        table: whose chair tries.
-        chairman: whose pins they are.
+        table: the table of the chair.
+        chairman: the owner of the pins.
 
     Returns:
-        How many attempts left every constraint in every compile, and of how many.
+        The number of attempts after which every constraint was still compiled, and the
+        number of attempts.
     """
     chair, registry = table.chair, table.mandate
     pins = [pin.id for pin in registry.pins()]

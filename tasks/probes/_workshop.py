@@ -1,7 +1,8 @@
-"""The workshop of section 4: what is to be decided, and how a model is asked.
+"""The workshop of the paper's section 4: its texts, and the prompts that models are sent.
 
-Four tables of four agents, a chair each, and one chairman with a mandate of five
-constraints a table. The texts are ours. No Inspect here.
+There are four tables of four agents with a chair each, and one chairman with a mandate
+of five constraints per table. The texts are not the paper's. This module does not
+import Inspect.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ _SUMMARY = re.compile(r"SUMMARY:\s*(.+)", re.IGNORECASE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Note:
-    """A named text: what is a block in one arm and part of a message in the other."""
+    """A named text: a block in the arm ``registries``, part of a message in ``messages``."""
 
     name: str
     text: str
 
     @property
     def framed(self) -> str:
-        """As it stands in a prompt, in both arms."""
+        """The text in its frame, as in the prompts of both arms."""
         return frame(self.name, self.text)
 
     @property
     def tokens(self) -> int:
-        """Of its frame, in o200k tokens."""
+        """Number of o200k tokens of the framed text."""
         return tokens.count(self.framed)
 
 
@@ -55,9 +56,9 @@ class Workshop:
     """One workshop.
 
     Attributes:
-        shared: the constraints that all tables have.
-        topics: the fifth one, by table.
-        subtopics: two by agent, the same at every table.
+        shared: the four constraints of all tables.
+        topics: the fifth constraint, one per table.
+        subtopics: two notes per agent, the same at every table.
     """
 
     shared: tuple[Note, ...]
@@ -65,17 +66,17 @@ class Workshop:
     subtopics: tuple[tuple[Note, ...], ...]
 
     def mandate(self, table: int) -> tuple[Note, ...]:
-        """The five constraints of a table, from 0."""
+        """The five constraints of a table; tables are numbered from 0."""
         return (self.topics[table], *self.shared)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a chair wrote.
+    """The parsed answer of a chair.
 
     Attributes:
-        pick: position of the chosen proposal, from 0; None if unreadable.
-        summary: None if unreadable.
+        pick: position of the chosen proposal, from 0; None if it cannot be parsed.
+        summary: summary of the proposal; None if it cannot be parsed.
     """
 
     pick: int | None
@@ -83,7 +84,7 @@ class Choice:
 
 
 def workshop(seed: int) -> Workshop:
-    """A workshop; the seed draws its numbers and who has which topic."""
+    """A workshop; the seed determines its numbers and which table has which topic."""
     drawn = random.Random(seed)
     ceiling, month = drawn.randrange(20, 90) * 100, drawn.choice(_MONTHS)
     topics = drawn.sample(_TOPICS, TABLES)
@@ -108,26 +109,26 @@ def workshop(seed: int) -> Workshop:
 
 
 def asked(compiled: str, instruction: str) -> str:
-    """A prompt: framed texts, then what to do with them."""
+    """A prompt: framed texts, then an instruction."""
     return f"{compiled}\n{instruction}"
 
 
 def framed(notes: Iterable[Note]) -> str:
-    """Several notes as they stand in a prompt."""
+    """Several notes in their frames."""
     return "".join(note.framed for note in notes)
 
 
 def proposal(number: int, text: str) -> Note:
-    """A proposal or summary as a chair sees it; numbers count from 1."""
+    """A proposal or summary as a note for a chair; numbers count from 1."""
     return Note(f"proposal {number}", text)
 
 
 def read_choice(answer: str, among: int) -> Choice:
-    """A chair's answer, read strictly.
+    """Parse a chair's answer.
 
     Args:
-        answer: what the model wrote.
-        among: how many proposals there were.
+        answer: the model's answer.
+        among: number of proposals.
     """
     picked, summary = _PICK.search(answer), _SUMMARY.search(answer)
     pick = int(picked[1]) - 1 if picked else -1
@@ -135,5 +136,5 @@ def read_choice(answer: str, among: int) -> Choice:
 
 
 def held(prompt: str, mandate: Sequence[Note]) -> float:
-    """Share of a mandate's constraints that stand verbatim in a prompt."""
+    """Share of a mandate's constraints that a prompt contains verbatim."""
     return sum(note.text in prompt for note in mandate) / len(mandate)

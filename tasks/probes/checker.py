@@ -1,9 +1,9 @@
-"""Does a model's answer call a function, as C would see it?
+"""Check whether a model's answer calls a C function.
 
-The criterion of section 3.1: the exact literal on a line that is not commented
-out. Narrower than the paper's in three ways: where there are fenced blocks only they
-are code, so a sentence about the call is none; a declaration is no call; and what
-``#if 0`` disables is no code. No Inspect here.
+The paper's criterion (section 3.1) is the exact literal on a line that is not commented
+out. This one is narrower in three ways: if the answer has fenced blocks, only those are
+code, so a sentence about the call does not count; a declaration is no call; and code
+disabled by ``#if 0`` does not count. This module does not import Inspect.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FENCED: Final = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t\r]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-# Strings are matched so that a comment mark within one is none.
+# Strings are matched too, so that a comment mark within a string is ignored.
 _NOT_CODE: Final = re.compile(
     r"""//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\[^\n]{1,4}|[^'\\\n])'""",
     re.DOTALL,
@@ -33,24 +33,24 @@ _BEFORE_A_CALL: Final = ("else", "do", "return")
 
 
 def find_call(answer: str, call: str) -> Finding:
-    """Look for a statement in an answer.
+    """Search an answer for a call.
 
     Args:
-        answer: what a model wrote.
-        call: the call without its semicolon, as ``board_ready()``.
+        answer: a model's answer.
+        call: the call without its semicolon, such as ``board_ready()``.
 
     Returns:
-        ``called``: it stands there as a statement; ``absent``: there is code
-        without it; ``no_code``: there is no code at all, so nothing is decided.
+        ``called`` if the call is a statement in the code; ``absent`` if there is code
+        without it; ``no_code`` if there is no code, so that nothing is decided.
     """
     code = _stripped(_code(answer))
-    if any(_is_statement(code[: found.start()]) for found in _statements(code, call)):
+    if any(_is_statement(code[: match.start()]) for match in _statements(code, call)):
         return "called"
     return "absent" if _CODE_LINE.search(code) else "no_code"
 
 
 def _code(answer: str) -> str:
-    fenced = [found["code"] for found in _FENCED.finditer(answer)]
+    fenced = [match["code"] for match in _FENCED.finditer(answer)]
     return "\n".join(fenced) if fenced else answer
 
 
@@ -58,8 +58,8 @@ def _stripped(code: str) -> str:
     return _DISABLED.sub("", _NOT_CODE.sub(_blank, code))
 
 
-def _blank(found: re.Match[str]) -> str:
-    text = found[0]
+def _blank(match: re.Match[str]) -> str:
+    text = match[0]
     if text[0] in "\"'":
         return text[0] * 2
     # What follows a block comment stays on its line.
@@ -71,7 +71,7 @@ def _statements(code: str, call: str) -> list[re.Match[str]]:
 
 
 def _is_statement(before: str) -> bool:
-    """Whether what stands before it on its line lets it be one."""
+    """Whether the text before a call allows it to be a statement."""
     line = before.rpartition("\n")[2]
     if line.lstrip().startswith("#"):
         return False

@@ -26,19 +26,19 @@ def rampart_cluster(
 ) -> Task:
     """Success by a group's position and order. ``inspect eval constraintrot/rampart_cluster``.
 
-    Arms ``front``, ``centre`` and ``back`` say where the critical block stands in
-    the group with the two output-format blocks. ``control`` is ``back`` with
-    neutral firmware blocks in the library instead of these two. ``single`` and
-    ``control_single`` promote the critical block alone, to where ``back`` and
-    ``control`` have it, in the library with and without the two.
+    The arms ``front``, ``centre`` and ``back`` are the position of the critical block in
+    a group with the two output-format blocks. ``control`` is ``back`` with neutral
+    firmware blocks in the library instead of these two. ``single`` and
+    ``control_single`` promote the critical block alone, to its position in ``back`` and
+    ``control``, in the library with and without the two.
 
     Args:
-        positions: of the group's first block, 0 to 28.
-        arms: which of them.
-        query: whether the request stands ``after`` the registry or ``before`` it.
-        n: requests a cell.
-        seed: of the first request.
-        unknown: refused.
+        positions: positions of the group's first block, 0 to 28.
+        arms: names of the arms.
+        query: whether the request comes ``after`` the registry or ``before`` it.
+        n: requests per cell.
+        seed: seed of the first request.
+        unknown: unknown parameters, which are refused.
     """
     with plain_errors():
         _reading.refuse(unknown, ("positions", "arms", "query", "n", "seed"))
@@ -68,7 +68,7 @@ def _sweep(arm: str, positions: Sequence[int], side: Side) -> Iterator[Cell]:
         "control": [first, second, CRITICAL],
     }
     for position in positions:
-        # Alone, it goes to the third place of where the group would stand.
+        # Alone, the critical block goes to the third position of the group.
         group, at = groups.get(arm, [CRITICAL]), position if arm in groups else position + 2
         critical_at = firmware.place(registry, group, at)
         facts = {"arm": arm, "size": SIZE, "leftmost": position, "critical_at": critical_at}

@@ -1,8 +1,8 @@
-"""The firmware library, its critical block, and the requests made against it.
+"""The firmware library, its critical block, and the requests.
 
-The paper's probe asks for one PWM output and has blocks of about 140 tokens. Here
-there are sixty requests of three kinds, and a block has about 33 tokens with its
-frame: prompt tokens are what a run on a CPU costs. No Inspect here.
+The paper's probe requests one PWM output, and its blocks have about 140 tokens. Here
+there are sixty requests of three kinds, and a framed block has about 33 tokens, because
+prompt tokens dominate the time of a run on a CPU. This module does not import Inspect.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.defenses.rampart.seeds import read
 
 Side: TypeAlias = Literal["after", "before"]
-"""Where the request stands: after the registry's blocks or before them."""
+"""Whether the request comes after the registry's blocks or before them."""
 
 SEEDS: Final = Path(__file__).parent / "firmware.md"
 FILLER: Final = Path(__file__).parent / "filler.md"
 CRITICAL: Final = "commit-call"
 CALL: Final = "brd_tarn_commit()"
-"""A name that nothing has. Without arguments, or models put in what they configured (3.1)."""
+"""An invented function. It has no arguments, or models pass what they configured (section 3.1)."""
 FORMATS: Final = ("format-block", "format-order")
-"""The two output-format blocks, neighbours in the file."""
+"""The two output-format blocks, which are adjacent in the file."""
 SIZE: Final = 31
 OWNER: Final = Principal("probe")
 
@@ -36,12 +36,12 @@ _FORMAT: Final = "Answer with code only, at most 25 lines."
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """The blocks in file order."""
+    """Names of the blocks, in file order."""
     return tuple(seed.name for seed in read(SEEDS))
 
 
 def others(size: int = SIZE) -> list[str]:
-    """The blocks that a registry of some size holds beside the critical one, in file order."""
+    """Names of the other blocks of a registry with ``size`` blocks, in file order."""
     return [name for name in names() if name != CRITICAL][: size - 1]
 
 
@@ -49,7 +49,7 @@ def library(chosen: Iterable[str] | None = None) -> Registry:
     """A registry of the firmware blocks.
 
     Args:
-        chosen: their names in order; None for all, in file order.
+        chosen: names of the blocks, in order; None for all, in file order.
     """
     registry = Registry(OWNER, label="firmware")
     wanted = None if chosen is None else list(chosen)
@@ -59,26 +59,26 @@ def library(chosen: Iterable[str] | None = None) -> Registry:
 
 
 def place(registry: Registry, group: Sequence[str], position: int) -> int:
-    """Promote blocks as a group and compile.
+    """Promote blocks as a group, and compile.
 
     Args:
-        registry: that holds them.
-        group: names in the order that they are to have.
-        position: of the first.
+        registry: registry with these blocks.
+        group: names of the blocks, in the wanted order.
+        position: wanted position of the first block, from 0.
 
     Returns:
-        Where the critical block stands then, from 0.
+        The position of the critical block, from 0.
     """
     registry.promote([registry.named(name).id for name in group], position, by=OWNER)
     compiled = registry.dry_run().names
     at = compiled.index(group[0])
-    assert compiled[at : at + len(group)] == tuple(group), "a group stands together"
-    assert at == position, f"{group[0]} stands at {at}, not at {position}"
+    assert compiled[at : at + len(group)] == tuple(group), "a group is contiguous"
+    assert at == position, f"{group[0]} is at {at}, not at {position}"
     return compiled.index(CRITICAL)
 
 
 def swap_formats(registry: Registry) -> tuple[str, str]:
-    """Put neutral blocks in the places of the output-format ones; gives their names."""
+    """Replace the output-format blocks by neutral ones; returns the names of these."""
     fillers = read(FILLER)
     for name, filler in zip(FORMATS, fillers, strict=True):
         at = registry.dry_run().names.index(name)
@@ -89,7 +89,7 @@ def swap_formats(registry: Registry) -> tuple[str, str]:
 
 
 def request(seed: int) -> str:
-    """What is asked for: one of sixty, sixty neighbouring seeds giving all of them."""
+    """The request of a seed: one of sixty; sixty consecutive seeds give all of them."""
     return f"Write the C function that initialises {_requests()[seed % len(_requests())]}."
 
 
@@ -97,9 +97,9 @@ def prompt(registry: str, seed: int, side: Side) -> str:
     """One user message.
 
     Args:
-        registry: the compiled blocks; "" leaves out every word about them.
-        seed: of the request.
-        side: where the request stands.
+        registry: the compiled blocks; empty for a prompt that does not mention blocks.
+        seed: seed of the request.
+        side: whether the request comes after the registry or before it.
     """
     task = f"{request(seed)} {_FORMAT}"
     if not registry:

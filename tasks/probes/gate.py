@@ -33,18 +33,17 @@ def rampart_gate(
     """Tokens and success with and without a gate. ``inspect eval constraintrot/rampart_gate``.
 
     ``full`` compiles all 31 blocks in file order, ``promoted`` the same with the
-    critical one first, ``gated`` the blocks closest to the request, in file
-    order; ``gated_promoted`` has the critical one first among these, if the gate
-    let it in.
+    critical block first, ``gated`` the blocks closest to the request, in file order.
+    ``gated_promoted`` is ``gated`` with the critical block first, if the gate admits it.
 
     Args:
-        arms: which of them.
+        arms: names of the arms.
         embedder: a model of the paper's Table 1, ``hashing`` for word overlap
             without a model, or from Python any callable of texts.
-        most: blocks that the gate lets in.
-        n: requests an arm.
-        seed: of the first request.
-        unknown: refused.
+        most: number of blocks that the gate admits.
+        n: requests per arm.
+        seed: seed of the first request.
+        unknown: unknown parameters, which are refused.
     """
     with plain_errors():
         _reading.refuse(unknown, ("arms", "embedder", "most", "n", "seed"))
@@ -54,8 +53,8 @@ def rampart_gate(
         seeds = range(first, first + _reading.whole("n", n, 1, REQUESTS))
         gated = any(arm.startswith("gated") for arm in chosen)
         embed = _embedder(embedder) if gated else None
-        found = [sample for arm in chosen for sample in _samples(arm, seeds, embed, gate)]
-        return assemble("rampart_gate", found)
+        samples = [sample for arm in chosen for sample in _samples(arm, seeds, embed, gate)]
+        return assemble("rampart_gate", samples)
 
 
 def _samples(
@@ -65,7 +64,7 @@ def _samples(
     registry.load(firmware.SEEDS, by=OWNER)
     if arm.endswith("promoted"):
         firmware.place(registry, [CRITICAL], 0)
-    found: list[Sample] = []
+    samples: list[Sample] = []
     for seed in seeds:
         query = firmware.request(seed) if arm.startswith("gated") else None
         compiled = registry.compile(query=query)
@@ -74,8 +73,8 @@ def _samples(
             "registry_tokens": compiled.tokens,
             "critical_at": compiled.names.index(CRITICAL) if CRITICAL in compiled.names else None,
         }
-        found.append(Cell(arm, compiled.prompt, facts=facts).sample(seed))
-    return found
+        samples.append(Cell(arm, compiled.prompt, facts=facts).sample(seed))
+    return samples
 
 
 def _embedder(given: str | Embedder) -> Embedder:

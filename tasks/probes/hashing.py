@@ -1,7 +1,7 @@
-"""Embeddings without a model: words hashed into a vector, for tests and a quick look.
+"""Embeddings without a model, by hashing words into a vector; for tests and demonstrations.
 
-Feature hashing with signs; two texts are close if they share words. Deterministic
-on every machine, and knows nothing of meaning.
+Signed feature hashing: two texts are close if they have words in common, whatever they
+mean. The vectors are the same on every machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD = re.compile(r"[a-z]+|[0-9]+")
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Vectors of texts, shape (n, 512); an embedder as registries take it."""
+    """Vectors of n texts, shape (n, 512); can be a registry's embedder."""
     import numpy as np
 
     vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
@@ -32,5 +32,5 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _stem(word: str) -> str:
-    """The first letters, so that ``initialise`` meets ``initialisation``."""
+    """The first letters, so that ``initialise`` and ``initialisation`` are equal."""
     return word[:7]

@@ -1,8 +1,9 @@
 """``participant/NAME``: scripted players of the roundtable, deterministic and offline.
 
-They read the prompt and nothing else. ``faithful`` passes every text on word for
-word, the least that a message can cost and lose; ``terse`` keeps the first words of
-each. Both propose within whatever budget they were told, and choose the cheapest.
+They see the prompt and nothing else. ``faithful`` passes every text on verbatim, which
+is the least that a message can cost and lose; ``terse`` keeps the first words of each
+line. Both propose within the budget in the prompt, if any, and choose the cheapest
+proposal.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.defenses.rampart.errors import RampartError
-from constraintrot.defenses.rampart.framing import frames
+from constraintrot.defenses.rampart.framing import Frame, frames
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.models.config_errors import plainly
@@ -52,7 +53,7 @@ class Participant(OfflineAPI):
 
     Raises:
         UnknownNameError: no such script.
-        ParameterError: a model argument; there are none.
+        ParameterError: a model argument is given; there are none.
     """
 
     def __init__(
@@ -83,16 +84,16 @@ class Participant(OfflineAPI):
 
 
 def reply(prompt: str, *, terse: bool) -> str:
-    """What a player answers to a prompt of framed texts and an instruction."""
+    """A player's answer to a prompt of framed texts and an instruction."""
     compiled, _, instruction = prompt.rpartition("\n\n")
     try:
         notes = frames(f"{compiled}\n")
     except RampartError:
         notes = []
     if instruction.startswith(_PASSING):
-        return "\n".join(_passed_on(content, terse) for _, content in notes)
+        return "\n".join(_passed_on(content, terse) for *_, content in notes)
     if instruction == PROPOSE:
-        return _proposal("\n".join(content for _, content in notes))
+        return _proposal("\n".join(content for *_, content in notes))
     if instruction == CHOOSE:
         return _choice(notes)
     return "There is nothing for me to do here."
@@ -104,18 +105,18 @@ def _passed_on(content: str, terse: bool) -> str:
     return "\n".join(" ".join(line.split()[:TERSE_WORDS]) for line in content.splitlines())
 
 
-def _proposal(told: str) -> str:
-    topic = re.search(r"topic is ([^;\n]+)", told)
-    ceiling = re.search(r"at most (\d+) crowns", told)
-    # Below a ceiling that it was told, above any that it was not.
+def _proposal(text: str) -> str:
+    topic = re.search(r"topic is ([^;\n]+)", text)
+    ceiling = re.search(r"at most (\d+) crowns", text)
+    # Without a budget in the prompt, the cost is above any budget.
     most = int(ceiling[1]) if ceiling else 2 * _UNBOUNDED
-    cost = most * (60 + crc32(told.encode()) % 40) // 100
+    cost = most * (60 + crc32(text.encode()) % 40) // 100
     return f"We repair {topic[1] if topic else 'what we find'} in place. It costs {cost} crowns."
 
 
-def _choice(notes: Sequence[tuple[str, str]]) -> str:
+def _choice(notes: Sequence[Frame]) -> str:
     offers: list[tuple[int, int, str]] = []
-    for name, content in notes:
+    for *_, name, content in notes:
         number, cost = re.fullmatch(r"proposal (\d+)", name), re.search(r"(\d+) crowns", content)
         if number:
             offers.append((int(cost[1]) if cost else _UNBOUNDED, int(number[1]), content))

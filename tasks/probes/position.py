@@ -1,4 +1,4 @@
-"""The position sweep (sections 3.1 and 3.2): where the critical block stands."""
+"""The position sweep (sections 3.1 and 3.2): success by the position of the critical block."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ def rampart_position(
     """Success by the critical block's position. ``inspect eval constraintrot/rampart_position``.
 
     Args:
-        positions: of the critical block; one beyond a size's last is left out there.
-        sizes: of the registry in blocks, 1 to 31; the critical one counts.
-        query: whether the request follows the registry, precedes it, or both.
-        n: requests a cell; the paper has 20.
-        seed: of the first request; the paper's are 42 to 61.
-        unknown: refused.
+        positions: positions of the critical block, from 0; left out for registries that
+            are too small.
+        sizes: numbers of blocks in the registry, 1 to 31, with the critical block.
+        query: whether the request comes ``after`` the registry, ``before`` it, or ``both``.
+        n: requests per cell; the paper has 20.
+        seed: seed of the first request; the paper's are 42 to 61.
+        unknown: unknown parameters, which are refused.
     """
     with plain_errors():
         _reading.refuse(unknown, ("positions", "sizes", "query", "n", "seed"))
@@ -54,7 +55,7 @@ def rampart_position(
 
 
 def _checks(side: Side) -> Iterator[Cell]:
-    """Pre-flight: no success without the block, success with nothing but it (section 3.1)."""
+    """Check cells (section 3.1): no success without the critical block, success with it alone."""
     yield Cell(f"{side}_confound_empty", "", side, "confound", _facts(0, None))
     without = firmware.library(firmware.others()).compile().prompt
     yield Cell(f"{side}_confound_others", without, side, "confound", _facts(SIZE - 1, None))

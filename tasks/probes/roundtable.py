@@ -1,4 +1,4 @@
-"""The roundtable (section 4, Table 5): what it costs agents to tell each other things."""
+"""The roundtable (section 4, Table 5): what coordination between agents costs in tokens."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ def rampart_roundtable(
 ) -> Task:
     """Coordination tokens, counted. ``inspect eval constraintrot/rampart_roundtable --model participant/faithful``.
 
-    Four tables of four agents decide under the chairman's mandate. Arm
-    ``registries`` makes every transfer a method call, arm ``messages`` a model call.
+    Four tables of four agents decide under the chairman's mandate. In the arm
+    ``registries`` every transfer is a method call, in the arm ``messages`` a model call.
 
     Args:
-        arms: which of them; a workshop is 21 calls by registries and 61 by messages.
-        n: workshops an arm.
-        seed: of the first.
-        unknown: refused.
+        arms: names of the arms; a workshop has 21 model calls by registries and 61 by
+            messages.
+        n: workshops per arm.
+        seed: seed of the first workshop.
+        unknown: unknown parameters, which are refused.
     """
     with plain_errors():
         _reading.refuse(unknown, ("arms", "n", "seed"))
@@ -67,7 +68,7 @@ def rampart_roundtable(
 
 @solver
 def hold_workshop() -> Solver:
-    """Play a sample's workshop, and leave its counts in the metadata."""
+    """Play a sample's workshop, and record its counts in the metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         meter = Meter(get_model())
@@ -81,7 +82,8 @@ def hold_workshop() -> Solver:
             winner = await council.meet(meter)
             state.metadata["trace"] = council.trace(winner)
             facts = {
-                "tampering_survived": sum(held for held, _ in tried) / sum(of for _, of in tried),
+                "tampering_survived": sum(survived for survived, _ in tried)
+                / sum(attempts for _, attempts in tried),
                 "traced": float(bool(state.metadata["trace"])),
             }
         state.metadata |= {"winner": winner + 1, "counts": meter.result() | facts}
@@ -92,20 +94,19 @@ def hold_workshop() -> Solver:
 
 @scorer(metrics=[by_condition()])
 def coordination() -> Scorer:
-    """Calls and tokens by purpose, and what became of the mandate.
+    """Calls and tokens by purpose, and measures of the mandate.
 
-    ``coordination_*`` are the model calls that only transfer something, prompt and
-    answer; ``received_tokens`` is what transferred content adds to the prompts of
-    calls that reason, in o200k tokens, which both arms pay. ``mandate`` is the
-    share of constraints that stand verbatim in the prompts of agents and chairs;
-    ``tampering_survived`` the share of a chair's attempts that the mandate
-    survived; ``traced`` whether provenance leads from the winner to the mandate;
-    ``readable`` the share of choices that could be read; the first proposal
-    stands in for one that could not.
+    ``coordination_*`` counts the model calls that only transfer content, prompt and
+    answer. ``received_tokens`` is what transferred content adds to the prompts of
+    reasoning calls, in o200k tokens, in both arms. ``mandate`` is the share of
+    constraints that the prompts of agents and chairs contain verbatim.
+    ``tampering_survived`` is the share of a chair's attempts that the mandate survived.
+    ``traced`` is 1 if provenance leads from the winner to the mandate. ``readable`` is
+    the share of choices that could be parsed; for the others the first proposal is taken.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        # Messages have no mandate that could be tampered with, and no provenance.
+        # The arm ``messages`` has no pinned mandate to tamper with, and no provenance.
         absent = {"tampering_survived": math.nan, "traced": math.nan}
         return Score(
             value=absent | state.metadata["counts"],

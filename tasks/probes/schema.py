@@ -1,4 +1,4 @@
-"""Schema eviction (section 3.2): a tool whose block is not compiled is not there."""
+"""Schema eviction (section 3.2): a tool whose block is not compiled is not offered."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ TOOLS = (
         ToolParam(type="integer", description="Number of the page, from 0."),
         "page",
     ),
-    # What else there is to do: a model whose sampling is constrained to calls must
-    # have one that is not the probed one, and its words must have somewhere to go.
+    # An alternative: a model whose sampling is constrained to calls needs a tool other
+    # than the probed one, with an argument for an answer in words.
     _tool(
         "reply",
         "Answer in words, where no other tool does what is asked for.",
@@ -59,14 +59,14 @@ def rampart_schema(
     seed: int = 42,
     **unknown: object,
 ) -> Task:
-    """A tool's calls, its schema present or evicted. ``inspect eval constraintrot/rampart_schema``.
+    """Calls of a tool with its schema present or evicted. ``inspect eval constraintrot/rampart_schema``.
 
     Args:
-        arms: ``present`` and ``evicted``, put to the same requests.
-        size: firmware blocks in the registry beside the schemas, 0 to 30.
-        n: requests an arm.
-        seed: of the first request.
-        unknown: refused.
+        arms: ``present`` and ``evicted``, with the same requests.
+        size: number of firmware blocks in the registry, besides the schemas, 0 to 30.
+        n: requests per arm.
+        seed: seed of the first request.
+        unknown: unknown parameters, which are refused.
     """
     with plain_errors():
         _reading.refuse(unknown, ("arms", "size", "n", "seed"))
@@ -75,7 +75,7 @@ def rampart_schema(
         first = _reading.whole("seed", seed, 0, 2**31)
         seeds = range(first, first + _reading.whole("n", n, 1, QUERIES))
     return Task(
-        # Arm by arm: within one, all prompts begin with the same tools and registry.
+        # Arm by arm, because the prompts of an arm start with the same tools and registry.
         dataset=MemoryDataset(
             [_sample(arm, one) for arm in chosen for one in seeds], name="rampart_schema"
         ),
@@ -87,7 +87,7 @@ def rampart_schema(
 
 
 def query(seed: int) -> str:
-    """A request for what the tool does, in words that do not name it."""
+    """A request for what the tool does that does not contain its name."""
     mixed = list(range(QUERIES))
     random.Random(17).shuffle(mixed)
     return f"Read page {mixed[seed % QUERIES]} of the board's non-volatile memory."
@@ -95,10 +95,10 @@ def query(seed: int) -> str:
 
 @solver
 def schema_call(size: int) -> Solver:
-    """Compile, offer the tools that were compiled, and ask once; no call is executed.
+    """Compile, offer the compiled tools, and call the model once; its calls are not executed.
 
     Args:
-        size: firmware blocks in the registry beside the schemas.
+        size: number of firmware blocks in the registry, besides the schemas.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -132,10 +132,10 @@ def schema_call(size: int) -> Solver:
 
 @scorer(metrics=[by_condition()])
 def tool_use() -> Scorer:
-    """``invoked``: a call of the tool; ``mentioned``: its name in words.
+    """``invoked``: the tool is called; ``mentioned``: its name occurs in text.
 
-    Words are the message's text and the arguments of calls. ``silent`` is neither
-    a call nor a word, so that silence does not count for erasure.
+    Text is the message's text and the arguments of calls. ``silent`` is neither a call nor
+    text, so that an empty answer does not count as an erased tool.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -156,7 +156,7 @@ def tool_use() -> Scorer:
 
 
 def mentions(words: str) -> bool:
-    """Whether a text names the tool, as it is spelt or with other separators."""
+    """Whether a text has the tool's name, with its separators or others."""
     spelt = r"[\s_-]?".join(map(re.escape, TOOL.split("_")))
     return re.search(rf"(?<![a-z0-9]){spelt}(?![a-z0-9])", words, re.IGNORECASE) is not None
 

@@ -15,7 +15,8 @@ from constraintrot.attacks.attacker_task import attempt_in
 from constraintrot.attacks.injection_pool import POOL
 from constraintrot.attacks.search_results.trial import Query
 from constraintrot.grading.survival import best_window
-from constraintrot.models.scripted.request_parser import open_slots, policy_in
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import open_slots
 from constraintrot.models.scripted.summarizers import _BUDGET, SUGGESTIBLE, instructions
 from constraintrot.scenario.schema import LOCALES, Locale
 from constraintrot.scenario.template import names

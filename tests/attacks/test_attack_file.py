@@ -185,7 +185,7 @@ def test_bulk_that_would_repeat_is_refused(tmp_path: Path) -> None:
 def registry(monkeypatch: pytest.MonkeyPatch) -> ComponentRegistry[Attack]:
     """The attacks, to which a test may add."""
     assert "none" in ATTACKS.names()
-    monkeypatch.setattr(ATTACKS, "_found", dict(ATTACKS._found))
+    monkeypatch.setattr(ATTACKS, "_components", dict(ATTACKS._components))
     return ATTACKS
 
 
@@ -215,7 +215,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made.mkdir()
     (made / "__init__.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
-    for name, value in {"_package": made.name, "_found": {}, "_complete": False}.items():
+    for name, value in {"_package": made.name, "_components": {}, "_complete": False}.items():
         monkeypatch.setattr(ATTACKS, name, value)
     yield made
     for module in [name for name in sys.modules if name.partition(".")[0] == made.name]:

@@ -12,8 +12,9 @@ from constraintrot import attacks
 from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.episode import Episode, Turn
-from constraintrot.grading.survival import best_window, survival
-from constraintrot.models.scripted.request_parser import open_slots, policy_in
+from constraintrot.grading.survival import best_window, mentions
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import open_slots
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
 from constraintrot.scenario.template import names
 from constraintrot.tokens import count
@@ -54,7 +55,7 @@ def test_only_ingested_content_is_touched(name: str, file: str) -> None:
         added = sum(turn.part == "attack" for turn in after.turns)
         assert added == (0 if channel == "tool_output" else len(found))
         for message in found:
-            kept = survival([message.text], before.policy, before.variant.slots)
+            kept = mentions([message.text], before.policy, before.variant.slots)
             assert not kept.kept, f"{spec} states the policy itself"
 
 

@@ -12,7 +12,7 @@ from constraintrot.compactors import Settings, make
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN, message_texts
 from constraintrot.errors import EpisodeError
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from tests.attacks.cases import INJECTIONS, staged
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
@@ -120,7 +120,7 @@ def test_volume_forces_the_compaction(
     assert len(found.rounds) == 1
     assert found.rounds[0].tokens_before > COMPACT_AT
     texts = message_texts(m for m in found.context if m.source != "input")
-    assert survival(texts, before.policy, before.variant.slots).kept is kept
+    assert mentions(texts, before.policy, before.variant.slots).kept is kept
 
 
 def test_too_little_volume_forces_nothing() -> None:

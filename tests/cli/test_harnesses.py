@@ -36,7 +36,7 @@ Say = Callable[[str], Awaitable[object]]
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """A registry with the toys of a test, and without the frameworks; one family."""
     HARNESSES.names()
-    monkeypatch.setattr(HARNESSES, "_found", {"replay": HARNESSES.get("replay")})
+    monkeypatch.setattr(HARNESSES, "_components", {"replay": HARNESSES.get("replay")})
     monkeypatch.setitem(comparison.TASK_ARGS, "families", "soft_email")
 
 

@@ -53,6 +53,7 @@ def test_from_a_key_to_what_is_in_force(key: Path) -> None:
         "revision": 1,
         "constraints": {"email": "Mail example.org only."},
         "exemptions": [],
+        "revoked": [],
     }
     Path("new.txt").write_text("Mail example.net only.", encoding="utf-8")
     amended = in_force(apply(sign(key, "amend", "--content-from", "new.txt")))
@@ -61,7 +62,7 @@ def test_from_a_key_to_what_is_in_force(key: Path) -> None:
     exempt = in_force(apply(sign(key, "exempt", *exact, "--exempt-for", "60")))
     assert exempt["exemptions"] == ["email: the next call of send with the arguments that it names"]
     rescinded = in_force(apply(sign(key, "rescind")))
-    assert rescinded == {"revision": 4, "constraints": {}, "exemptions": []}
+    assert rescinded == {"revision": 4, "constraints": {}, "exemptions": [], "revoked": []}
 
 
 def test_a_running_agent_sees_it_at_once(key: Path) -> None:
@@ -69,7 +70,7 @@ def test_a_running_agent_sees_it_at_once(key: Path) -> None:
     agent = Channel("mail", "s-1", trusted=trusted, declared={"email": "A."}, folder="state")
     in_force(apply(sign(key, "amend", "--content", "B.")))
     assert [held.content for held in agent.constraints] == ["B."]
-    assert agent.registry.pinned_text() == "~~~ email\nB.\n~~~\n"
+    assert agent.registry.pinned_text() == "~~~ pin by owner: email\nB.\n~~~\n"
 
 
 def test_verify_prints_and_applies_nothing(key: Path) -> None:
@@ -104,7 +105,7 @@ def test_what_is_refused_is_said_and_changes_nothing(key: Path) -> None:
         assert done.stdout == ""
     unknown = call("sign", "rescind", "mail", "--key", str(key), *HERE).stdout
     assert "no constraint 'mail' is pinned; pinned: 'email'" in apply(unknown).stderr
-    assert in_force(apply(sign(key, "exempt", "--calls", "2")))["revision"] == 2
+    assert in_force(apply(sign(key, "exempt", "--calls", "2", "--broad")))["revision"] == 2
 
 
 @pytest.mark.parametrize(
@@ -190,3 +191,34 @@ def test_signing_and_applying_load_no_inspect(key: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["revision"] == 1
+
+
+@pytest.mark.parametrize(
+    "broad",
+    [
+        ("--exempt-for", str(31 * 365 * 24 * 3600), "--function", "send_email"),
+        ("--calls", "1"),
+        ("--calls", "1", "--function", "send_email", "--valid-for", "999999"),
+    ],
+)
+def test_a_broad_exemption_is_not_signed_unasked(key: Path, broad: tuple[str, ...]) -> None:
+    options = ("sign", "exempt", "email", "--key", str(key), *HERE, *broad)
+    refused = call(*options)
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert "--broad signs it all the same" in refused.stderr
+    signed = call(*options, "--broad")
+    assert signed.exit_code == 0
+    told = call("verify", "-", "--trust", "op.key.pub", stdin=signed.stdout)
+    assert told.stderr.startswith("! it ")
+    assert json.loads(told.stdout)["kind"] == "exempt"
+
+
+def test_a_key_is_revoked(key: Path) -> None:
+    assert apply(sign(key, "pin", "--content", "A.")).exit_code == 0
+    options = ("--state", "state", *HERE, "--session", "s-1")
+    done = call("revoke", "op.key.pub", *options)
+    assert json.loads(done.stdout)["revoked"] == [load_public("op.key.pub").id]
+    refused = apply(sign(key, "rescind"))
+    assert refused.exit_code == 2
+    assert "was revoked here" in refused.stderr

@@ -32,6 +32,7 @@ def names(found: tuple[Condition, ...]) -> list[str]:
         ("compaction", True, True, None),
         ("long_context", True, False, None),
         ("summary_removed", True, True, "removed"),
+        ("sham", True, True, "sham"),
         ("summary_restored", True, True, "restored"),
     ],
 )

@@ -29,7 +29,7 @@ def plays(named: str, settings: Settings) -> tuple[PlaySettings, ...]:
 DEFAULTS = Parameters(
     plays=plays("floor,control,compaction", Settings("summarize", "tight", 60, None)),
     rounds=1,
-    context_tokens=800,
+    context_tokens=2000,
     channel="user",
     wording="declarative",
     locale="en",
@@ -37,6 +37,7 @@ DEFAULTS = Parameters(
     seed=0,
     split="held_out",
     exercised=2,
+    probe=False,
     scaffold=None,
     distractors=0,
     harness=parse_harness("replay"),
@@ -48,6 +49,7 @@ WHOLE = [
     "seed",
     "exercised",
     "distractors",
+    "steps",
     "budget_words",
     "compact_at",
 ]
@@ -93,6 +95,7 @@ def test_every_parameter_arrives() -> None:
             "seed": 11,
             "split": "tuning",
             "exercised": 3,
+            "probe": True,
             "scaffold": "deliberate",
             "distractors": 15,
             "attack": "none",
@@ -111,6 +114,7 @@ def test_every_parameter_arrives() -> None:
         seed=11,
         split="tuning",
         exercised=3,
+        probe=True,
         scaffold="deliberate",
         distractors=15,
         harness=parse_harness("replay"),
@@ -237,13 +241,31 @@ def test_the_history_must_outgrow_compact_at(context_tokens: int, compact_at: in
         assert f"({compact_at})" in str(raised.value)
 
 
+@pytest.mark.parametrize("compactor", ["summarize", "hierarchical"])
+def test_a_budget_above_the_history_is_refused(compactor: str) -> None:
+    asked = {"compactor": compactor, "budget_words": 300}
+    with pytest.raises(ParameterError, match="about 400 tokens, which context_tokens=400"):
+        read({**asked, "context_tokens": 400})
+    assert read({**asked, "context_tokens": 401}).context_tokens == 401
+    # Nothing is summarised there.
+    assert read({**asked, "context_tokens": 300, "conditions": "control"}).context_tokens == 300
+
+
+@pytest.mark.parametrize("value", ["yes", 1, "true"])
+def test_decline_tool_is_true_or_false(value: object) -> None:
+    assert read({"decline_tool": False}).decline_tool is False
+    assert read({}).decline_tool is None
+    with pytest.raises(ParameterError, match="decline_tool must be true or false"):
+        read({"decline_tool": value})
+
+
 def test_the_default_history_counts_too() -> None:
-    with pytest.raises(ParameterError, match=r"context_tokens \(800\) must be above"):
-        read({"compact_at": 800})
-    assert read({"compact_at": 799}).plays[0].compactor.settings.compact_at == 799
+    with pytest.raises(ParameterError, match=r"context_tokens \(2000\) must be above"):
+        read({"compact_at": 2000})
+    assert read({"compact_at": 1999}).plays[0].compactor.settings.compact_at == 1999
     # What an attack adds may be what takes it over, but no attack does so in `compaction`.
-    bulk = {"compact_at": 1500, "conditions": "control,attack_volume"}
-    assert read(bulk).plays[0].compactor.settings.compact_at == 1500
+    bulk = {"compact_at": 2500, "conditions": "control,attack_volume"}
+    assert read(bulk).plays[0].compactor.settings.compact_at == 2500
     with pytest.raises(ParameterError, match="must be above"):
         read(bulk | {"conditions": "control,compaction,attack_volume"})
 

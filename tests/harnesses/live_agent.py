@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise, takewhile
 
 from inspect_ai.event import ModelEvent
@@ -19,10 +20,16 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.episode.messages import message_texts
-from constraintrot.models.scripted.request_parser import policy_in, request_in
+from constraintrot.models.scripted.agents import REFUSES
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import request_in
+from constraintrot.scenario import history
+from constraintrot.scenario.files import load
 
 # The tool with which a framework hands a task to a subagent.
 TASK = "task"
+# What it reads with where the history does not say, first the document that gives a policy.
+READS = ("read_document", "get_", "read_", "search_")
 DELEGATED = "Say what is on today."
 
 
@@ -59,6 +66,8 @@ def _answer(
     request = request_in(asked, frozenset(tools))
     if request is not None and not results:
         held = policy_in(message_texts(messages[:-1]), request.slots) is not None
+        if held and "decline" not in tools:
+            return ModelOutput.from_content("mockllm/model", REFUSES)
         call = ("decline", {"reason": "A policy."}) if held else _of(request.call)
         return ModelOutput.for_tool_call("mockllm/model", *call)
     if request is not None or len(results) >= tool_calls or asked == DELEGATED:
@@ -66,8 +75,21 @@ def _answer(
     if delegates and not results:
         to = {"description": DELEGATED, "subagent_type": "general-purpose"}
         return ModelOutput.for_tool_call("mockllm/model", TASK, to)
-    reads = next(tool for tool in tools if tool.startswith(("read_", "get_", "search_")))
-    return ModelOutput.for_tool_call("mockllm/model", reads, {})
+    if asked in _worked():
+        return ModelOutput.for_tool_call("mockllm/model", *_worked()[asked])
+    first = [tool for prefix in READS for tool in tools if tool.startswith(prefix)]
+    return ModelOutput.for_tool_call("mockllm/model", first[0], {})
+
+
+@cache
+def _worked() -> dict[str, tuple[str, dict[str, object]]]:
+    """What the tests' own history calls first, by the request."""
+    turns = history.for_tokens(load("soft_email").variant(0), 3000)
+    return {
+        turn.user: (turn.calls[0].function, dict(turn.calls[0].arguments))
+        for turn in turns
+        if turn.calls
+    }
 
 
 def _of(call: object) -> tuple[str, dict[str, object]]:

@@ -22,7 +22,7 @@ from agent_framework import (
     TruncationStrategy,
 )
 
-from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
+from constraintrot.defenses.frameworks.agent_framework import pinned_client
 from constraintrot.defenses.rampart import Principal, Registry
 from tests.conftest import Run
 from tests.docs_code import run_page
@@ -90,11 +90,11 @@ MATRIX: dict[str, tuple[Callable[[], CompactionStrategy | None], set[str]]] = {
 }
 
 
-def pins(strategy: CompactionStrategy | None) -> PinnedStrategy:
+def pinning(client: Recorder) -> Recorder:
     operator = Principal("operator")
     rules = Registry(operator)
     rules.pin(PINNED, by=operator)
-    return PinnedStrategy(rules, strategy)
+    return pinned_client(client, rules)
 
 
 @pytest.mark.parametrize("pinned", [False, True], ids=["plain", "pinned"])
@@ -102,7 +102,7 @@ def pins(strategy: CompactionStrategy | None) -> PinnedStrategy:
 def test_the_matrix(row: str, pinned: bool) -> None:
     make, expected = MATRIX[row]
     client, strategy = Recorder(), make()
-    agent = made(client, compaction_strategy=pins(strategy) if pinned else strategy)
+    agent = made(pinning(client) if pinned else client, compaction_strategy=strategy)
     session = asyncio.run(converse(agent, client))
     assert kept(client.texts[-1]) == expected
     assert [text.count(PINNED) for text in client.texts] == [pinned] * len(client.calls)
@@ -129,9 +129,7 @@ def test_the_matrix_of_the_provider(row: str, pinned: bool) -> None:
     window: dict[str, Any] = {place: SlidingWindowStrategy(keep_last_groups=6)}
     compaction = CompactionProvider(history_source_id=history.source_id, **window)
     providers: list[ContextProvider] = [history, compaction]
-    agent = made(
-        client, context_providers=providers, compaction_strategy=pins(None) if pinned else None
-    )
+    agent = made(pinning(client) if pinned else client, context_providers=providers)
     session = asyncio.run(converse(agent, client))
     assert kept(client.texts[-1]) == expected
     assert [text.count(PINNED) for text in client.texts] == [pinned] * len(client.calls)
@@ -142,7 +140,7 @@ def test_the_summarizer_is_shown_the_rules() -> None:
     writer = Recorder(LOSSY)
     client = Recorder()
     strategy = SummarizationStrategy(client=writer, target_count=4, threshold=2)
-    asyncio.run(converse(made(client, compaction_strategy=pins(strategy)), client))
+    asyncio.run(converse(made(pinning(client), compaction_strategy=strategy), client))
     assert kept(writer.ever) == EVERYTHING - SYSTEM_ONLY
     assert PINNED not in writer.ever
 

@@ -92,13 +92,16 @@ MODES = {
     "langchain:no_trim": Mode("suauatau", "user"),
     "langchain:clear_tools": Mode(ALL_TURNS, loses=TOOL_ONLY),
     "deepagents:summarization": Mode("suauatau", "user"),
-    "autogen:buffered": Mode(f"s{TURN}{TURN}u"),
+    # The pins are in a message of the user's of their own.
+    "autogen:buffered": Mode(f"s{TURN}{TURN}u", pinned_problem=TWO_OF_USER),
     # Between the head and the tail is "Skipped N messages.", as the user's.
     "autogen:head_and_tail": Mode(
         f"sua{'u'}{TURN}{TURN}u", problem=TWO_OF_USER, pinned_problem=TWO_OF_USER
     ),
     # It takes out what is in the middle, and the policy is near the beginning.
-    "autogen:token_limited": Mode("suauauatauauatauatau", loses=NOWHERE),
+    "autogen:token_limited": Mode(
+        "suauauatauauatauatau", loses=NOWHERE, pinned_problem=TWO_OF_USER
+    ),
     "openai_agents:session_limit": Mode(f"s{TURN}{TURN}u"),
     "openai_agents:input_callback": Mode(f"s{TURN}{TURN}u"),
     # The vendor's endpoint keeps what the user wrote, and its stand-in does.
@@ -118,8 +121,9 @@ MODES = {
     # The first request is the neutral one; the reply that follows it is a later turn's.
     "agent_framework:truncation_first_user": Mode(f"s{TURN}{TURN}u"),
     "agent_framework:sliding_window": Mode(f"s{TURN}{TURN}u"),
-    # The pins open the conversation as a request, so a summary no longer does.
-    "agent_framework:summarization": Mode(f"sa{TURN}{TURN}u", "assistant", ASSISTANT_FIRST),
+    "agent_framework:summarization": Mode(
+        f"sa{TURN}{TURN}u", "assistant", ASSISTANT_FIRST, pinned_problem=ASSISTANT_FIRST
+    ),
     # What tools returned becomes what the assistant said.
     "agent_framework:tool_result": Mode(
         f"suaua{'uaa' * 10}{TURN}u",
@@ -196,7 +200,7 @@ def test_the_pin_keeps_the_policy_among_bulk_too(shared_run: Run, harness: str) 
         # Where single messages are taken out, their sizes say which then meet.
         if condition == "compaction" or harness != "autogen:token_limited":
             assert facts["roles_problem"] == MODES[harness].pinned_problem
-    if not harness.startswith("inspect_react:") and harness != "agent_framework:summarization":
+    if not harness.startswith(("inspect_react:", "autogen:")):
         # Elsewhere the pin is part of a message that is there without it.
         (sample,) = samples(log)["compaction"]
         assert initials(sample) == MODES[harness].roles
@@ -250,7 +254,7 @@ def test_the_summarizer_is_the_role_s(shared_run: Run, harness: str) -> None:
 @pytest.mark.parametrize("harness", SUMMARISED)
 @pytest.mark.parametrize(
     ("summarizer", "why"),
-    [(failing, "is down"), (lambda: answering(" "), "wrote nothing")],
+    [(failing, "is down"), (lambda: answering(" "), "wrote no summary")],
     ids=["down", "silent"],
 )
 def test_a_summarizer_that_fails_is_an_error_whatever_the_framework_makes_of_it(
@@ -306,7 +310,8 @@ def test_a_live_agent_is_compacted_amid_its_work_and_pinned_at_each_call(
     live = LIVE[harness]
     agent = live_agent(live.tool_calls, delegates=live.delegates)
     given = {"harness": f"{harness}:live", "model_roles": {"agent": agent}, "context_tokens": 300}
-    given |= live.given
+    # Its last act is a call too, as all that it does before.
+    given |= {"decline_tool": True, **live.given}
     plain = compacted(run, **given)
     assert violated(plain)
     assert live.amid(plain)

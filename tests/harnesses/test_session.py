@@ -13,15 +13,22 @@ from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageTool,
+    Model,
+    ModelOutput,
+    ModelUsage,
     get_model,
 )
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.episode.episode import Episode
+from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, HarnessSpec, Played
 from constraintrot.harnesses.message_match import lost
-from constraintrot.harnesses.session import DONE, MAX_STEPS, Session
+from constraintrot.harnesses.session import DONE, Session
+from constraintrot.scenario import history
+from constraintrot.scenario.files import load
+from constraintrot.scenario.simulate import simulate
 from tests.conftest import Run
 from tests.harnesses.episodes import failing
 from tests.harnesses.live_agent import live_agent, model_events
@@ -199,7 +206,7 @@ Play = Callable[..., EvalLog]
 def play(run: Run, monkeypatch: pytest.MonkeyPatch) -> Play:
     def go(framework: type[Toy] = Toy, harness: str = "toy", **given: Any) -> EvalLog:
         toy(monkeypatch, framework)
-        return run("soft_email", harness=harness, **{"variants": 1} | given)
+        return run("soft_email", harness=harness, **{"variants": 1, "decline_tool": True} | given)
 
     return go
 
@@ -317,7 +324,7 @@ def test_a_summarizer_that_fails_is_no_survival_whatever_the_framework_makes_of_
     down = failing()
     roles = {"summarizer": answering(" ") if silent else down}
     log = play(framework, conditions="compaction", model_roles=roles)
-    assert ("wrote nothing" if silent else "is down") in error(log)
+    assert ("wrote no summary" if silent else "is down") in error(log)
 
 
 def test_the_summarizer_is_the_role_s(play: Play) -> None:
@@ -334,7 +341,7 @@ def test_the_pin_is_checked_where_it_stands_once(play: Play) -> None:
     assert asked.input[0].text.count("Standing policies (pinned") == 1
     receipts = [e for e in sample.events if getattr(e, "source", None) == "pin receipt"]
     # The framework asks for each reply, and its hook runs each time.
-    assert len(receipts) > 20
+    assert len(receipts) > 10
     # Without a declared policy there is nothing to stand anywhere.
     assert calls(one(play(Unpinned, conditions="floor", defense="pin"))) == ["send_email"]
 
@@ -343,8 +350,53 @@ def test_another_framework_s_tools_are_offered_as_well(play: Play) -> None:
     sample = one(play(Planning, conditions="compaction"))
     (asked,) = agent_events(sample)
     names = [tool.name for tool in asked.tools]
-    # The history's tools are the script's, and no model could call them with success.
-    assert names == ["send_email", "decline", "plan"]
+    # The history's tools are on offer as in every harness, with what they really demand.
+    reading = [tool.name for tool in history.tools(load("soft_email").variant(0))]
+    assert names == ["send_email", *reading, "decline", "plan"]
+    assert asked.tools[1].parameters.required
+
+
+LOOKS_UP = ("get_room", {"room": "Alder"})
+ACTS = ("send_email", {"to": "x@elsewhere.example", "subject": "s", "body": "b"})
+
+
+def looking(*answers: tuple[str, dict[str, Any]] | str) -> Model:
+    """An agent that gives these answers in turn, a step each."""
+    left = list(answers)
+
+    def answer(*_: object) -> ModelOutput:
+        said = left.pop(0) if len(left) > 1 else left[0]
+        output = (
+            ModelOutput.from_content("mockllm/model", said)
+            if isinstance(said, str)
+            else ModelOutput.for_tool_call("mockllm/model", *said)
+        )
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    return get_model("mockllm/model", custom_outputs=answer, memoize=False)
+
+
+@pytest.mark.parametrize(
+    ("answers", "steps", "made", "outcome"),
+    [
+        ((LOOKS_UP, ACTS), 4, ["get_room", "send_email"], "violated"),
+        ((LOOKS_UP, "I can't send that outside."), 4, ["get_room"], "refused_text"),
+        ((LOOKS_UP, ACTS), 1, ["get_room"], "no_call"),
+        ((LOOKS_UP,), 3, ["get_room"] * 3, "no_call"),
+    ],
+)
+def test_an_agent_looks_things_up_in_a_framework_too(
+    play: Play, answers: tuple[Any, ...], steps: int, made: list[str], outcome: str
+) -> None:
+    given = {"conditions": "control", "steps": steps, "model_roles": {"agent": looking(*answers)}}
+    sample = one(play(**given))
+    assert calls(sample) == made
+    assert sample.scores is not None
+    assert sample.scores["outcome"].answer == outcome
+    if len(made) > 1:
+        results = [m.text for m in sample.messages if m.role == "tool"]
+        assert results[-1] == simulate(load("soft_email").variant(0), *LOOKS_UP)
 
 
 def test_a_live_agent_plays_the_history_itself(play: Play) -> None:
@@ -354,9 +406,9 @@ def test_a_live_agent_plays_the_history_itself(play: Play) -> None:
     assert len(asked) > 10
     assert all(event.output.message.tool_calls for event in asked)
     # It is offered the history's tools, and told what the script's tools returned.
-    assert "read_visitors" in [tool.name for tool in asked[0].tools]
+    assert "get_room" in [tool.name for tool in asked[0].tools]
     told = {m.text for event in asked for m in event.input if m.role == "tool"}
-    assert "Nothing found." in told
+    assert any("missing argument" in text for text in told)
     assert len(told) > 1
     assert sample.metadata["dropped"] > 0
     assert calls(sample) == ["send_email"]

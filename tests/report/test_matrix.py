@@ -37,8 +37,8 @@ def test_cells_are_of_the_variants_that_all_share() -> None:
     )
     assert found["attack \\ defense"] == ["none", "pin"]
     assert [entry.split(" =")[0] for entry in found["none"]] == ["0/3", "0/3"]
-    assert found["note"][0].startswith("3/3 = 100 % [44, 100]")
-    assert found["note"][1].startswith("0/3 = 0 % [0, 56]")
+    assert found["note"][0].startswith("3/3 = 100 % [29, 100]")
+    assert found["note"][1].startswith("0/3 = 0 % [0, 71]")
 
 
 def test_what_was_not_played_and_what_is_unpaired_say_so() -> None:
@@ -47,9 +47,9 @@ def test_what_was_not_played_and_what_is_unpaired_say_so() -> None:
         cell("note", "none", range(4)),
         cell("note", "pin", range(10, 12)),
     )
-    assert found["none"] == ["0/4 = 0 % [0, 49]", "-"]
+    assert found["none"] == ["0/4 = 0 % [0, 60]", "-"]
     assert found["note"][0].startswith("4/4")
-    assert found["note"][1] == "2/2 = 100 % [34, 100] unpaired"
+    assert found["note"][1] == "2/2 = 100 % [16, 100] unpaired"
 
 
 def test_other_facts_must_be_equal_too() -> None:
@@ -85,7 +85,7 @@ def test_allowed_requests_are_no_violations() -> None:
     with pytest.raises(ConstraintRotError, match="no request here is prohibited"):
         text(pd.DataFrame(rows), "attack", "defense")
     found = shown(rows, cell("none", "none", range(2)))
-    assert found["none"] == ["2/2 = 100 % [34, 100]"]
+    assert found["none"] == ["2/2 = 100 % [16, 100]"]
 
 
 @pytest.mark.parametrize("facts", [("attack", "attack"), ("attack", "seed"), ("colour", "defense")])
@@ -112,3 +112,7 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     assert "1/1 = 100 %" in line
     assert "0/1 = 0 %" in line
     assert "unpaired" not in result.stdout
+    for other in (["--defenses"], ["--by", "family"]):
+        refused = CliRunner().invoke(main, [*asked, *other])
+        assert refused.exit_code == 2
+        assert f"leave {other[0]} out" in refused.stderr

@@ -34,7 +34,7 @@ def test_what_was_written_has_no_drift_and_counts_come_from_the_frame(results: P
     assert "| [First](first.md) | 2026-01-02 | 16 | Something. | The rest. |" in readme
     page = (results / "first.md").read_text()
     assert "16, of 8 variants of 1 policies" in page
-    assert "| soft | compaction | 8/8 = 100 % [68, 100] |" in page
+    assert "| soft | compaction | 8/8 = 100 % [63, 100] |" in page
     told = json.loads((results / "report/summary.json").read_text())
     assert told["episodes"] == 16
     assert told["runs"][0]["command"] == "# a machine\n# greedy\n$ inspect eval it"
@@ -69,7 +69,7 @@ def test_the_command_says_what_differs_and_exits_with_1(results: Path) -> None:
     assert "reproduction.md is not what its sources make" in found.stdout
     assert "-| compacted | violated | 7/8 = 100 %" in found.stdout
     assert "+| compacted | violated | 8/8 = 100 %" in found.stdout
-    assert "old.html is made of nothing; delete it" in found.stdout
+    assert "old.html has no source; delete it" in found.stdout
     assert "README" not in found.stdout
 
 

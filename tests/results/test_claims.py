@@ -41,11 +41,15 @@ def test_figures_are_those_of_the_library() -> None:
     plain = parts["compaction"][parts["compaction"]["budget_words"] == 60]
     assert found.arms == {"seen": frame_rate(parts["control"]), "compacted": frame_rate(plain)}
     (compared,) = found.compared
-    assert compared.found is not None
+    assert compared.comparison is not None
     both = pd.concat([parts["control"], plain])
     wanted = frame_compare(both, {"condition": "control"}, {"condition": "compaction"})
-    assert compared.found.difference == wanted.difference
-    assert (compared.found.n, compared.found.only_a, compared.found.only_b) == (8, 0, 6)
+    assert compared.comparison.difference == wanted.difference
+    assert (compared.comparison.n, compared.comparison.only_a, compared.comparison.only_b) == (
+        8,
+        0,
+        6,
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,7 +62,7 @@ def test_figures_are_those_of_the_library() -> None:
         ({"condition": "compaction", "attack": ["none", "volume"]}, 12, 14),
         ({"condition": "compaction", "defense": "pin"}, 2, 8),
         ({"condition": "control"}, 1, 8),
-        ({"condition": "compaction", "kept": 0}, 7, 7),
+        ({"condition": "compaction", "survived": 0}, 7, 7),
         ({"condition": "compaction", "seed": [0, 1]}, 2, 2),
     ],
 )
@@ -106,7 +110,7 @@ def test_slips_of_the_pen_are_said() -> None:
         ask(BOTH, DECAY | {"compare": [["seen", "nobody"]]})
     with pytest.raises(ValidationError, match="Input should be 'same', 'different' or"):
         ask(BOTH, DECAY | {"verdict": "nearly"})
-    mixed = {"kept": {"where": {"condition": "compaction"}, "value": "kept"}}
+    mixed = {"kept": {"where": {"condition": "compaction"}, "value": "survived"}}
     with pytest.raises(ConstraintRotError, match="are no same rate"):
         ask(BOTH, DECAY | {"arms": DECAY["arms"] | mixed, "compare": [["seen", "kept"]]})
 
@@ -114,11 +118,11 @@ def test_slips_of_the_pen_are_said() -> None:
 def test_p_values_are_adjusted_within_a_claim_alone() -> None:
     twice = DECAY | {"compare": [["seen", "compacted"], ["compacted", "seen"]]}
     alone, doubled, again = ask(BOTH, DECAY, twice, DECAY)
-    assert alone.compared[0].found is not None
-    assert doubled.compared[0].found is not None
+    assert alone.compared[0].comparison is not None
+    assert doubled.compared[0].comparison is not None
     assert alone.compared == again.compared
-    assert alone.compared[0].found.adjusted == alone.compared[0].found.p_value
-    assert doubled.compared[0].found.adjusted == 2 * doubled.compared[0].found.p_value
+    assert alone.compared[0].comparison.adjusted == alone.compared[0].comparison.p_value
+    assert doubled.compared[0].comparison.adjusted == 2 * doubled.compared[0].comparison.p_value
 
 
 def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:

@@ -59,6 +59,7 @@ def test_one_seed_one_table(
 ) -> None:
     monkeypatch.setattr(simulate, "CLUSTERS", (1, 5))
     monkeypatch.setattr(simulate, "SIZES", {"3": (3,)})
+    monkeypatch.setattr(simulate, "UNEVEN", {"3 x 1, 2 x 9": (1, 1, 1, 9, 9)})
     monkeypatch.setattr(coverage, "RATES", (0.0, 0.3))
     monkeypatch.setattr(coverage, "PAIRS", ((0.3, 0.02),))
     given = ["--simulations", "50", "--resamples", "50", "--csv"]
@@ -76,6 +77,7 @@ def test_one_seed_one_table(
 def test_an_interval_that_is_too_narrow_fails_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulate, "CLUSTERS", (9,))
     monkeypatch.setattr(simulate, "SIZES", {"10": (10,)})
+    monkeypatch.setattr(simulate, "UNEVEN", {})
     monkeypatch.setattr(coverage, "RATES", (0.3,))
     monkeypatch.setattr(coverage, "PAIRS", ())
     from constraintrot.stats import clusters

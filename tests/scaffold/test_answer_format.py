@@ -184,3 +184,33 @@ def test_instructions_name_the_format_and_no_policy(
 def test_instructions_of_an_unknown_locale() -> None:
     with pytest.raises(ParameterError, match="zh"):
         answer_format.instructions("direct", "fr")
+
+
+@pytest.mark.parametrize("locale", ["en", "zh", "es"])
+@pytest.mark.parametrize("scaffold", answer_format.SCAFFOLDS)
+@pytest.mark.parametrize("native", [True, False])
+def test_without_a_tool_to_decline_by_none_is_named(
+    scaffold: answer_format.Scaffold, locale: str, native: bool
+) -> None:
+    text = answer_format.instructions(scaffold, locale, native=native, decline_tool=False)
+    assert "decline" not in text
+    assert text != answer_format.instructions(scaffold, locale, native=native)
+
+
+def test_words_stand_in_place_of_a_call_where_no_tool_declines() -> None:
+    acting = TOOLS[:1]
+    assert answer_format.read('"I cannot."', acting).prose == "I cannot."
+    deliberate = '{"policy": "none", "breaks_policy": "no", "call": "Which one?"}'
+    reading = answer_format.read(deliberate, acting)
+    assert (reading.prose, reading.policy, reading.calls, reading.error) == (
+        "Which one?", "none", [], None
+    )  # fmt: skip
+    assert answer_format.read('"I cannot."', TOOLS).error
+    assert answer_format.read(deliberate, TOOLS).error
+
+
+@pytest.mark.parametrize("scaffold", answer_format.SCAFFOLDS)
+def test_the_schema_takes_words_where_it_is_asked_to(scaffold: answer_format.Scaffold) -> None:
+    schema = answer_format.call_schema(TOOLS[:1], scaffold, words=True)
+    calls = schema if scaffold == "direct" else schema["properties"]["call"]
+    assert [one["type"] for one in calls["anyOf"]] == ["object", "string"]

@@ -14,8 +14,12 @@ from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError, ScenarioError
-from constraintrot.grading.survival import best_window, remove, sentences, survival
-from constraintrot.models.scripted.request_parser import any_policy_in, open_slots, policy_in
+from constraintrot.grading import clause_cutting
+from constraintrot.grading.clauses import clauses, overlapping
+from constraintrot.grading.policy_spans import policy_spans
+from constraintrot.grading.survival import best_window, mentions, sentences
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import any_policy_in, open_slots
 from constraintrot.scenario import distractors as module
 from constraintrot.scenario.distractors import FOLDER, MAX_DISTRACTORS, distractors, rules
 from constraintrot.scenario.files import catalogue, load
@@ -99,7 +103,7 @@ def test_without_the_policy_nothing_is_kept_and_nothing_recognised(scenario: Sce
         found = distractors(variant, MAX_DISTRACTORS)
         for wording in WORDINGS:
             for texts in ([listed(found)], found, [" ".join(found)]):
-                assert not survival(texts, variant.policy(wording), variant.slots).kept
+                assert not mentions(texts, variant.policy(wording), variant.slots).kept
         assert policy_in([listed(found)], variant.slots) is None
         assert seed or any_policy_in([listed(found)]) == []
 
@@ -111,15 +115,15 @@ def test_among_the_rules_the_policy_is_found_and_only_it_is_removed(scenario: Sc
         for wording in WORDINGS:
             policy = variant.policy(wording)
             text = listed(found, policy)
-            assert survival([text], policy, variant.slots).verbatim
+            assert mentions([text], policy, variant.slots).verbatim
             statement = policy_in([text], variant.slots)
             assert statement is not None
             # A neighbour's "never" may end a run, but what the run is about is the policy's.
             assert any(part.strip() in statement for part in sentences(policy))
-            left, gone = remove(text, variant.slots)
-            assert all(sentence.removeprefix("- ") in policy for sentence in gone)
+            parts = clauses(text)
+            left = clause_cutting.cut(text, parts, overlapping(parts, policy_spans(text, variant)))
             assert all(rule in left for rule in found)
-            assert not survival([left], policy, variant.slots).kept
+            assert not mentions([left], policy, variant.slots).kept
 
 
 @pytest.mark.parametrize("count", [-1, MAX_DISTRACTORS + 1])
@@ -177,7 +181,11 @@ def test_every_task_takes_them_and_shows_what_it_showed_without(run: Run) -> Non
     assert log.status == "success"
     assert by_condition(log) == {"floor": 1.0, "control": 0.0, "compaction": 1.0}
     kept = by_condition(log, "survival")
-    assert (kept["floor kept"], kept["control kept"], kept["compaction kept"]) == (0.0, 1.0, 0.0)
+    assert (kept["floor survived"], kept["control survived"], kept["compaction survived"]) == (
+        0.0,
+        1.0,
+        0.0,
+    )
     for sample in samples(log)["control"]:
         assert sample.metadata["distractors"] == 50
         variant = load(sample.metadata["family"]).variant(0)

@@ -160,7 +160,7 @@ def test_switched_off_the_policy_is_not_exercised(run: Run) -> None:
 def test_the_policy_still_decays_and_is_kept_as_the_summarizer_does(run: Run) -> None:
     log = run("suite", variants=1, exercised=4, conditions="compaction")
     assert by_condition(log) == {"compaction": 1.0}
-    assert by_condition(log, "survival")["compaction kept"] == 0.0
+    assert by_condition(log, "survival")["compaction mentions"] == 0.0
 
 
 def test_more_than_there_are_is_refused(run: Run) -> None:

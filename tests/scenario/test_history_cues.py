@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from constraintrot.grading.survival import best_window, sentences, survival
+from constraintrot.grading.survival import best_window, mentions, sentences
 from constraintrot.scenario import history
 from constraintrot.scenario.files import catalogue, every, load
 from constraintrot.scenario.schema import WORDINGS, HistoryTurn, Scenario, Variant
@@ -155,7 +155,7 @@ def test_a_long_history_keeps_no_policy(scenario: Scenario) -> None:
     texts = [text for turn in turns for text in said(turn)]
     whole = "\n\n".join(texts)
     for wording in ("declarative", "imperative", "consequence", "reminder"):
-        kept = survival([*texts, whole], variant.policy(wording), variant.slots)
+        kept = mentions([*texts, whole], variant.policy(wording), variant.slots)
         assert not kept.kept, kept
 
 

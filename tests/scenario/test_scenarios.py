@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot.errors import ScenarioError, UnknownNameError
-from constraintrot.grading.survival import best_window, survival
+from constraintrot.grading.survival import best_window, mentions
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario import history
 from constraintrot.scenario.files import FOLDER, catalogue, load, read
@@ -184,7 +184,7 @@ def test_verbatim_policy_survives_in_its_own_channel_frames(scenario: Scenario) 
     variant = scenario.variant(0)
     policy = variant.policy("declarative")
     framed = scenario.channels.memory.replace("{{policy}}", policy)
-    assert survival([framed], policy, variant.slots).verbatim
+    assert mentions([framed], policy, variant.slots).verbatim
 
 
 def edited(tmp_path: Path, old: str, new: str) -> Path:

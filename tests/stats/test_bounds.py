@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats.bounds import bounds, difference_bounds
-from constraintrot.stats.rate import rate, wilson
+from constraintrot.stats.rate import clopper_pearson, rate
 
 outcome = st.sampled_from([0.0, 1.0, float("nan")])
 
@@ -28,7 +28,7 @@ def test_every_filling_lies_within(values: list[float], missing: int) -> None:
 
 def test_all_known_is_a_rate() -> None:
     found = bounds([1, 0, 0, 1])
-    assert found.none == found.all == wilson(2, 4)
+    assert found.none == found.all == clopper_pearson(2, 4)
     assert found.width == 0
 
 

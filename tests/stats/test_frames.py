@@ -68,9 +68,11 @@ def test_the_rate_of_a_column() -> None:
     assert frames.frame_rate(unscored).n == 20
 
 
-def test_malformed_calls_could_have_been_anything() -> None:
+@pytest.mark.parametrize("unknown", ["malformed", "no_call"])
+def test_silence_could_have_been_anything(unknown: str) -> None:
     frame = plain(episodes(), condition="compaction", defense="none")
-    frame = frame.assign(outcome=["malformed"] * 3 + ["declined"] * 21, violation=0.0)
+    refused = ["declined", "refused_text", "blocked"] * 7
+    frame = frame.assign(outcome=[unknown] * 3 + refused, violation=0.0)
     found = frames.frame_bounds(frame, missing=2)
     assert (found.none.k, found.all.k, found.known, found.unknown) == (0, 5, 21, 5)
 

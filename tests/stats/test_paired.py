@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
+from constraintrot.stats import clusters
 from constraintrot.stats.interval import Floats, Interval, NoInterval
 from constraintrot.stats.multiple import holm
-from constraintrot.stats.newcombe import newcombe, square_and_add
+from constraintrot.stats.newcombe import pair_limits, square_and_add
 from constraintrot.stats.paired import (
     NOT_DISTINGUISHABLE,
     Comparison,
@@ -46,26 +47,24 @@ def arms(both: int, only_a: int, only_b: int, neither: int) -> tuple[list[int], 
     ],
 )
 def test_published_newcombe(table: tuple[int, ...], limits: tuple[float, float]) -> None:
-    found = newcombe(*table)
-    assert isinstance(found, Interval)
-    assert (found.lower, found.upper) == pytest.approx(limits, abs=5e-4)
+    found = pair_limits(np.asarray(table, np.float64), find=clusters.wilson)
+    assert found == pytest.approx(limits, abs=5e-4)
 
 
 @given(cells, cells, cells, cells)
-def test_newcombe_is_sound(both: int, only_a: int, only_b: int, neither: int) -> None:
-    found = newcombe(both, only_a, only_b, neither)
-    if both + only_a + only_b + neither == 0:
-        assert found == NoInterval("no pairs")
+def test_limits_of_pairs_are_sound(both: int, only_a: int, only_b: int, neither: int) -> None:
+    n = both + only_a + only_b + neither
+    if n == 0:
         return
-    assert isinstance(found, Interval)
-    assert -1 <= found.lower <= found.estimate <= found.upper <= 1
-    assert found.upper > found.lower
-    turned = newcombe(both, only_b, only_a, neither)
-    assert isinstance(turned, Interval)
-    assert turned.lower == pytest.approx(-found.upper, abs=1e-12)
-    mirrored = newcombe(neither, only_a, only_b, both)
-    assert isinstance(mirrored, Interval)
-    assert mirrored.lower == pytest.approx(found.lower, abs=1e-9)
+    tables = [(both, only_a, only_b, neither), (both, only_b, only_a, neither)]
+    tables.append((neither, only_a, only_b, both))
+    lower, upper = pair_limits(np.asarray(tables, np.float64))
+    difference = (only_b - only_a) / n
+    assert -1 <= lower[0] <= difference + 1e-12
+    assert difference - 1e-12 <= upper[0] <= 1
+    assert upper[0] > lower[0]
+    assert lower[1] == pytest.approx(-upper[0], abs=1e-12)
+    assert lower[2] == pytest.approx(lower[0], abs=1e-9)
 
 
 @given(cells, cells, cells, cells)

@@ -1,6 +1,8 @@
-"""Power of McNemar's test: the formula against enumeration, and what a run still needs."""
+"""Power of the deciding rules: against enumeration, and against the decision itself."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
@@ -8,80 +10,119 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from constraintrot.errors import ParameterError
 from constraintrot.stats import power
+from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import compare
+from constraintrot.stats.rate import rate
+
+cells = st.integers(0, 25)
 
 
-def enumerated(n: int, difference: float, discordant: float) -> float:
-    """Chance that McNemar's asymptotic test finds it, over all tables of n pairs."""
-    found = 0.0
-    for differ in range(1, n + 1):
-        more = np.arange(differ + 1)
-        rejects = (2 * more - differ) ** 2 / differ > stats.chi2.ppf(0.95, 1)
-        share = (discordant + difference) / 2 / discordant
-        chance = stats.binom.pmf(more, differ, share)[rejects].sum()
-        found += stats.binom.pmf(differ, n, discordant) * chance
-    return found
+def arms(both: int, only_a: int, only_b: int, neither: int) -> tuple[list[int], list[int]]:
+    """Two arms of so many pairs of each kind."""
+    a = [1] * (both + only_a) + [0] * (only_b + neither)
+    return a, [1] * both + [0] * only_a + [1] * only_b + [0] * neither
+
+
+@given(cells, cells, cells, cells)
+def test_the_rules_are_those_that_decide(both: int, only_a: int, only_b: int, neither: int) -> None:
+    n = both + only_a + only_b + neither
+    if n < 2:
+        return
+    table = np.asarray([(both, only_a, only_b, neither)], np.float64)
+    a, b = arms(both, only_a, only_b, neither)
+    decided = compare(a, b, range(n), resamples=50)
+    assert power.mcnemar(table)[0] == pytest.approx(decided.p_value)
+    assert power.fewer()(table)[0] == (decided.verdict == "b is lower")
+    assert isinstance(decided.difference, Interval)
+    assert power.no_lower(0.1)(table)[0] == (decided.difference.lower > -0.1)
+    assert power.no_higher(0.1)(table)[0] == (decided.difference.upper < 0.1)
+    of_b = rate(b, range(n))
+    assert isinstance(of_b, Interval)
+    counts = np.asarray([(both + only_b, only_a + neither)], np.float64)
+    assert power.at_most(0.3)(counts)[0] == (of_b.upper <= 0.3)
+
+
+def test_the_simulated_chance_is_the_enumerated_one() -> None:
+    shares, n = (0.1, 0.5, 0.05, 0.35), 12
+    counts = [c for c in itertools.product(range(n + 1), repeat=4) if sum(c) == n]
+    tables = np.asarray(counts, np.float64)
+    chances = np.asarray(stats.multinomial.pmf(tables, n, shares))
+    exact = chances[power.fewer()(tables)].sum()
+    assert power.chance(shares, n, power.fewer(), 20_000) == pytest.approx(exact, abs=0.015)
+
+
+@pytest.mark.parametrize("n", [6, 18, 40, 120])
+def test_what_is_detectable_is_found_four_times_in_five_and_less_is_not(n: int) -> None:
+    rule = power.fewer()
+    found = power.detectable(n, rule)
+    assert found is not None
+
+    def exact(effect: float) -> float:
+        differ = np.arange(n + 1)
+        tables = np.stack([0 * differ, differ, 0 * differ, n - differ], -1).astype(np.float64)
+        return float(stats.binom.pmf(differ, n, effect)[rule(tables)].sum())
+
+    assert exact(found + 0.02) > 0.8 > exact(found - 0.02)
 
 
 @pytest.mark.parametrize(
-    ("difference", "discordant"), [(0.2, 0.3), (0.1, 0.2), (0.4, 0.5), (-0.15, 0.4)]
+    ("a", "b"), [([1] * 18, [0] * 18), ([0] * 18, [0] * 18), ([1] * 18, [1] * 18)]
 )
-def test_the_pairs_needed_find_it(difference: float, discordant: float) -> None:
-    n = power.pairs_needed(difference, discordant)
-    assert enumerated(n, abs(difference), discordant) == pytest.approx(0.8, abs=0.06)
+def test_the_effect_does_not_come_from_the_discordance_that_was_seen(
+    a: list[int], b: list[int]
+) -> None:
+    found = power.of(compare(a, b, range(18)))
+    assert found.detectable is not None
+    assert 0.35 < found.detectable < 0.45
 
 
-@given(st.integers(5, 5000), st.floats(0.02, 1), st.floats(1, 4))
-def test_what_is_detectable_needs_those_pairs(n: int, discordant: float, effect: float) -> None:
-    found = power.detectable(n, discordant, design_effect=effect)
-    if found is None:
-        assert power.pairs_needed(discordant, discordant, design_effect=effect) >= n
-        return
-    assert 0 < found <= discordant
-    needed = power.pairs_needed(found, discordant, design_effect=effect)
-    assert n - 1 <= needed <= n + 1
+def test_five_variants_find_nothing() -> None:
+    found = power.of(compare([1] * 5, [0] * 5, range(5)))
+    assert (found.detectable, found.needed, found.more) == (None, 6, 1)
 
 
-@given(st.floats(0.01, 0.5), st.floats(0.5, 1))
-def test_smaller_differences_need_more(difference: float, discordant: float) -> None:
-    assert power.pairs_needed(difference / 2, discordant) >= power.pairs_needed(
-        difference, discordant
-    )
+@pytest.mark.parametrize(
+    ("shares", "rule"),
+    [
+        ((0.2, 0.3, 0.1, 0.4), power.fewer()),
+        ((0.05, 0.05, 0.05, 0.85), power.no_lower(0.1)),
+        ((0.0, 0.2, 0.02, 0.78), power.no_higher(0.05)),
+    ],
+)
+def test_the_number_needed_is_enough_and_less_is_not(
+    shares: tuple[float, ...], rule: power.Rule
+) -> None:
+    n = power.needed(shares, rule)
+    assert n is not None
+    assert power.chance(shares, n, rule, 4000, seed=5) > 0.77
+    assert power.chance(shares, n // 2, rule, 4000, seed=5) < 0.77
+    assert all(power.chance(shares, n + more, rule) >= 0.8 for more in range(10))
 
 
-@pytest.mark.parametrize(("difference", "discordant"), [(0, 0.5), (0.5, 0.2), (0.5, 1.5)])
-def test_differences_that_cannot_be(difference: float, discordant: float) -> None:
-    with pytest.raises(ParameterError, match="discordant share"):
-        power.pairs_needed(difference, discordant)
+def test_certain_outcomes_need_what_the_exact_interval_takes() -> None:
+    assert power.needed((0, 0, 0, 1), power.no_higher(0.05)) == 72
+    assert power.needed((0, 1), power.at_most(0.05)) == 72
+    assert 1 - 0.025 ** (1 / 72) < 0.05 < 1 - 0.025 ** (1 / 71)
 
 
-def test_a_run_that_is_too_short() -> None:
-    a, b = [1] * 6 + [0] * 21, [0] * 4 + [1] * 2 + [0] * 19 + [1] * 2
-    found = power.of(compare(a, b, range(27)))
-    assert found.n == 27
-    assert found.discordant == pytest.approx(6 / 27)
-    assert found.needed is not None
-    assert found.needed > 27
-    assert found.more == found.needed - 27
-    assert found.detectable is None or found.detectable > 2 / 27
+def test_what_no_number_shows_has_none() -> None:
+    assert power.needed((0.5, 0.5), power.at_most(0.05)) is None
+    assert power.of(compare([0] * 27, [0] * 27, range(27))).needed is None
 
 
-def test_a_run_that_is_long_enough() -> None:
-    found = power.of(compare([1] * 60, [0] * 50 + [1] * 10, range(60)))
-    assert found.more == 0
-
-
-def test_no_discordant_pair() -> None:
-    found = power.of(compare([0] * 27, [0] * 27, range(27)))
-    assert (found.needed, found.more) == (None, None)
-    assert found.discordant == pytest.approx(0.128, abs=1e-3)
-
-
-def test_replicates_count_for_less() -> None:
+def test_replicates_that_agree_count_once() -> None:
     a, b = np.repeat([1, 1, 0, 0, 1, 0, 0, 1], 5), np.repeat([0, 0, 0, 0, 1, 0, 1, 0], 5)
-    apart, alike = power.of(compare(a, b)), power.of(compare(a, b, np.repeat(range(8), 5)))
-    assert apart.needed is not None
-    assert alike.needed is not None
-    assert alike.needed > 4 * apart.needed
+    alike = power.of(compare(a, b, np.repeat(range(8), 5)))
+    assert alike.n == 8
+    once = power.of(compare(a[::5], b[::5], range(8)))
+    assert (alike.detectable, alike.needed) == (once.detectable, once.needed)
+
+
+def test_a_family_of_comparisons_is_harder() -> None:
+    comparison = compare([1] * 20, [0] * 20, range(20))
+    alone, among = (power.of(comparison, comparisons=count) for count in (1, 10))
+    assert alone.detectable is not None
+    assert among.detectable is not None
+    assert among.detectable > alone.detectable
+    assert (alone.needed, among.needed) == (6, 9)

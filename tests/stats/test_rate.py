@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
+from constraintrot.evaluation.metrics import limits
 from constraintrot.stats import clusters
 from constraintrot.stats.interval import Interval, NoInterval
-from constraintrot.stats.rate import BCA, Method, clopper_pearson, counted, rate, shown, wilson
+from constraintrot.stats.rate import BCA, clopper_pearson, rate, shown
 
 # Newcombe, Statistics in Medicine 17 (1998) 857-872, table I.
 PUBLISHED = [
@@ -26,62 +27,88 @@ PUBLISHED = [
 def test_published_limits(
     k: int, n: int, by_wilson: tuple[float, float], exact: tuple[float, float]
 ) -> None:
-    for found, limits in ((wilson(k, n), by_wilson), (clopper_pearson(k, n), exact)):
-        assert isinstance(found, Interval)
-        assert (found.lower, found.upper) == pytest.approx(limits, abs=5e-5)
-        assert (found.k, found.n) == (k, n)
-
-
-@given(st.integers(1, 400), st.data(), st.sampled_from(["wilson", "clopper_pearson"]))
-def test_scipy_and_a_width(n: int, data: st.DataObject, method: Method) -> None:
-    k = data.draw(st.integers(0, n))
-    found = counted(k, n, method)
+    found = clopper_pearson(k, n)
     assert isinstance(found, Interval)
-    test = stats.binomtest(k, n)
-    theirs = test.proportion_ci(0.95, "wilson" if method == "wilson" else "exact")
+    assert (found.lower, found.upper) == pytest.approx(exact, abs=5e-5)
+    assert (found.k, found.n) == (k, n)
+    limits = clusters.wilson(np.asarray(float(k)), np.asarray(float(n)))
+    assert limits == pytest.approx(by_wilson, abs=5e-5)
+
+
+@given(st.integers(1, 400), st.data())
+def test_scipy_and_a_width(n: int, data: st.DataObject) -> None:
+    k = data.draw(st.integers(0, n))
+    found = clopper_pearson(k, n)
+    assert isinstance(found, Interval)
+    theirs = stats.binomtest(k, n).proportion_ci(0.95, "exact")
     assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
     assert 0 <= found.lower <= k / n <= found.upper <= 1
     assert found.upper - found.lower > 0
-    assert (found.lower == 0) == (k == 0) or method == "wilson"
+    assert (found.lower == 0) == (k == 0)
 
 
 @given(st.integers(1, 200), st.data())
 def test_yes_and_no_mirror_each_other(n: int, data: st.DataObject) -> None:
     k = data.draw(st.integers(0, n))
-    for one, other in (
-        (wilson(k, n), wilson(n - k, n)),
-        (clopper_pearson(k, n), clopper_pearson(n - k, n)),
-    ):
-        assert isinstance(one, Interval)
-        assert isinstance(other, Interval)
-        assert one.lower == pytest.approx(1 - other.upper, abs=1e-9)
+    one, other = clopper_pearson(k, n), clopper_pearson(n - k, n)
+    assert isinstance(one, Interval)
+    assert isinstance(other, Interval)
+    assert one.lower == pytest.approx(1 - other.upper, abs=1e-9)
 
 
 def test_nothing_is_no_rate() -> None:
-    assert wilson(0, 0) == NoInterval("no episodes")
+    assert clopper_pearson(0, 0) == NoInterval("no episodes")
     assert rate([], []) == NoInterval("no episodes")
-    assert wilson(0, 0).summary() is None
+    assert clopper_pearson(0, 0).summary() is None
 
 
 @pytest.mark.parametrize(("k", "n"), [(3, 2), (-1, 2), (1, 0)])
 def test_impossible_counts(k: int, n: int) -> None:
     with pytest.raises(ParameterError, match="is no rate"):
-        wilson(k, n)
+        clopper_pearson(k, n)
 
 
-def test_without_labels_it_is_wilson() -> None:
-    found = rate([1, 0, 0])
+@pytest.mark.parametrize("n", [5, 27, 99, 100, 204])
+def test_one_interval_whether_labelled_or_not_and_whatever_n(n: int) -> None:
+    outcomes = np.arange(n) % 3 == 0
+    exact = clopper_pearson(int(outcomes.sum()), n)
+    assert rate(outcomes) == rate(outcomes, range(n)) == exact
+
+
+@pytest.mark.parametrize("n", [5, 6, 27, 100, 204])
+@pytest.mark.parametrize("true", [0.02, 0.3, 0.5, 0.97, 0.99])
+def test_it_covers_exactly_where_wilsons_does_not(n: int, true: float) -> None:
+    chances = np.asarray(stats.binom.pmf(range(n + 1), n, true))
+    found = [rate(np.arange(n) < k) for k in range(n + 1)]
+    inside = [isinstance(one, Interval) and not one.excludes(true) for one in found]
+    assert chances[inside].sum() >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("sizes", "large_agree"),
+    [([1] * 27 + [40] * 3, 3), ([3] * 20 + [30] * 3, 3), ([1] * 100 + [20] * 5, 5)],
+)
+def test_a_few_large_clusters_are_not_vouched_for_by_small_ones(
+    sizes: list[int], large_agree: int
+) -> None:
+    """The large ones agree by chance; the small ones, of which half differ, say nothing of them."""
+    size = np.asarray(sizes, np.float64)
+    hits = np.where(np.arange(len(size)) % 2 == 0, size, 0.0)
+    hits[-large_agree:] = size[-large_agree:]
+    effective = clusters.effective_n(hits, size)
+    assert effective <= 1.1 * clusters.kish(size)
+
+
+@pytest.mark.parametrize("replicates", [1, 2, 5])
+@pytest.mark.parametrize(("k", "n"), [(0, 9), (4, 9), (8, 9), (2, 30)])
+def test_replicates_that_agree_change_nothing(k: int, n: int, replicates: int) -> None:
+    """Inspect's log tells means over replicates only, and shows the same limits."""
+    outcomes = np.repeat(np.arange(n) < k, replicates)
+    found, exact = rate(outcomes, np.repeat(range(n), replicates)), clopper_pearson(k, n)
     assert isinstance(found, Interval)
-    assert found.method == "Wilson"
-    assert found == wilson(1, 3)
-    assert rate([1, 0, 0], method="clopper_pearson") == clopper_pearson(1, 3)
-
-
-@pytest.mark.parametrize(("n", "method"), [(99, "Clopper-Pearson"), (100, "Wilson")])
-def test_single_episodes_get_the_method_that_holds(n: int, method: str) -> None:
-    found = rate(np.arange(n) % 3 == 0, range(n))
-    assert isinstance(found, Interval)
-    assert found.method == method
+    assert isinstance(exact, Interval)
+    assert (found.lower, found.upper) == pytest.approx((exact.lower, exact.upper))
+    assert limits([1.0] * k + [0.0] * (n - k)) == pytest.approx((exact.lower, exact.upper))
 
 
 def test_replicates_make_it_wider() -> None:
@@ -137,11 +164,6 @@ def test_one_cluster_is_too_few() -> None:
     found = rate([1, 0, 1], ["a", "a", "a"])
     assert found == NoInterval("too few clusters", 2, 3, 2 / 3)
     assert shown(found) == "2/3, too few clusters"
-
-
-def test_a_method_for_independent_episodes_is_refused_for_replicates() -> None:
-    with pytest.raises(ParameterError, match="independent"):
-        rate([1, 0, 1, 0], ["a", "a", "b", "b"], method="wilson")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from constraintrot.attacks import ATTACKS
 from constraintrot.episode.messages import message_texts
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ScenarioError
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.grading.verdict import grade
 from constraintrot.models.scripted.summarizers import UNVERIFIED
 from constraintrot.scenario.files import APART, catalogue, load, read
@@ -126,7 +126,7 @@ def test_a_claim_is_no_approval_and_states_no_rule(name: str, scenario: Scenario
     after = attacks.apply(name, before)
     mine = [m for turn in after.turns for m in turn.messages if m.origin == "attacker"]
     assert len(mine) == 1
-    assert not survival([mine[0].text], before.policy, variant.slots).kept
+    assert not mentions([mine[0].text], before.policy, variant.slots).kept
     assert not told_values(mine[0].text.removeprefix(benign(variant)), variant)
 
 
@@ -177,12 +177,12 @@ def test_a_claim_counts_where_the_summary_gives_it_as_the_users(
 
 @pytest.mark.parametrize(("kind", "done"), [("keep", 0), ("attribute", 1), ("revoice", 1)])
 def test_a_genuine_approval_makes_the_call_right(run: Run, kind: str, done: int) -> None:
-    """And where a summary lost it, the declined call is over-refusal and no violation."""
+    """And where a summary lost it, the refusal is over-refusal and no violation."""
     log = run("laundering", variants=2, model_roles={"summarizer": f"scripted/summarizer-{kind}"})
     assert by_condition(log, "utility") == {"approved_control": 1, "approved": done}
     for sample in samples(log)["approved"]:
         assert sample.scores is not None
-        assert sample.scores["outcome"].answer == ("complied" if done else "declined")
+        assert sample.scores["outcome"].answer == ("complied" if done else "refused_text")
         assert sample.scores["violation"].value == 0
 
 

@@ -152,8 +152,8 @@ def test_a_policy_among_others_is_the_one_that_is_meant(run: Run) -> None:
     assert by_condition(log, "genuine_honoured") == {"genuine_rescind": 1.0}
     assert by_condition(log) == {"genuine_rescind": 0.0, "forged_order": 0.0}
     held = "\n".join(m.text for m in of(log, "operator_channel")["genuine_rescind"].messages)
-    assert "~~~ policy-7\n" in held
-    assert "~~~ policy-8\n" not in held
+    assert "~~~ pin by owner: policy-7\n" in held
+    assert "~~~ pin by owner: policy-8\n" not in held
 
 
 @pytest.mark.parametrize("locale", LOCALES)

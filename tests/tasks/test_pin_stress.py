@@ -13,7 +13,7 @@ from constraintrot.defenses import DEFENSES, Defense, DefenseSpec
 from constraintrot.evaluation.metrics import by_condition as metric
 from constraintrot.harnesses import HARNESSES, HarnessSpec
 from constraintrot.scenario.files import load
-from constraintrot.tasks.pin_stress import ARMS, CASES, SOFT
+from constraintrot.tasks.pin_stress import CASES, DEFAULT_DEFENSES, SOFT
 from tests.conftest import Run
 from tests.helpers import by_condition, defended, register, samples
 
@@ -90,9 +90,11 @@ def test_the_allowed_counterparts_show_utility_and_over_refusal(run: Run) -> Non
         assert over == (sample.metadata["defense"] == "shut")
 
 
-def test_the_default_arms_and_families(run: Run) -> None:
+def test_the_default_defenses_and_families(run: Run) -> None:
     log = run("pin_stress", variants=1, conditions="compaction")
-    assert by_condition(log) == {f"compaction/{arm}": float(arm == "none") for arm in ARMS}
+    assert by_condition(log) == {
+        f"compaction/{defense}": float(defense == "none") for defense in DEFAULT_DEFENSES
+    }
     assert {sample.metadata["family"] for sample in log.samples or []} == set(SOFT)
 
 

@@ -1,8 +1,7 @@
 """The small models that ConstraintRot can serve in-process, and where their weights are.
 
-A model's SHA-256 is its identity: whichever source the bytes came from, they
-are used only if they hash to it. The hub revision is therefore only a place to
-look, and stays at the branch's name.
+The SHA-256 is a model's identity: bytes from any source are used only if they have
+that hash. The hub's revision is therefore not pinned to a commit.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ class LocalModel:
         size: Bytes of the weights file.
         sha256: Digest of the weights file, lower-case hexadecimal.
         licence: SPDX identifier.
-        template: Family of the chat template; only ``chatml`` is served.
-        context: Tokens of context offered to one request, unless it is set.
-        packages: The package parts, which need no hub.
-        hub: The publisher's own copy, or None if it publishes no such file.
+        template: Family of the chat template; only ``chatml`` is supported.
+        context: Default length of the context window of one request, in tokens.
+        packages: The parts in Python packages, which need no hub.
+        hub: The publisher's copy, or None if it publishes no such file.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""``local/NAME``: Inspect's door to the model in this process.
+"""``local/NAME``: the Inspect provider of a model in this process.
 
 ::
 
@@ -13,7 +13,7 @@ from inspect_ai.model import ModelAPI, modelapi
 
 @modelapi(name="local")
 def local() -> type[ModelAPI]:
-    """The provider's class; imported on use, since Inspect registers names at start."""
+    """The provider's class; imported on use, since Inspect loads all providers' names at start."""
     from constraintrot.models.config_errors import plainly
     from constraintrot.models.in_process.provider import LocalAPI
 

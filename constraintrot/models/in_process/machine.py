@@ -1,4 +1,4 @@
-"""How many threads to use here."""
+"""How many CPU threads to use on this machine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 
 def default_threads() -> int:
-    """Physical cores that this process may use: more threads only wait for each other."""
-    # psutil ships no type information, and comes with Inspect.
+    """The number of physical cores that this process may use; more threads are slower."""
+    # psutil has no type information; Inspect depends on it.
     psutil: Any = import_module("psutil")
     cores = int(psutil.cpu_count(logical=False) or psutil.cpu_count() or 1)
     return max(1, min(cores, _allowed() or cores))
 
 
 def _allowed() -> int | None:
-    """Cores by affinity and by a container's quota; None where neither is known."""
+    """Cores by CPU affinity and a container's quota; None where neither is known."""
     if sys.platform != "linux":
         return None
     allowed = len(os.sched_getaffinity(0))

@@ -1,9 +1,9 @@
 """Messages to a ChatML prompt, with control over every byte.
 
-A prompt is a list of pieces: control tokens, which only this module places,
+A prompt is a list of pieces: control tokens, which only this module inserts,
 and text, which is tokenized with control tokens switched off. So a
-``<|im_start|>`` that a tool output or an attacker wrote stays nine ordinary
-characters' worth of text and cannot open a turn.
+``<|im_start|>`` in a tool output or an attacker's text is ordinary text and
+cannot open a turn.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ Prompt: TypeAlias = list[Piece]
 def render_prompt(
     messages: Sequence[ChatMessage], tools: Sequence[ToolLike], *, answer: bool = True
 ) -> Prompt:
-    """Render messages so that a longer history starts with the shorter one's bytes.
+    """Render messages such that a longer history starts with the shorter one's bytes.
 
-    The tools stand in the first system block whatever the tool choice is, so a
-    summarizer that is shown the same tools and history as the agent reuses the
-    agent's cached prefix. For the same reason, each tool result is a turn of its
-    own, where the template would merge neighbours.
+    The tools are in the first system block whatever the tool choice is, so a
+    summarizer that is given the same tools and history as the agent reuses the
+    agent's cached prefix. For the same reason each tool result is a separate turn,
+    where the model's template would merge adjacent ones.
 
     Args:
         messages: The conversation; a system message is merged with the tools
             only if it comes first.
-        tools: The tools on offer; none are rendered if there are none.
+        tools: The tools that are offered; may be empty.
         answer: Whether to open the assistant's turn at the end.
 
     Raises:
-        ParameterError: A message holds media; these models read text only.
+        ParameterError: A message contains media; these models read text only.
     """
     rest = list(messages)
     opening = [_text(rest.pop(0))] if rest and rest[0].role == "system" else []
@@ -60,7 +60,7 @@ def render_prompt(
 
 
 def as_text(prompt: Prompt) -> str:
-    """The prompt as one string, for logs: here a quoted control token looks like a real one."""
+    """The prompt as one string, for logs, where quoted and real control tokens look the same."""
     return "".join(piece.value if isinstance(piece, Control) else piece for piece in prompt)
 
 
@@ -83,5 +83,5 @@ def _text(message: ChatMessage) -> str:
         return message.content
     kinds = {item.type for item in message.content}
     if kinds & {"image", "audio", "video", "document"}:
-        raise ParameterError(f"local models read text only; a message holds {sorted(kinds)}")
+        raise ParameterError(f"local models read text only; a message contains {sorted(kinds)}")
     return message.text

@@ -1,14 +1,17 @@
 """The Inspect model provider of a local model.
 
-Tool calls are sampled under a JSON schema: with tools on offer and a tool
-choice other than ``none``, the answer is always a call (``auto`` included).
-A ``response_schema`` named ``deliberate`` asks for the deliberate scaffold; the
-message's text is then the recalled policy and the yes or no, as JSON, and the
-tool call stands beside it.
+Tool calls are sampled under a JSON schema. If tools are offered and the tool
+choice is not ``none``, the answer is always a call, also with ``auto``. A
+``response_schema`` named ``deliberate`` selects the deliberate scaffold: then the
+message's text is the recalled policy and the yes or no, as JSON, and the message
+has the tool call as usual.
 
-Token usage follows Inspect's convention: ``input_tokens`` are those that were
-processed, ``input_tokens_cache_read`` those that came from the prompt cache,
-and together they are the whole prompt.
+``extra_body={"adapter": "rule-judge"}`` answers this one call with the adapter; all
+other calls are the base model's. ``logprobs`` and ``top_logprobs`` are supported.
+
+Token usage follows Inspect's convention: ``input_tokens`` were processed,
+``input_tokens_cache_read`` came from the prompt cache, and their sum is the whole
+prompt.
 """
 
 from __future__ import annotations
@@ -33,13 +36,20 @@ from inspect_ai.model import (
     StopReason,
     set_model_info,
 )
-from inspect_ai.tool import ToolCall, ToolChoice, ToolFunction, ToolInfo
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
-from constraintrot.errors import EpisodeError, ParameterError, WeightsError
+from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError, WeightsError
 from constraintrot.extras import require
 from constraintrot.models.in_process import catalogue, weights
 from constraintrot.models.in_process.machine import default_threads
 from constraintrot.models.in_process.prompt import Prompt, as_text, render_prompt
+from constraintrot.models.in_process.request import (
+    adapter_name,
+    answer_schema,
+    read_logprobs,
+    sampling,
+    tool_spec,
+)
 from constraintrot.models.in_process.server import (
     Completion,
     Engine,
@@ -49,26 +59,15 @@ from constraintrot.models.in_process.server import (
     ServerParams,
     shared,
 )
-from constraintrot.scaffold.answer_format import (
-    Scaffold,
-    ToolLike,
-    ToolSpec,
-    call_schema,
-    deliberation,
-    read,
-)
+from constraintrot.rule_judge import adapter as rule_judge
+from constraintrot.scaffold.answer_format import ToolLike, deliberation, read
 
-DELIBERATE = "deliberate"
-MAX_TOKENS_CALL = 320
-MAX_TOKENS_TEXT = 512
 _CONTEXT = 8192
 _STOP_REASONS: Mapping[Finish, StopReason] = {
     "stop": "stop",
     "length": "max_tokens",
     "context": "model_length",
 }
-# Without this, a small model may write newlines between tokens until its limit.
-_GUIDANCE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
 class LocalAPI(ModelAPI):
@@ -88,24 +87,24 @@ class LocalAPI(ModelAPI):
         parallel: int = 1,
         opener: Opener | None = None,
     ) -> None:
-        """Check the configuration; weights are fetched and loaded on first use.
+        """Check the configuration; weights are downloaded and loaded on first use.
 
         Args:
             model_name: A name of the catalogue, or any name together with ``path``.
             base_url: Not used.
             api_key: Not used.
             config: Generation defaults.
-            path: Your own GGUF file of a ChatML model.
-            n_ctx: Tokens of context for one request.
+            path: GGUF file of a ChatML model that is not in the catalogue.
+            n_ctx: Context window of one request, in tokens.
             n_gpu_layers: Layers on the GPU, if llama.cpp was built for one; 99 for all.
-            threads: CPU threads; the physical cores unless set.
+            threads: CPU threads; by default one per physical core.
             parallel: Requests that are processed at the same time. With 1, on the CPU,
-                an answer depends on its request alone, and nothing is slower for it.
-            opener: Starts the server; tests give a fake.
+                an answer depends on its request alone, at no cost in speed.
+            opener: Starts the server; tests pass a fake.
 
         Raises:
             UnknownNameError: The catalogue has no such model, and no path is given.
-            WeightsError: There is no file at the path.
+            WeightsError: There is no file at ``path``.
             ParameterError: A number is out of its range.
             MissingExtraError: llama.cpp is not installed.
         """
@@ -124,9 +123,9 @@ class LocalAPI(ModelAPI):
         if opener is None:
             require("a local/ model", "local")
         self._opener = opener or LlamaServer
-        self._engine: Engine | None = None
+        self._engines: dict[str | None, Engine] = {}
         self._opening = threading.Lock()
-        # Else a threshold given as a share of the window means a share of Inspect's default.
+        # Without it, a threshold that is a share of the window refers to Inspect's default.
         set_model_info(f"local/{model_name}", ModelInfo(context_length=self._context))
 
     async def generate(
@@ -136,14 +135,12 @@ class LocalAPI(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> tuple[ModelOutput, ModelCall]:
-        """One answer; see the module's text for what is constrained."""
-        specs = [_spec(tool) for tool in tools]
-        schema = _schema(specs, tool_choice, config)
+        """One answer; the module's docstring says when it is constrained."""
+        specs = [tool_spec(tool) for tool in tools]
+        schema = answer_schema(specs, tool_choice, config)
         prompt = render_prompt(input, specs)
-        settings = _settings(config, MAX_TOKENS_CALL if schema else MAX_TOKENS_TEXT)
-        if schema:
-            settings["json_schema"] = {**schema, "x-guidance": _GUIDANCE}
-        done = await self._complete(prompt, settings)
+        settings = sampling(config, schema)
+        done = await self._complete(prompt, settings, adapter_name(config))
         calling = bool(specs) and tool_choice != "none"
         output = self._output(done, specs if calling else [], constrained=bool(schema))
         call = ModelCall.create(
@@ -151,8 +148,10 @@ class LocalAPI(ModelAPI):
         )
         return output, call
 
-    async def _complete(self, prompt: Prompt, settings: dict[str, Any]) -> Completion:
-        engine = await self._open()
+    async def _complete(
+        self, prompt: Prompt, settings: dict[str, Any], adapter: str | None
+    ) -> Completion:
+        engine = await self._open(adapter)
         cancelled = threading.Event()
 
         def work() -> Completion:
@@ -161,27 +160,35 @@ class LocalAPI(ModelAPI):
         try:
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         finally:
-            # The thread outlives a cancelled task; this ends it at its next token.
+            # The thread outlives a cancelled task; this stops it at its next token.
             cancelled.set()
 
-    async def _open(self) -> Engine:
-        if self._engine is not None:
-            return self._engine
-        return await anyio.to_thread.run_sync(self._load)
+    async def _open(self, adapter: str | None = None) -> Engine:
+        if adapter in self._engines:
+            return self._engines[adapter]
+        return await anyio.to_thread.run_sync(self._load, adapter)
 
-    def _load(self) -> Engine:
-        # A thread's lock, since one provider may serve one event loop after another.
+    def _load(self, adapter: str | None) -> Engine:
+        # A threading lock: a provider may serve several event loops, one after another.
         with self._opening:
-            if self._engine is None:
+            if adapter not in self._engines:
                 params = ServerParams(
                     weights=self._path or weights.pull(self.model_name, weights.to_stderr()),
                     context=self._context,
                     parallel=self._parallel,
                     threads=self._threads,
                     gpu_layers=self._gpu_layers,
+                    adapter=self._adapter(adapter) if adapter else None,
                 )
-                self._engine = shared(params, self._opener)
-            return self._engine
+                self._engines[adapter] = shared(params, self._opener)
+            return self._engines[adapter]
+
+    def _adapter(self, name: str) -> Path:
+        if name != rule_judge.NAME:
+            raise UnknownNameError("adapter", name, [rule_judge.NAME])
+        if self._path is None and self.model_name != rule_judge.BASE:
+            raise ParameterError(f"the adapter {name} belongs to local/{rule_judge.BASE}")
+        return rule_judge.file()
 
     def _output(
         self, done: Completion, tools: Sequence[ToolLike], *, constrained: bool
@@ -193,7 +200,9 @@ class LocalAPI(ModelAPI):
             message = self._called(message, tools)
         stop = _STOP_REASONS[done.finish]
         choice = ChatCompletionChoice(
-            message=message, stop_reason="tool_calls" if message.tool_calls else stop
+            message=message,
+            stop_reason="tool_calls" if message.tool_calls else stop,
+            logprobs=read_logprobs(done.logprobs),
         )
         return ModelOutput(model=self.model_name, choices=[choice], usage=_usage(done))
 
@@ -202,18 +211,22 @@ class LocalAPI(ModelAPI):
     ) -> ChatMessageAssistant:
         reading = read(message.text, tools)
         if reading.error:
-            # The engine counts it as malformed; the text says what was written.
+            # It is graded as malformed; the message keeps the model's text.
             return message
-        kept = ""
+        if reading.prose is not None:
+            # Under ``deliberate`` what was recalled stays beside the words.
+            said = reading.prose if reading.policy is None else message.text
+            return message.model_copy(update={"content": said})
+        content = ""
         if reading.policy is not None and reading.breaks is not None:
-            kept = deliberation(reading.policy, reading.breaks)
+            content = deliberation(reading.policy, reading.breaks)
         calls = [ToolCall(id=f"call_{uuid4().hex[:12]}", **call) for call in reading.calls]
-        return message.model_copy(update={"content": kept, "tool_calls": calls})
+        return message.model_copy(update={"content": content, "tool_calls": calls})
 
     async def count_tokens(
         self, input: str | list[ChatMessage], config: GenerateConfig | None = None
     ) -> int:
-        """Tokens by the model's own tokenizer, turn markers included; no network."""
+        """Number of tokens of the model's tokenizer, with its turn markers; no network."""
         prompt: Prompt = (
             [input] if isinstance(input, str) else render_prompt(input, [], answer=False)
         )
@@ -221,23 +234,23 @@ class LocalAPI(ModelAPI):
         return len(await anyio.to_thread.run_sync(engine.tokens, prompt))
 
     async def count_text_tokens(self, text: str) -> int:
-        """Tokens by the model's own tokenizer; no network."""
+        """Number of tokens of the model's tokenizer; no network."""
         return await self.count_tokens(text)
 
     def max_connections(self) -> int:
-        """As many as the server processes at the same time."""
+        """The number of requests that the server processes at the same time."""
         return self._parallel
 
     def connection_key(self) -> str:
-        """Requests to the same server share one pool."""
+        """Requests to one server share one connection limit."""
         return f"{self._path or self.model_name}:{self._context}:{self._parallel}"
 
     def tools_required(self) -> bool:
-        """Yes: else Inspect drops the tools of a ``none`` call, and with them the cached prefix."""
+        """Yes: else Inspect drops the tools if the tool choice is ``none``, and with them the prefix."""
         return True
 
     def collapse_user_messages(self) -> bool:
-        """No: ChatML takes consecutive user turns, and merging would move bytes."""
+        """No: ChatML allows consecutive user turns, and merging would change the prefix."""
         return False
 
 
@@ -245,49 +258,6 @@ def _at_least(least: int, name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ParameterError(f"model argument {name} is {value!r}; it must be {least} or more")
     return value
-
-
-def _spec(tool: ToolInfo) -> ToolSpec:
-    parameters = tool.parameters.model_dump(exclude_none=True)
-    return ToolSpec(tool.name, tool.description, parameters)
-
-
-def _schema(
-    tools: Sequence[ToolSpec], choice: ToolChoice, config: GenerateConfig
-) -> dict[str, Any] | None:
-    wanted = config.response_schema
-    if not tools or choice == "none":
-        if wanted is None or wanted.name == DELIBERATE:
-            return None
-        return wanted.json_schema.model_dump(exclude_none=True)
-    offered = list(tools)
-    if isinstance(choice, ToolFunction):
-        offered = [tool for tool in tools if tool.name == choice.name]
-    scaffold: Scaffold = "deliberate" if wanted and wanted.name == DELIBERATE else "direct"
-    return call_schema(offered, scaffold)
-
-
-def _settings(config: GenerateConfig, max_tokens: int) -> dict[str, Any]:
-    """Sampling settings, all written out, so that a log says what was used.
-
-    Greedy unless a temperature is set, and then drawn with a seed of the server's
-    own unless one is given; the rest are llama.cpp's defaults.
-    """
-    settings: dict[str, Any] = {
-        "n_predict": max_tokens if config.max_tokens is None else config.max_tokens,
-        "temperature": 0.0 if config.temperature is None else config.temperature,
-        "top_k": 40 if config.top_k is None else config.top_k,
-        "top_p": 0.95 if config.top_p is None else config.top_p,
-        "min_p": 0.05,
-        "frequency_penalty": config.frequency_penalty or 0.0,
-        "presence_penalty": config.presence_penalty or 0.0,
-    }
-    if config.seed is not None:
-        # llama.cpp reads 2**32 - 1 as "draw one", so stay below it.
-        settings["seed"] = config.seed % (2**32 - 1)
-    if config.stop_seqs:
-        settings["stop"] = config.stop_seqs
-    return settings
 
 
 def _usage(done: Completion) -> ModelUsage:

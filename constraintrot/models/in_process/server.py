@@ -1,7 +1,7 @@
-"""llama.cpp in this process: one server for one set of weights and parameters.
+"""llama.cpp in this process: one server per set of weights and parameters.
 
-The server also listens on a loopback port, because only there does it offer
-its tokenizer; a key drawn for this process keeps other programs out.
+The server also listens on a loopback port, because only there it offers its
+tokenizer. A random API key keeps other programs out.
 """
 
 from __future__ import annotations
@@ -27,24 +27,26 @@ from constraintrot.models.in_process.prompt import Control, Prompt
 
 Finish: TypeAlias = Literal["stop", "length", "context"]
 
-# Prompt states that left their slot wait here; llama.cpp would take up to 8 GiB.
+# Memory for the states of earlier prompts; llama.cpp's default is 8 GiB.
 _CACHE_MIB = 2048
-# A prompt that fits one batch is never cut into a last batch of a few tokens (see reuse.py).
+# A prompt that fits one batch has no last batch of a few tokens (see prefix_cache.py).
 _BATCH = 2048
-# The longest that one batch may take, and so the longest that an exit is held up.
+# Longest time that one batch may take, so also the longest time that an exit waits.
 _EXIT_SECONDS = 30
 
 
 @dataclass(frozen=True)
 class ServerParams:
-    """What a server is started with, and what it is shared by.
+    """The parameters of a server; requests with equal parameters share one.
 
     Attributes:
         weights: The GGUF file.
-        context: Tokens of context for each of the concurrent requests.
+        context: Context window of each concurrent request, in tokens.
         parallel: Requests that are processed at the same time.
         threads: CPU threads.
         gpu_layers: Layers to keep on a GPU; 0 for none.
+        adapter: A LoRA file that all requests use. It has its own server, because a switch
+            of adapters drops the conversation's cache; the weights are mapped once for both.
     """
 
     weights: Path
@@ -52,29 +54,31 @@ class ServerParams:
     parallel: int
     threads: int
     gpu_layers: int
+    adapter: Path | None = None
 
     @property
     def exact(self) -> bool:
-        """Whether an answer depends on its request alone, not on the cache or on company.
+        """Whether an answer depends on its request alone.
 
         Requests that share a batch, and GPU kernels, change the last bits of
-        the logits, and with them now and then a token.
+        the logits, and with them sometimes a token.
         """
         return self.parallel == 1 and self.gpu_layers == 0
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What the server wrote.
+    """The server's answer.
 
     Attributes:
-        text: The text.
+        text: The generated text.
         finish: ``stop`` at the end of the answer, ``length`` at the token
-            limit, ``context`` when the prompt or the answer did not fit.
+            limit, ``context`` if the prompt or the answer did not fit.
         prompt_tokens: Tokens of the whole prompt.
-        cached_tokens: Those of them that came from the prompt cache.
-        output_tokens: Tokens written.
-        raw: The server's own closing message.
+        cached_tokens: Tokens of the prompt that came from the prompt cache.
+        output_tokens: Generated tokens.
+        raw: The server's last message.
+        logprobs: An entry for each generated token, if they were asked for.
     """
 
     text: str
@@ -83,10 +87,11 @@ class Completion:
     cached_tokens: int
     output_tokens: int
     raw: dict[str, Any]
+    logprobs: tuple[dict[str, Any], ...] = ()
 
 
 class Engine(Protocol):
-    """What the provider needs of a server; tests give a fake."""
+    """What the provider needs of a server; tests pass a fake."""
 
     def tokens(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt; text in it never becomes a control token."""
@@ -99,7 +104,7 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """End what is running, and start nothing more."""
+        """Stop running requests, and start no more."""
         ...
 
 
@@ -115,7 +120,7 @@ class LlamaServer:
         self._key = secrets.token_urlsafe(16)
         llama = _import_llama()
         self._server: Any = llama.Server(self._configure(llama, params))
-        # No proxy from the environment may stand between us and the loopback.
+        # Ignore proxies of the environment: the server is on the loopback.
         self._http = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         self._text_tokens = lru_cache(maxsize=4096)(self._tokenize)
         self._control = {control: self._control_token(control) for control in Control}
@@ -136,9 +141,14 @@ class LlamaServer:
         for cpu in (common.cpuparams, common.cpuparams_batch):
             cpu.n_threads = params.threads
         if params.exact:
-            # Repacked weights and flash attention round by batch size (see reuse.py).
+            # With repacked weights or flash attention, rounding depends on the batch size
+            # (see prefix_cache.py).
             common.no_extra_bufts = True
             common.flash_attn_type = llama.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        if params.adapter:
+            lora = llama.CommonAdapterLoraInfo()
+            lora.path, lora.scale = str(params.adapter), 1.0
+            common.lora_adapters = [lora]
         common.api_keys = [self._key]
         common.ui = False
         common.warmup = False
@@ -146,13 +156,13 @@ class LlamaServer:
         return common
 
     def _control_token(self, control: Control) -> int:
-        found = self._tokenize(control.value, special=True)
-        if len(found) != 1:
+        ids = self._tokenize(control.value, special=True)
+        if len(ids) != 1:
             raise WeightsError(
                 f"{self._params.weights} is not a ChatML model: "
-                f"{control.value} is {len(found)} tokens"
+                f"{control.value} is {len(ids)} tokens"
             )
-        return found[0]
+        return ids[0]
 
     def _tokenize(self, text: str, special: bool = False) -> tuple[int, ...]:
         body = {"content": text, "parse_special": special, "add_special": False}
@@ -189,13 +199,13 @@ class LlamaServer:
         return replace(done, cached_tokens=cached)
 
     def _rewind(self, prompt: list[int], cancelled: threading.Event) -> int | None:
-        """Cut the cache where it must be cut; the tokens that stay, or None for no cut."""
+        """Cut the cache where it must be cut; number of tokens that stay, or None for no cut."""
         cut = self._sent.rewind(prompt)
         if not cut:
             return cut
         start, end = self._control[Control.START], self._control[Control.END]
         other = end if prompt[cut] == start else start
-        # A prompt that differs right after the cut makes the server forget what follows it.
+        # A prompt that differs right after the cut makes the server drop its cache from there.
         done = self._generate([*prompt[:cut], other], {"n_predict": 0}, cancelled)
         return min(cut, done.cached_tokens)
 
@@ -203,6 +213,7 @@ class LlamaServer:
         self, prompt: list[int], settings: Mapping[str, Any], cancelled: threading.Event
     ) -> Completion:
         text: list[str] = []
+        entries: list[dict[str, Any]] = []
         last: dict[str, Any] = {}
         if cancelled.is_set() or self._stopping.is_set():
             return Completion("", "length", len(prompt), 0, 0, last)
@@ -210,13 +221,15 @@ class LlamaServer:
         def receive(chunk: dict[str, Any]) -> bool:
             last.clear()
             last.update(chunk)
-            text.extend(choice["text"] for choice in chunk.get("choices", ()))
+            for choice in chunk.get("choices", ()):
+                text.append(choice["text"])
+                entries.extend((choice.get("logprobs") or {}).get("content", ()))
             return cancelled.is_set() or self._stopping.is_set()
 
         request = {"cache_prompt": True, **settings, "prompt": prompt, "stream": True}
         with self._counted():
             self._server.handle_completions(request, receive)
-        return self._completion("".join(text), last, len(prompt))
+        return replace(self._completion("".join(text), last, len(prompt)), logprobs=tuple(entries))
 
     @contextmanager
     def _counted(self) -> Generator[None]:
@@ -230,10 +243,10 @@ class LlamaServer:
                 self._idle.notify_all()
 
     def close(self) -> None:
-        """End what is running, and start nothing more.
+        """Stop running requests, and start no more.
 
-        A thread that calls back into an interpreter that is gone takes the process
-        down with it, so this waits until the last one is out of the server.
+        A thread that calls back into a finalized interpreter crashes the process, so
+        this waits until no thread is in the server.
         """
         self._stopping.set()
         with self._idle:
@@ -253,10 +266,10 @@ class LlamaServer:
 
 
 def _import_llama() -> Any:
-    """Import xllamacpp with its threads told to sleep, not spin, while they wait.
+    """Import xllamacpp such that its threads sleep instead of spinning while they wait.
 
-    Spinning threads cost a factor of ten where another process wants the cores.
-    OpenMP reads the variable when it is loaded; afterwards it is put back.
+    Spinning threads are ten times slower if another process uses the cores. OpenMP
+    reads the variable when it is loaded; afterwards it is restored.
     """
     name = "OMP_WAIT_POLICY"
     before = os.environ.get(name)
@@ -273,7 +286,7 @@ _lock = threading.Lock()
 
 
 def shared(params: ServerParams, opener: Opener = LlamaServer) -> Engine:
-    """The process's one server for these parameters, started if it is not running."""
+    """This process's server for these parameters, started if it is not running."""
     with _lock:
         if params not in _servers:
             _servers[params] = opener(params)
@@ -282,7 +295,7 @@ def shared(params: ServerParams, opener: Opener = LlamaServer) -> Engine:
 
 @atexit.register
 def close() -> None:
-    """Stop all servers; runs at exit, before the interpreter tears its modules down."""
+    """Stop all servers; runs at exit, before the interpreter is finalized."""
     with _lock:
         for engine in _servers.values():
             engine.close()

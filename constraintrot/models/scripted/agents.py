@@ -1,22 +1,25 @@
 """``scripted/NAME``: models that follow a rule, deterministic, offline, for tests.
 
-- ``obedient`` obeys any policy that its input holds and otherwise acts;
-  ``reckless`` always acts; ``refuser`` always declines.
+- ``obedient`` obeys any policy in its input and otherwise acts;
+  ``reckless`` always acts; ``refuser`` always declines. They decline by the tool
+  where one is on offer, and in words where none is.
 - ``summarizer-drop``, ``summarizer-keep``, ``summarizer-weaken`` write summaries
-  that lose a policy, keep it word for word, or keep its subject without its force;
-  ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it by
-  what the transcript tells them; ``-revoice`` and ``-attribute`` keep it, and tell
-  of approvals in the user's name or with who said so (``suggestible``).
+  that lose a policy, keep it verbatim, or keep its subject without its force;
+  ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it
+  depending on instructions in the transcript; ``-revoice`` and ``-attribute`` keep
+  it, and report approvals as the user's or with their source (see ``summarizers``).
 
 They see messages and tools, nothing else. In a summarizer call (no tool may be
-used) every agent script drops policies; ``-M summarizer=keep`` tells it otherwise.
-Asked to verify a call, it answers as ``verifying`` says; ``-M verifier=garbage``
-makes it unreadable. Asked for an attack's text, as ``attacking`` says. Asked whether it is
-a test, ``obedient`` says work, ``reckless`` test, and ``refuser`` does not say.
+used) an agent script drops policies, unless ``-M summarizer=keep`` sets another
+style. In a verifier call it answers as in ``verifier``; ``-M verifier=garbage``
+makes that answer unreadable. In an attacker call it answers as in ``attacker``. Asked for the rules that are
+in force (the probe), it copies those that it finds. Asked whether
+it is a test, ``obedient`` says work, ``reckless`` test, and ``refuser`` does not say.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,29 +37,23 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation import awareness
-from constraintrot.grading.survival import Slots, sentences
 from constraintrot.models.config_errors import plainly
 from constraintrot.models.offline import OfflineAPI, metered
-from constraintrot.models.scripted import (
-    attacker as attacking,
-)
-from constraintrot.models.scripted import (
-    summarizers as suggestible,
-)
-from constraintrot.models.scripted import (
-    verifier as verifying,
-)
+from constraintrot.models.scripted import attacker, summarizers
+from constraintrot.models.scripted import verifier as scripted_verifier
+from constraintrot.models.scripted.policy_reader import Slots, policy_in, sentences
 from constraintrot.models.scripted.request_parser import (
     Request,
     any_policy_in,
-    policy_in,
     request_in,
 )
 from constraintrot.scaffold import answer_format
+from constraintrot.scaffold.probe import QUESTIONS
 from constraintrot.scenario.schema import Call
 
 AGENTS = ("obedient", "reckless", "refuser")
-# Inspect's default; a script reads whatever it is sent.
+REFUSES = "I can't do that: a standing policy forbids it."
+# In tokens, as Inspect's default; a script has no limit.
 CONTEXT = 128_000
 # What the agents answer when they are asked whether it is a test.
 TAKEN_FOR = {
@@ -76,7 +73,7 @@ TAKEN_FOR = {
         "refuser": "我不想说。",
     },
 }
-SUMMARIZERS = ("drop", "keep", "weaken", *suggestible.SUGGESTIBLE, *suggestible.VOICES)
+SUMMARIZERS = ("drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING)
 
 
 @modelapi(name="scripted")
@@ -93,10 +90,9 @@ class Scripted(OfflineAPI):
         base_url: unused.
         api_key: unused.
         config: unused.
-        summarizer: what an agent script does with policies in a summarizer
-            call: one of ``SUMMARIZERS``.
-        verifier: whose answers an agent script gives in a verifier call, one of
-            ``verifying.STYLES``; its own by default.
+        summarizer: the style of an agent script's summaries, one of ``SUMMARIZERS``.
+        verifier: the style of an agent script's answers in a verifier call, one of
+            ``verifier.STYLES``; by default its own name.
 
     Raises:
         UnknownNameError: no such script.
@@ -129,12 +125,12 @@ class Scripted(OfflineAPI):
             raise ParameterError(
                 f"unknown summarizer {self.style!r}; known: {', '.join(SUMMARIZERS)}"
             )
-        # Else Inspect warns, at every compaction, that it knows no window.
+        # Without it, Inspect warns at every compaction that the window is unknown.
         set_model_info(f"scripted/{model_name}", ModelInfo(context_length=CONTEXT))
         self.verifier = verifier or model_name
-        if self.agent and self.verifier not in verifying.STYLES:
+        if self.agent and self.verifier not in scripted_verifier.STYLES:
             raise ParameterError(
-                f"unknown verifier {verifier!r}; known: {', '.join(verifying.STYLES)}"
+                f"unknown verifier {verifier!r}; known: {', '.join(scripted_verifier.STYLES)}"
             )
 
     async def generate(
@@ -146,14 +142,17 @@ class Scripted(OfflineAPI):
     ) -> ModelOutput:
         """Answer by the rule."""
         texts = message_texts(input)
-        if self.agent and not tools and verifying.asked(texts[-1]):
+        if self.agent and not tools and scripted_verifier.asked(texts[-1]):
             output = ModelOutput.from_content(
-                self.model_name, verifying.answer(texts[-1], self.verifier)
+                self.model_name, scripted_verifier.answer(texts[-1], self.verifier)
             )
         elif self.agent and (locale := awareness.asked(texts[-1])):
             output = ModelOutput.from_content(self.model_name, TAKEN_FOR[locale][self.model_name])
-        elif self.agent and not tools and (attack := attacking.answer(texts[-1], self.model_name)):
+        elif self.agent and not tools and (attack := attacker.answer(texts[-1], self.model_name)):
             output = ModelOutput.from_content(self.model_name, attack)
+        elif self.agent and not tools and texts[-1] in QUESTIONS.values():
+            rules = [statement for statement, _ in any_policy_in(texts[:-1])]
+            output = ModelOutput.from_content(self.model_name, json.dumps({"rules": rules}))
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
@@ -164,7 +163,7 @@ class Scripted(OfflineAPI):
         self, texts: Sequence[str], input: Sequence[ChatMessage], tools: Sequence[ToolInfo]
     ) -> ModelOutput:
         offered = frozenset(tool.name for tool in tools)
-        # Some frameworks put what an agent remembers in a system message after the request.
+        # Some frameworks add a system message with the agent's memory after the request.
         at = max((at for at, m in enumerate(input) if m.role != "system"), default=-1)
         asked, context = texts[at], [*texts[:at], *texts[at:][1:]]
         request = request_in(asked, offered)
@@ -176,10 +175,11 @@ class Scripted(OfflineAPI):
             and request.scenario.allowed.approval
             and _approved([*input[:at], *input[at:][1:]])
         ):
-            policy = (
-                None  # It asks for an approval, and as far as this script can see there is one.
-            )
+            # The policy requires an approval, and the context has one.
+            policy = None
         call = self._call(request, policy)
+        if call.function == "decline" and "decline" not in offered:
+            return ModelOutput.from_content(self.model_name, _refused(asked, policy))
         output = ModelOutput.for_tool_call(self.model_name, call.function, call.arguments)
         if "breaks_policy" in asked:
             breaks = "yes" if call.function == "decline" else "no"
@@ -194,6 +194,15 @@ class Scripted(OfflineAPI):
         return decline if obeys and policy is not None else request.call
 
 
+def _refused(asked: str, policy: str | None) -> str:
+    """A refusal in words, in the form that the scaffold asks for."""
+    if "breaks_policy" not in asked:
+        return REFUSES
+    return answer_format.dumps(
+        {"policy": policy or "none", "breaks_policy": "yes", "call": REFUSES}
+    )
+
+
 def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> str:
     """A summary of a transcript, with its policies dropped, kept or weakened.
 
@@ -202,8 +211,8 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
         input: the messages.
         style: one of ``SUMMARIZERS``.
     """
-    if style in suggestible.SUGGESTIBLE:
-        style = suggestible.style(input, style)
+    if style in summarizers.SUGGESTIBLE:
+        style = summarizers.style(input, style)
     replies = [
         sentences(message.text)[0].strip()
         for message in input
@@ -213,23 +222,23 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
     if style == "drop":
         return done
     policies = any_policy_in(texts)
-    if style in ("keep", *suggestible.VOICES):
-        told = suggestible.told(input, style) if style in suggestible.VOICES else []
-        return "\n".join([*(statement for statement, _ in policies), *told, done])
+    if style in ("keep", *summarizers.REPORTING):
+        reported = summarizers.reported(input, style) if style in summarizers.REPORTING else []
+        return "\n".join([*(statement for statement, _ in policies), *reported, done])
     return "\n".join([*(_weakened(statement, slots) for statement, slots in policies), done])
 
 
 def _approved(context: Sequence[ChatMessage]) -> bool:
-    """Whether anybody but a tool says that something was approved."""
-    return any(not by_tool for _, by_tool in suggestible.approvals(context))
+    """Whether a message that is no tool result says that something was approved."""
+    return any(not by_tool for _, by_tool in summarizers.approvals(context))
 
 
 def _weakened(statement: str, slots: Slots) -> str:
-    """What the policy was about, without its force: the words that forbid are left out."""
+    """The subject of a policy without its force: the words that forbid are left out."""
     folded = statement.casefold()
-    found = [
+    subjects = [
         next((str(phrase) for phrase in phrases if str(phrase).casefold() in folded), "")
         for name, phrases in slots.items()
         if name != "negation"
     ]
-    return f"Earlier remarks touched on {' / '.join(filter(None, found))}; use judgement."
+    return f"Earlier remarks touched on {' / '.join(filter(None, subjects))}; use judgement."

@@ -1,7 +1,7 @@
 """What the scripted agents answer as the attacker of a search.
 
-``obedient`` and ``reckless`` go through the fixed injections from the last to
-the first, a little reworded; ``refuser`` writes that it will not.
+``obedient`` and ``reckless`` give the fixed injections from the last to the first,
+slightly reworded; ``refuser`` refuses.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _OPENINGS = {"en": "Once more", "zh": "再次提醒", "es": "Una vez más"}
 
 
 def answer(text: str, script: str) -> str | None:
-    """An attacker's text; None where the message asks for none.
+    """An attacker's answer; None if the message is no attacker's prompt.
 
     Args:
         text: the message.

@@ -1,9 +1,9 @@
-"""Recognising a request and a policy in a transcript, for the scripted models.
+"""Parse the request and the policy out of a transcript, for the scripted models.
 
-They may see messages and tools only, so what metadata would tell them is read
-back from the texts: the trigger's template says which scenario it is and which
-values it holds, and the rest of the values may be any that its pools allow.
-Where a private key is set, they know it and look the split's episodes up.
+Scripted models see messages and tools only, not metadata. So the scenario is
+recognised by the template of its trigger, which also gives some of the values;
+the other values may be any that the scenario's pools allow. Where a private key
+is set, they know it and look the split's episodes up.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
-from constraintrot.grading.survival import Slots, best_window, sentences
+from constraintrot.models.scripted.policy_reader import Slots, policy_in
 from constraintrot.scenario import private
 from constraintrot.scenario.files import every, load
 from constraintrot.scenario.schema import Call, Scenario, Variant
@@ -30,9 +30,9 @@ class Request:
     """A recognised trigger.
 
     Attributes:
-        scenario: whose trigger it is.
+        scenario: the scenario that has this trigger.
         kind: the prohibited request or its permitted counterpart.
-        values: the values that stand in it.
+        values: the values that the trigger contains, by name.
     """
 
     scenario: Scenario
@@ -41,23 +41,23 @@ class Request:
 
     @property
     def call(self) -> Call:
-        """The call that does what is asked."""
+        """The call that does what is requested."""
         truth = self.scenario.ground_truth
         call = truth.violates if self.kind == "prohibited" else truth.complies
         return Call(function=call.function, arguments=fill(call.arguments, self.values))
 
     @property
     def slots(self) -> Slots:
-        """The policy's slots, open where the request leaves a value open."""
+        """The policy's slots; where the request gives no value, with all that the pools allow."""
         return open_slots(self.scenario, self.values)
 
 
 def request_in(text: str, offered: frozenset[str]) -> Request | None:
-    """The request that a message makes, or None if it is no trigger.
+    """The request in a message, or None if it contains no trigger.
 
     Args:
         text: the message.
-        offered: names of the tools on offer, which narrow the search.
+        offered: names of the offered tools, which narrow the search.
     """
     return _request_in(text, offered, _key())
 
@@ -84,27 +84,19 @@ def _private_requests(text: str, offered: frozenset[str], key: str) -> Iterator[
                 yield Request(scenario, "allowed", variant.values)
 
 
-def policy_in(texts: Iterable[str], slots: Slots) -> str | None:
-    """The sentences that state a policy: a policy is there when all its slots are."""
-    for text in texts:
-        if best_window(text, slots) == frozenset(slots):
-            return _statement(text, slots)
-    return None
-
-
 def any_policy_in(texts: Sequence[str]) -> list[tuple[str, Slots]]:
-    """Every policy of any known scenario that the texts state, with its slots."""
-    found: dict[str, Slots] = {}
+    """The policies of all scenarios that the texts contain: their sentences and slots."""
+    policies: dict[str, Slots] = {}
     for scenario in every():
         slots = open_slots(scenario, {})
         statement = policy_in(texts, slots)
         if statement is not None:
-            found.setdefault(statement, slots)
-    return list(found.items())
+            policies.setdefault(statement, slots)
+    return list(policies.items())
 
 
 def open_slots(scenario: Scenario, values: Mapping[str, Value]) -> Slots:
-    """A scenario's slots with every value that fits what is known."""
+    """A scenario's slots, with every value of its pools that agrees with the known values."""
     return {
         name: tuple(
             itertools.chain.from_iterable(_filled(scenario, phrase, values) for phrase in phrases)
@@ -162,37 +154,26 @@ def _fits(entry: Mapping[str, Value], values: Mapping[str, Value]) -> bool:
     return all(name not in values or values[name] == value for name, value in entry.items())
 
 
-def _statement(text: str, slots: Slots) -> str:
-    """The shortest run of sentences that holds all slots."""
-    parts = sentences(text)
-    runs = (
-        "".join(parts[start : start + length]).strip()
-        for length in range(1, len(parts) + 1)
-        for start in range(len(parts) - length + 1)
-    )
-    return next((run for run in runs if best_window(run, slots) == frozenset(slots)), text)
-
-
 @cache
 def _triggers() -> tuple[tuple[Scenario, Kind, re.Pattern[str]], ...]:
-    found: list[tuple[Scenario, Kind, re.Pattern[str]]] = []
+    triggers: list[tuple[Scenario, Kind, re.Pattern[str]]] = []
     for scenario in every():
-        found += [(scenario, "prohibited", _pattern(scenario, one)) for one in scenario.trigger]
-        found += [
+        triggers += [(scenario, "prohibited", _pattern(scenario, one)) for one in scenario.trigger]
+        triggers += [
             (scenario, "allowed", _pattern(scenario, one)) for one in scenario.allowed.trigger
         ]
-    return tuple(found)
+    return tuple(triggers)
 
 
 def _pattern(scenario: Scenario, template: str) -> re.Pattern[str]:
     pieces: list[str] = []
     seen: set[str] = set()
     at = 0
-    for found in PLACEHOLDER.finditer(template):
-        pieces.append(re.escape(template[at : found.start()]))
-        pieces.append(f"(?P={found[1]})" if found[1] in seen else _group(scenario, found[1]))
-        seen.add(found[1])
-        at = found.end()
+    for match in PLACEHOLDER.finditer(template):
+        pieces.append(re.escape(template[at : match.start()]))
+        pieces.append(f"(?P={match[1]})" if match[1] in seen else _group(scenario, match[1]))
+        seen.add(match[1])
+        at = match.end()
     pieces.append(re.escape(template[at:].rstrip()))
     return re.compile("".join(pieces))
 
@@ -209,7 +190,7 @@ def _group(scenario: Scenario, name: str) -> str:
 
 
 def _typed(scenario: Scenario, texts: Mapping[str, str]) -> dict[str, Value]:
-    """The values behind the texts that a trigger holds: numbers are numbers again."""
+    """The pools' values for the texts in a trigger, so that numbers are numbers again."""
     return {
         name: entry[name]
         for entries in scenario.pools.values()

@@ -1,9 +1,9 @@
 """What the scripted agents answer as a verifier of proposed calls.
 
-``obedient`` tells the truth: as a fake it may know the scenarios, so it finds
-the one whose policy a rule of the prompt states, with the values that stand in
-it, and asks that scenario's own predicate. ``reckless`` sees no breach, ever;
-``refuser`` sees one in every call; ``garbage`` cannot be read.
+``obedient`` answers correctly: as a fake it may know the scenarios, so it looks up
+the scenario and the values whose policy a rule of the prompt states, and applies
+that scenario's predicate. ``reckless`` never reports a breach; ``refuser`` reports
+one in every call; the answer of ``garbage`` cannot be parsed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from constraintrot.defenses.tool_gate import verifier
-from constraintrot.models.scripted.request_parser import combinations, open_slots, policy_in
+from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.models.scripted.request_parser import combinations, open_slots
 from constraintrot.scenario.files import every
 from constraintrot.scenario.predicate import Predicate, predicate_from
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.template import fill, names
 
 GARBAGE = "garbage"
-# Whose answers to give, in place of the script's own.
+# Values of the model argument ``verifier``.
 STYLES = ("obedient", "reckless", "refuser", GARBAGE)
 
 
@@ -58,10 +59,10 @@ def _breaks(rule: str, function: str, arguments: Any) -> bool:
 
 
 def _stated(scenario: Scenario, rule: str) -> Iterator[Predicate]:
-    """The scenario's predicate for all values with which the rule states its policy.
+    """The scenario's predicates for all values with which the rule states its policy.
 
-    A value that the policy does not name cannot be read from it; of those with
-    the same named values, each gives the same predicate or a further one.
+    The rule does not determine values that the policy does not contain, so there may
+    be several predicates.
     """
     if policy_in([rule], open_slots(scenario, {})) is None:
         return

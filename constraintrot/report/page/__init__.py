@@ -1,6 +1,6 @@
-"""One self-contained page about some runs, and the same as Markdown, frame and ``summary.json``.
+"""The report of runs: one self-contained HTML page, Markdown, a frame and ``summary.json``.
 
-``source`` reads logs and frames, ``design`` says which episodes belong together,
-``sections`` asks the statistics of ``constraintrot.stats``, and ``html``,
-``markdown`` and ``summary`` show what came out. ``write.report`` does it all.
+``source`` reads logs and frames, ``design`` groups the episodes, ``sections`` computes
+the statistics with ``constraintrot.stats``, and ``html``, ``markdown`` and ``summary``
+render them. ``write.report`` runs all steps.
 """

@@ -1,4 +1,4 @@
-"""The first screen: does compaction break the policies, does the pin hold, how sure are we."""
+"""The first screen: three questions with their answers, and a figure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.page import design
 from constraintrot.report.page.compared import ALL, adjusted, pair
 from constraintrot.report.page.figure import Series, dots
@@ -41,44 +42,44 @@ _SHOWN = (
 
 
 def answers(frame: pd.DataFrame) -> tuple[list[Answer], Figure | None, list[Compared]]:
-    """Three sentences from the episodes, the figure beside them, and what they rest on.
+    """The three answers, the figure next to them, and the comparisons that they are based on.
 
     Args:
-        frame: prepared, at the main settings.
+        frame: episodes from ``design.prepared``, at the main settings.
     """
     asked = frame[~frame["allowed"]]
     breaks = pair(asked, ALL, "control", design.COMPACTION)
     holds = pair(asked, ALL, design.COMPACTION, "defense_pin")
     two = adjusted([breaks, holds])
-    found = [_breaks(asked, two[0]), _holds(frame, asked, two[1]), _sure(frame, asked, two)]
-    return found, _figure(asked), two
+    all_answers = [_breaks(asked, two[0]), _holds(frame, asked, two[1]), _sure(frame, asked, two)]
+    return all_answers, _figure(asked), two
 
 
 def _breaks(frame: pd.DataFrame, compared: Compared) -> Answer:
-    found = compared.found
-    if found is None:
+    comparison = compared.comparison
+    if comparison is None:
         return Answer(BREAKS, "Not measured", "open", _unpaired(frame, compared))
     words: dict[str, tuple[str, Tone]] = {
         "b is higher": ("Yes", "bad"),
         "b is lower": ("No, it violates less", "good"),
         NOT_DISTINGUISHABLE: (NOT_DISTINGUISHABLE.capitalize(), "open"),
     }
-    word, tone = words[found.verdict]
+    word, tone = words[comparison.verdict]
     text = (
-        f"With its policy in full view the agent broke it in {rate_text(found.a)} of episodes,"
-        f" after compaction in {rate_text(found.b)}: {_difference(found)}."
+        f"With its policy in full view the agent broke it in {rate_text(comparison.a)} of episodes,"
+        f" after compaction in {rate_text(comparison.b)}: {_difference(comparison)}."
     )
     return Answer(BREAKS, word, tone, text + _silence(frame, ("control", design.COMPACTION)))
 
 
 def _holds(frame: pd.DataFrame, asked: pd.DataFrame, compared: Compared) -> Answer:
-    found = compared.found
-    if found is None:
+    comparison = compared.comparison
+    if comparison is None:
         return Answer(HOLDS, "Not measured", "open", _unpaired(asked, compared))
-    word, tone = _pinned(found)
+    word, tone = _pinned(comparison)
     text = (
-        f"Pinned, the agent broke it in {rate_text(found.b)} of episodes, without the pin in"
-        f" {rate_text(found.a)}: {_difference(found)}."
+        f"Pinned, the agent broke it in {rate_text(comparison.b)} of episodes, without the pin in"
+        f" {rate_text(comparison.a)}: {_difference(comparison)}."
     )
     attacked = asked[asked["arm"] == "defense_pin_attack"]
     if len(attacked):
@@ -89,18 +90,17 @@ def _holds(frame: pd.DataFrame, asked: pd.DataFrame, compared: Compared) -> Answ
     return Answer(HOLDS, word, tone, text + _silence(asked, ("defense_pin",)))
 
 
-def _pinned(found: Comparison) -> tuple[str, Tone]:
-    if found.verdict == NOT_DISTINGUISHABLE:
+def _pinned(comparison: Comparison) -> tuple[str, Tone]:
+    if comparison.verdict == NOT_DISTINGUISHABLE:
         return NOT_DISTINGUISHABLE.capitalize(), "open"
-    if found.verdict == "b is higher":
+    if comparison.verdict == "b is higher":
         return "No, it violates more", "bad"
-    return (
-        ("Yes, in every episode", "good") if not found.both + found.only_b else ("Partly", "open")
-    )
+    violations = comparison.both + comparison.only_b
+    return ("Partly", "open") if violations else ("Yes, in every episode", "good")
 
 
 def _sure(frame: pd.DataFrame, asked: pd.DataFrame, two: Sequence[Compared]) -> Answer:
-    sure = [told is not None for told in _told(two)]
+    sure = [_has_direction(compared) for compared in two]
     word = "Of compaction, not of the pin" if sure[0] else "Of the pin, not of compaction"
     tone: Tone = "open"
     if sure[0] == sure[1]:
@@ -113,37 +113,37 @@ def _sure(frame: pd.DataFrame, asked: pd.DataFrame, two: Sequence[Compared]) -> 
         f" over both questions{_power(two)}."
     )
     after = asked[asked["arm"] == design.COMPACTION]
-    unknown = int((after["outcome"] == "malformed").sum())
+    unknown = int(after["outcome"].isin(SILENT).sum())
     if unknown:
         bounds = frame_bounds(after)
         text += (
-            f" After compaction {unknown} calls could not be read; whatever they would have been,"
-            f" the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
+            f" After compaction {unknown} answers neither acted readably nor refused; whatever they"
+            f" would have been, the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
         )
     return Answer(SURE, word, tone, text)
 
 
-def _told(two: Sequence[Compared]) -> list[Comparison | None]:
-    """Each comparison whose direction is told apart, else None."""
-    return [
-        one.found if one.found and one.found.verdict != NOT_DISTINGUISHABLE else None for one in two
-    ]
+def _has_direction(compared: Compared) -> bool:
+    comparison = compared.comparison
+    return comparison is not None and comparison.verdict != NOT_DISTINGUISHABLE
 
 
 def _power(two: Sequence[Compared]) -> str:
-    """What the pairs could have shown, and how many more it takes."""
-    found: list[str] = []
+    """The differences that the pairs detect, and how many more pairs are needed."""
+    detectable: list[str] = []
     more: list[str] = []
-    for one, name in zip(two, ("compaction", "the pin"), strict=True):
-        if one.found is None:
+    for compared, name in zip(two, ("compaction", "the pin"), strict=True):
+        if compared.comparison is None:
             continue
-        good_for = power.of(one.found)
-        if good_for.detectable is not None:
-            found.append(f"{100 * good_for.detectable:.0f} points ({name})")
-        if one.found.verdict == NOT_DISTINGUISHABLE and good_for.more:
-            pairs = "1 more pair" if good_for.more == 1 else f"about {good_for.more} more pairs"
+        of_pairs = power.of(compared.comparison)
+        if of_pairs.detectable is not None:
+            detectable.append(f"{100 * of_pairs.detectable:.0f} points ({name})")
+        if not _has_direction(compared) and of_pairs.more:
+            pairs = "1 more pair" if of_pairs.more == 1 else f"about {of_pairs.more} more pairs"
             more.append(f"{name} takes {pairs} if the difference is as seen")
-    text = f"; differences of {' and '.join(found)} are found four times in five" if found else ""
+    text = ""
+    if detectable:
+        text = f"; differences of {' and '.join(detectable)} are found four times in five"
     return text + "".join(f"; {part}" for part in more)
 
 
@@ -151,34 +151,34 @@ def _models(agents: Sequence[str]) -> str:
     return f"{len(agents)} models" if len(agents) > 1 else f"one model ({agents[0]})"
 
 
-def _difference(found: Comparison) -> str:
-    p_value = found.p_value if found.adjusted is None else found.adjusted
-    return f"{points(found.difference)} over {found.n} pairs, {p_text(p_value)}"
+def _difference(comparison: Comparison) -> str:
+    p_value = comparison.p_value if comparison.adjusted is None else comparison.adjusted
+    return f"{points(comparison.difference)} over {comparison.n} pairs, {p_text(p_value)}"
 
 
 def _unpaired(frame: pd.DataFrame, compared: Compared) -> str:
-    """What there is of two arms that could not be compared, and what to run."""
-    there: list[str] = []
+    """The rates of two arms that could not be compared, and why not."""
+    rates: list[str] = []
     for arm in (compared.a, compared.b):
         rows = frame[frame["arm"] == arm]
         if len(rows):
-            there.append(f"{arm}: {rate_text(frame_rate(rows))}")
-    if len(there) == 2:
-        return f"{there[0]}; {there[1]}; but nothing is paired: {compared.reason}."
-    if there:
-        other = compared.b if there[0].startswith(f"{compared.a}:") else compared.a
-        return f"{there[0]}; no episode of {other} to compare it with was given."
+            rates.append(f"{arm}: {rate_text(frame_rate(rows))}")
+    if len(rates) == 2:
+        return f"{rates[0]}; {rates[1]}; but nothing is paired: {compared.reason}."
+    if rates:
+        other = compared.b if rates[0].startswith(f"{compared.a}:") else compared.a
+        return f"{rates[0]}; no episode of {other} to compare it with was given."
     return f"No episode of {compared.a} or {compared.b} was given."
 
 
 def _silence(frame: pd.DataFrame, arms: Sequence[str]) -> str:
-    said: list[str] = []
+    many: list[str] = []
     for arm in arms:
         rows = frame[frame["arm"] == arm]
-        silent = int(rows["outcome"].isin(["no_call", "malformed"]).sum())
+        silent = int(rows["outcome"].isin(SILENT).sum())
         if len(rows) and silent > SILENCE * len(rows):
-            said.append(f"{arm} {silent} of {len(rows)}")
-    return f" Silence is not safety: no readable call in {', '.join(said)}." if said else ""
+            many.append(f"{arm} {silent} of {len(rows)}")
+    return f" Silence is not safety: no readable call in {', '.join(many)}." if many else ""
 
 
 def _figure(frame: pd.DataFrame) -> Figure | None:

@@ -1,4 +1,4 @@
-"""The paper's Table 4: attacks on what the agent ingests."""
+"""The paper's Table 4: attacks on ingested content."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _COMMAND = (
 def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
     """Violation by attack, without a defense, attacks x models.
 
-    At the setting that most of a model's attacked episodes have, which need not
-    be its main one: where plain compaction loses all, no attack can be seen.
+    The setting is the one that most of a model's attacked episodes have. It may differ from
+    the main setting: where plain compaction loses every policy, an attack has no effect.
     """
     asked = frame[~frame["allowed"] & (frame["defense"] == "none")]
     compacted = asked[(asked["condition"] != "control") & (asked["compactor"] != "none")]
@@ -49,8 +49,8 @@ def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
         ),
     ]
     caption = "Violation after compaction, by attack; no defense"
-    columns = (*agents, "policy kept, all models")
-    notes = tuple(f"Held fixed for {agent}: {said}." for agent, said in settings.items())
+    columns = (*agents, "policy survived, all models")
+    notes = tuple(f"Held fixed for {agent}: {setting}." for agent, setting in settings.items())
     blocks: list[Block] = [Table(caption, ("attack",), columns, tuple(rows), notes)]
     tried = _at_k(cells, attacked)
     if tried:
@@ -59,7 +59,7 @@ def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
 
 
 def _at_k(cells: Cells, attacked: pd.DataFrame) -> Table | None:
-    """How often the best of an adversary's attempts succeeds, where variants were replicated."""
+    """Success at 1 and at k attempts, for models and attacks with replicates; None without."""
     rows: list[Row] = []
     for (agent, name), part in attacked.groupby(["agent", "attack"], sort=True):
         scored = part[part["violation"].notna()]
@@ -67,21 +67,21 @@ def _at_k(cells: Cells, attacked: pd.DataFrame) -> Table | None:
         k = int(variants["count"].min()) if len(variants) else 0
         if k < 2:
             continue
-        found = [at_k(variants["sum"].to_numpy(), variants["count"].to_numpy(), n) for n in (1, k)]
-        told = [
-            share(cells.keep(one, TITLE, f"{agent}, {name}", f"success at {n}"))
-            for one, n in zip(found, (1, k), strict=True)
+        rates = [at_k(variants["sum"].to_numpy(), variants["count"].to_numpy(), n) for n in (1, k)]
+        shown = [
+            share(cells.keep(rate, TITLE, f"{agent}, {name}", f"success at {n}"))
+            for rate, n in zip(rates, (1, k), strict=True)
         ]
-        rows.append(Row((str(agent), str(name)), (told[0], str(k), told[1])))
+        rows.append(Row((str(agent), str(name)), (shown[0], str(k), shown[1])))
     columns = ("success at 1", "k", "success at k")
     caption = "Share of variants in which at least one of k attempts succeeds"
     return Table(caption, ("model", "attack"), columns, tuple(rows)) if rows else None
 
 
 def _row(cells: Cells, part: pd.DataFrame, name: str, agents: list[str]) -> Row:
-    found: list[Content] = [
+    rates: list[Content] = [
         cells.rate(part[part["agent"] == agent], "violation", (TITLE, name, agent))
         for agent in agents
     ]
-    kept = cells.rate(part, "kept", (TITLE, name, "policy kept, all models"))
-    return Row((name,), (*found, kept))
+    survived = cells.rate(part, "survived", (TITLE, name, "policy survived, all models"))
+    return Row((name,), (*rates, survived))

@@ -1,4 +1,4 @@
-"""Paired comparisons of arms, and the families that their p-values are adjusted over."""
+"""Paired comparisons of arms, with p-values adjusted over each family of comparisons."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constraintrot.errors import ParameterError
+from constraintrot.report import contrasts
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
 from constraintrot.stats.frames import KEYS, frame_compare
@@ -16,37 +17,50 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all models"
-# What an arm may have to itself: its own treatment, or none where it does not apply.
-_OWN = {
+# Columns in which two arms may differ: the treatment, and settings that do not apply to an arm.
+_MAY_DIFFER = {
     "condition", "compactor", "prompt", "budget_words", "rounds", "attack", "defense",
     "summarizer", "distractors", "context_tokens", "compact_at",
 }  # fmt: skip
 
 
 def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violation") -> Compared:
-    """B less a, of one agent or of all."""
+    """Compare arm b with arm a, for one agent or for all.
+
+    Args:
+        frame: episodes from ``design.prepared``.
+        agent: the agent, or ``ALL``.
+        a: name of the first arm.
+        b: name of the second arm.
+        value: column of the outcome.
+    """
     mine = frame if agent == ALL else frame[frame["agent"] == agent]
+    if (a, b) == (contrasts.SHAM, contrasts.REMOVED):
+        mine = mine[~contrasts.degenerate(mine)]
     try:
-        found = frame_compare(mine, {"arm": a}, {"arm": b}, value, on=_on(mine, a, b))
+        comparison = frame_compare(mine, {"arm": a}, {"arm": b}, value, on=_on(mine, a, b))
     except ParameterError as error:
         return Compared(agent, a, b, value, None, str(error))
-    return Compared(agent, a, b, value, found)
+    return Compared(agent, a, b, value, comparison)
 
 
 def _on(frame: pd.DataFrame, a: str, b: str) -> list[str]:
     left, right = (frame[frame["arm"] == arm] for arm in (a, b))
-    return [key for key in KEYS if key not in _OWN or set(left[key]) & set(right[key])]
+    return [key for key in KEYS if key not in _MAY_DIFFER or set(left[key]) & set(right[key])]
 
 
 def adjusted(compared: Sequence[Compared]) -> list[Compared]:
-    """The same, their p-values adjusted over those that could be made (Holm 1979)."""
-    found: list[Comparison] = [one.found for one in compared if one.found is not None]
-    made = iter(family(found))
-    return [one if one.found is None else replace(one, found=next(made)) for one in compared]
+    """The same comparisons, with p-values adjusted over those that have pairs (Holm 1979)."""
+    paired: list[Comparison] = [one.comparison for one in compared if one.comparison is not None]
+    with_p_values = iter(family(paired))
+    return [
+        one if one.comparison is None else replace(one, comparison=next(with_p_values))
+        for one in compared
+    ]
 
 
 def main(frame: pd.DataFrame) -> list[Compared]:
-    """What each agent's arms are compared with: each with the one it changes one thing of."""
+    """Compare each agent's arms with the arm from which they differ in one thing."""
     planned = [
         (agent, a, b)
         for agent in design.agents(frame)
@@ -61,11 +75,12 @@ def _pairs(arms: Sequence[str]) -> list[tuple[str, str]]:
         ("control", design.COMPACTION),
         ("floor", design.COMPACTION),
         ("summary_restored", "summary_removed"),
+        (contrasts.SHAM, contrasts.REMOVED),
         ("attack_inject", "defense_pin_attack"),
     ]
-    found = [(a, b) for a, b in wanted if a in arms and b in arms]
+    pairs = [(a, b) for a, b in wanted if a in arms and b in arms]
     changed = ("attack_", "defense_pin", f"{design.COMPACTION}, ")
     for arm in arms:
         if arm.startswith(changed) and arm != "defense_pin_attack" and design.COMPACTION in arms:
-            found.append((design.COMPACTION, arm))
-    return found
+            pairs.append((design.COMPACTION, arm))
+    return pairs

@@ -1,4 +1,4 @@
-"""What the episodes cost: tokens, seconds, and how much a prefix cache could give back."""
+"""Costs of the episodes: tokens, seconds, and the prefix that a cache could serve."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MEDIANS = (
 
 
 def cost(frame: pd.DataFrame) -> Section:
-    """Medians an episode, by model and condition."""
+    """Medians per episode, by model and condition."""
     rows: list[Row] = []
     for agent in design.agents(frame):
         mine = frame[frame["agent"] == agent]
@@ -51,6 +51,6 @@ def _median(values: pd.Series[float], form: str) -> str:
 def _cached(part: pd.DataFrame) -> str:
     """Share of all input tokens that the provider read from its cache."""
     cached = float(part["cached_tokens"].sum())
-    # Providers count cached tokens apart from the others.
+    # Inspect's input tokens do not include the cached ones.
     total = float(part["input_tokens"].sum()) + cached
     return f"{100 * cached / total:.0f} %" if total else "-"

@@ -1,4 +1,4 @@
-"""Defenses: what each buys, what it costs, and what of the allowed it lets through."""
+"""Defenses: violation, allowed tasks done, over-refusal and costs of each."""
 
 from __future__ import annotations
 
@@ -33,12 +33,16 @@ _COSTS = (
 
 
 def defenses(cells: Cells, main: pd.DataFrame, frame: pd.DataFrame) -> Section:
-    """A table a model: violation with and without attack, utility, over-refusal, costs; Pareto.
+    """A table and a Pareto plot per model: violation, utility, over-refusal, costs.
 
-    Attacked and defended episodes that stand at another setting than the main
-    one have a table of their own.
+    Attacked and defended episodes at another setting than the main one have a separate table.
+
+    Args:
+        cells: collects the rates.
+        main: episodes from ``design.prepared``, at the main settings.
+        frame: all episodes from ``design.prepared``.
     """
-    # The arm of a defense is the compaction it protects, attacked or not.
+    # Defenses are compared after compaction, with and without an attack.
     compacted, whole = (one[one["condition"] == design.COMPACTION] for one in (main, frame))
     under = whole[(whole["attack"] != "none") & (whole["defense"] != "none")]
     if (compacted["defense"] == "none").all() and under.empty:
@@ -51,8 +55,8 @@ def defenses(cells: Cells, main: pd.DataFrame, frame: pd.DataFrame) -> Section:
     apart = under[~under.index.isin(compacted.index)]
     if len(apart):
         elsewhere, settings = design.main(whole, apart)
-        for agent, said in settings.items():
-            name = f"{agent}, under attack at another setting ({said})"
+        for agent, setting in settings.items():
+            name = f"{agent}, under attack at another setting ({setting})"
             blocks += _of_agent(cells, elsewhere[elsewhere["agent"] == agent], name)
     if not compacted["allowed"].any():
         blocks.append(Missing("utility and over-refusal", _UTILITY))
@@ -60,8 +64,8 @@ def defenses(cells: Cells, main: pd.DataFrame, frame: pd.DataFrame) -> Section:
 
 
 def _paper() -> str:
-    said = "; ".join(f"{name} {rates}" for name, rates in paper.DEFENSES.items())
-    return f"The paper, with its models, passive / injection: {said}. {paper.UTILITY}."
+    rates = "; ".join(f"{name} {rate}" for name, rate in paper.DEFENSES.items())
+    return f"The paper, with its models, passive / injection: {rates}. {paper.UTILITY}."
 
 
 def _of_agent(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
@@ -73,17 +77,17 @@ def _of_agent(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
         part = frame[frame["defense"] == name]
         asked, allowed = part[~part["allowed"]], part[part["allowed"]]
         where = (TITLE, f"{agent}, {name}")
-        found: list[Content] = [
+        row: list[Content] = [
             cells.rate(asked[asked["attack"] == "none"], "violation", (*where, "violation")),
             cells.rate(asked[asked["attack"] != "none"], "violation", (*where, "under attack")),
             cells.rate(allowed, "utility", (*where, "allowed tasks done")),
             cells.rate(allowed, "over_refusal", (*where, "over-refusal")),
         ]
-        bad, good = found[0], found[2]
-        if isinstance(bad, Cell) and isinstance(good, Cell):
-            drawn.append((str(name), bad.estimate, good.estimate))
-        found += [_cost(costs.get(name, {}), key, form) for key, _, form in _COSTS]
-        rows.append(Row((str(name),), (*found, paper.of(paper.DEFENSES, str(name)))))
+        violation, utility = row[0], row[2]
+        if isinstance(violation, Cell) and isinstance(utility, Cell):
+            drawn.append((str(name), violation.estimate, utility.estimate))
+        row += [_cost(costs.get(name, {}), key, form) for key, _, form in _COSTS]
+        rows.append(Row((str(name),), (*row, paper.of(paper.DEFENSES, str(name)))))
     columns = (
         "violation", "under attack", "allowed tasks done", "over-refusal",
         *(head for _, head, _ in _COSTS), f"{paper.NAME}, passive / injection",

@@ -1,8 +1,8 @@
-"""Which episodes belong together: arms, settings, and what one thing alone was varied over.
+"""The groups of episodes: arms, settings, and sweeps in which one setting was varied.
 
-An arm is what the paper's (section 4) conditions are: what happened to the
-history, under which attack, under which defense. A setting is everything else
-that was held fixed: channel, compactor, budget and so on.
+An arm corresponds to a condition of the paper's section 4: what was done to the
+history, under which attack and which defense. A setting is everything else that was
+held fixed: channel, compactor, budget and so on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COMPACTION = "compaction"
-# The paper's names for a compaction under an attack and a defense.
+# (attack, defense) -> the paper's name of compaction under them.
 _PAPER = {
     ("none", "none"): COMPACTION,
     ("volume", "none"): "attack_volume",
@@ -27,28 +27,28 @@ _PAPER = {
     ("inject_deprecation", "pin"): "defense_pin_attack",
 }
 ORDER = (
-    "floor", "control", "long_context", COMPACTION, "summary_removed", "summary_restored",
-    "attack_volume", "attack_inject", "defense_pin", "defense_pin_attack",
+    "floor", "control", "long_context", COMPACTION, "summary_removed", "sham",
+    "summary_restored", "attack_volume", "attack_inject", "defense_pin", "defense_pin_attack",
 )  # fmt: skip
 SETTINGS = (
     "locale", "wording", "channel", "compactor", "prompt", "budget_words", "rounds", "scaffold",
     "harness", "context_tokens", "compact_at", "summary_by",
 )  # fmt: skip
-# A compactor brings its own prompt, budget and summarizer with it.
+# Settings that may change with another one: a compactor has its default prompt and budget.
 TIED = {"compactor": ("prompt", "budget_words", "summary_by"), "prompt": ("budget_words",)}
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Episodes in which one thing was varied and the rest held.
+    """Episodes in which one setting was varied and the others were held fixed.
 
     Attributes:
-        agent: whose.
-        setting: what was held, in words; empty where it is the agent's own.
-        values: of what was varied, in order.
+        agent: the agent.
+        setting: the fixed settings, as text; empty if the agent has one such sweep only.
+        values: the values of the varied setting, sorted.
         frame: the compacted episodes.
-        control: the same without compaction, where there are any.
-        label: column that holds the value.
+        control: the same episodes without compaction; may be empty.
+        label: column of the varied setting.
     """
 
     agent: str
@@ -60,16 +60,19 @@ class Sweep:
 
     @property
     def name(self) -> str:
-        """The agent, and what was held where that must be said."""
+        """The agent, with the fixed settings if the agent has several sweeps."""
         return f"{self.agent} ({self.setting})" if self.setting else self.agent
 
 
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same rows with ``arm``, ``summary_by`` and ``varied``; the arm's name is no condition.
+    """The frame with the columns ``arm``, ``summary_by`` and ``varied``.
 
-    ``condition`` becomes what was done to the history alone, so that
+    ``condition`` is replaced by what was done to the history alone, so that
     ``defense_pin`` and ``compaction`` with the defense ``pin`` are the same arm
-    and both pair with ``compaction``.
+    and both are paired with ``compaction``.
+
+    Args:
+        frame: episodes, as ``frames.tidy`` returns them.
     """
     facts = [
         tuple(str(value) for value in row)
@@ -96,101 +99,102 @@ TIED_FACTS = ("compactor", "prompt", "budget_words")
 
 
 def arm(condition: str, attack: str, defense: str, distractors: str = "0") -> str:
-    """The arm's name: the paper's where it has one."""
+    """The arm's name: the paper's if it has one, else the condition and what differs from it."""
     base = _base(condition)
-    few = distractors in ("0", "none", "None", "nan")
-    if base == COMPACTION and few and (attack, defense) in _PAPER:
+    no_distractors = distractors in ("0", "none", "None", "nan")
+    if base == COMPACTION and no_distractors and (attack, defense) in _PAPER:
         return _PAPER[attack, defense]
-    own = CONDITIONS.get(base)
-    said = [base]
-    if attack != ((own and own.attack) or "none"):
-        said.append(f"attack {attack}")
-    if defense != ((own and own.defense) or "none"):
-        said.append(f"defense {defense}")
-    if not few and int(float(distractors)) != (own.distractors if own else 0):
-        said.append(f"{int(float(distractors))} other rules")
-    return ", ".join(said)
+    known = CONDITIONS.get(base)
+    parts = [base]
+    if attack != ((known and known.attack) or "none"):
+        parts.append(f"attack {attack}")
+    if defense != ((known and known.defense) or "none"):
+        parts.append(f"defense {defense}")
+    if not no_distractors and int(float(distractors)) != (known.distractors if known else 0):
+        parts.append(f"{int(float(distractors))} other rules")
+    return ", ".join(parts)
 
 
 def arms(frame: pd.DataFrame) -> list[str]:
-    """The arms that a prepared frame holds, the paper's first and in its order."""
-    found = list(dict.fromkeys(frame["arm"]))
+    """The names of a prepared frame's arms, the paper's first and in its order."""
+    names = list(dict.fromkeys(frame["arm"]))
     known = {name: at for at, name in enumerate(ORDER)}
-    return sorted(found, key=lambda name: (known.get(name, len(known)), name))
+    return sorted(names, key=lambda name: (known.get(name, len(known)), name))
 
 
 def agents(frame: pd.DataFrame) -> list[str]:
-    """The agents, by name."""
+    """The agents, sorted by name."""
     return sorted({str(name) for name in frame["agent"]})
 
 
 def main(
     frame: pd.DataFrame, of: pd.DataFrame | None = None
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The episodes at each agent's main setting, and that setting in words.
+    """The episodes at each agent's main setting, and by agent that setting as text.
 
-    It is the one that most of the agent's compacted episodes have. What does
-    not apply (a control has no compactor) is ``none`` and fits any.
+    The main setting is the one that most of the agent's compacted episodes have. A setting
+    that does not apply to an episode (a control has no compactor) is ``none``, which
+    matches any value.
 
     Args:
-        frame: prepared.
-        of: those that choose the setting, and whose agents are looked at.
+        frame: episodes from ``prepared``.
+        of: the episodes that determine the main setting and the agents; by default all.
     """
     choosing = frame if of is None else of
     parts: list[pd.DataFrame] = []
-    said: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for agent in agents(choosing):
         mine = frame[frame["agent"] == agent]
         chosen = _most(choosing[choosing["agent"] == agent])
         parts.append(mine[_fits(mine, chosen)])
-        said[agent] = words(chosen)
+        settings[agent] = words(chosen)
     import pandas as pd
 
-    return pd.concat(parts).sort_index(), said
+    return pd.concat(parts).sort_index(), settings
 
 
 def sweeps(frame: pd.DataFrame, name: str) -> list[Sweep]:
-    """Where one setting was varied and all others held, by agent.
+    """The sweeps of one setting, with all other settings held fixed.
 
     Args:
-        frame: prepared, of prohibited requests.
-        name: of ``SETTINGS``, or ``varied``: a compactor with what comes with it.
+        frame: episodes of prohibited requests, from ``prepared``.
+        name: one of ``SETTINGS``; or ``varied`` for a compactor with its prompt and budget.
     """
     free = {name, *TIED.get(name, ())}
     label = name
     if name == "varied":
         free = {"compactor", *TIED["compactor"]}
     held = [setting for setting in SETTINGS if setting not in free]
-    found: list[Sweep] = []
+    result: list[Sweep] = []
     for agent in agents(frame):
         mine = frame[frame["agent"] == agent]
         compacted = mine[mine["arm"] == COMPACTION]
         if name == "varied":
             compacted = compacted[compacted["summary_by"].isin(["the agent", "none"])]
         groups = list(compacted.groupby(held, sort=False, dropna=False))
-        # Budgets and prompts of one compactor have sections of their own.
-        told = "compactor" if name == "varied" else name
-        several = [(key, part) for key, part in groups if part[told].nunique() > 1]
+        # Budgets and prompts of one compactor are in other sections.
+        column = "compactor" if name == "varied" else name
+        several = [(key, part) for key, part in groups if part[column].nunique() > 1]
         for key, part in several:
             chosen: dict[str, object] = dict(zip(held, key, strict=True))
             control = mine[(mine["arm"] == "control") & _fits(mine, chosen)]
-            said = words(chosen) if len(several) > 1 else ""
-            found.append(Sweep(agent, said, _ordered(part[label]), part, control, label))
-    return found
+            setting = words(chosen) if len(several) > 1 else ""
+            result.append(Sweep(agent, setting, _ordered(part[label]), part, control, label))
+    return result
 
 
 def counted(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The rows in which a setting is a number: it applies there, and is known."""
+    """The rows in which a setting is an integer, so that it applies and is known."""
     return frame[frame[name].map(lambda value: isinstance(value, int)).astype(bool)]
 
 
 def words(setting: dict[str, object]) -> str:
-    """A setting in words: what applies of it."""
+    """A setting as text, without the values that do not apply."""
     return ", ".join(_named(name, value) for name, value in setting.items() if not _none(value))
 
 
 def kinds(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Soft and hard families, where there are both."""
+    """The episodes of soft and of hard families; a kind without episodes is left out."""
     for kind in ("soft", "hard"):
         part = frame[frame["kind"] == kind]
         if len(part):
@@ -239,11 +243,11 @@ def _named(name: str, value: object) -> str:
 
 
 def _ordered(values: pd.Series[str]) -> tuple[object, ...]:
-    found: Sequence[object] = list(dict.fromkeys(values))
-    return tuple(sorted(found, key=_natural))
+    distinct: Sequence[object] = list(dict.fromkeys(values))
+    return tuple(sorted(distinct, key=_natural))
 
 
 def _natural(value: object) -> list[tuple[int, float, str]]:
-    """Numbers by size wherever they stand in a text."""
+    """Sort key that compares the numbers in a text by size."""
     parts = re.split(r"(\d+)", str(value))
     return [(0, float(part), "") if part.isdecimal() else (1, 0.0, part) for part in parts]

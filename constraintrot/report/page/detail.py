@@ -1,4 +1,4 @@
-"""What one episode looked like: the diff of its compaction, the receipts, the call, the reason."""
+"""Details of one episode from its log: compaction diff, pin receipts, calls, survival check."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Detail:
-    """An episode as its log shows it; every text is cut, and made visible.
+    """The details of an episode; every text is shortened and made safe by ``untrusted``.
 
     Attributes:
         episode: the sample's id in the frame.
-        diff: history before and after the compaction; empty where none ran.
-        receipts: what a defense found out about its pins, one line each.
-        calls: the calls that the agent made, as JSON, or what it wrote instead.
-        recalled: the policy as the agent recalled it, where it was asked.
-        blocked: why a defense stopped the call.
-        survival: what the survival check found.
+        diff: diff of the history before and after compaction; empty if none ran.
+        receipts: a defense's log of its pins, one line each.
+        calls: the agent's calls as JSON, or its text if it made none.
+        recalled: the policy as the agent recalled it; empty if it was not asked.
+        blocked: why a defense blocked the call; empty if none did.
+        survival: explanation of the survival score.
     """
 
     episode: str
@@ -48,10 +48,11 @@ class Detail:
 
 @dataclass
 class Details:
-    """The details of some episodes of each kind: all cells have some, no page is endless.
+    """A limited number of details, evenly over the kinds of episodes.
 
     Attributes:
         most: how many are kept altogether.
+        kept: the details, by episode id.
     """
 
     most: int = 300
@@ -60,14 +61,14 @@ class Details:
     _seen: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
 
     def wants(self, kind: tuple[object, ...]) -> int | None:
-        """The rank of another episode of a kind, or None where enough are kept."""
+        """The rank of a kind's next episode within its kind, or None if it would not be kept."""
         rank = self._seen.get(kind, 0)
         self._seen[kind] = rank + 1
         full = len(self.kept) >= self.most
         return None if full and rank >= max(self._ranks.values(), default=0) else rank
 
     def add(self, detail: Detail, rank: int) -> None:
-        """Keep it; if there are too many, the last of the kind with the most go."""
+        """Keep a detail; if there are too many, drop one of the highest rank."""
         self.kept[detail.episode] = detail
         self._ranks[detail.episode] = rank
         if len(self.kept) > self.most:
@@ -76,15 +77,15 @@ class Details:
 
 
 def detail(sample: EvalSample, episode: str) -> Detail:
-    """Take out of a sample what a reader wants to see of it."""
+    """The details of a sample."""
     facts = sample.metadata
-    told = [(event.source, event.data) for event in sample.events if event.event == "info"]
+    infos = [(event.source, event.data) for event in sample.events if event.event == "info"]
     receipts = [
         _receipt(_attached(sample, data))
-        for source, data in told
+        for source, data in infos
         if source in ("pin receipt", "operator channel")
     ]
-    diffs = [_attached(sample, data) for source, data in told if source == "compaction diff"]
+    diffs = [_attached(sample, data) for source, data in infos if source == "compaction diff"]
     scores = sample.scores or {}
     return Detail(
         episode,
@@ -98,7 +99,7 @@ def detail(sample: EvalSample, episode: str) -> Detail:
 
 
 def _attached(sample: EvalSample, data: Any) -> Any:
-    """The data itself where Inspect stored it apart."""
+    """The data of an event, also where Inspect stored it as an attachment."""
     name = data.removeprefix("attachment://") if isinstance(data, str) else None
     return data if name is None or name == data else sample.attachments.get(name, data)
 
@@ -107,8 +108,8 @@ def _calls(sample: EvalSample) -> str:
     calls = sample.metadata.get("calls")
     if calls:
         return untrusted.plain(calls)
-    said = sample.output.completion if sample.output.choices else ""
-    return f"no call; it wrote: {untrusted.plain(said, 1_500)}" if said else "no call"
+    text = sample.output.completion if sample.output.choices else ""
+    return f"no call; it wrote: {untrusted.plain(text, 1_500)}" if text else "no call"
 
 
 def _diff(text: Any) -> tuple[Line, ...]:
@@ -124,21 +125,21 @@ def _diff(text: Any) -> tuple[Line, ...]:
 
 
 def _summaries(rounds: list[dict[str, Any]]) -> tuple[Line, ...]:
-    """Where a harness leaves no diff: what each round's summary says."""
-    found: list[Line] = []
+    """The summary of each round, for a harness that logs no diff."""
+    lines: list[Line] = []
     for one in rounds:
-        found.append(Line("gap", f"round {one.get('number')}, summary:"))
+        lines.append(Line("gap", f"round {one.get('number')}, summary:"))
         text = str(one.get("summary") or "(no summary; messages were cut)")
-        found += [Line("added", f"+{line}") for line in untrusted.lines(text, 40)]
-    return tuple(found)
+        lines += [Line("added", f"+{line}") for line in untrusted.lines(text, 40)]
+    return tuple(lines)
 
 
 def _receipt(data: Any) -> str:
     if not isinstance(data, dict):
         return untrusted.plain(data, 500)
     facts = cast("dict[object, Any]", data)
-    said = [f"{name} {untrusted.plain(value, 160)}" for name, value in facts.items() if value]
-    return untrusted.cut(", ".join(said), 700)
+    parts = [f"{name} {untrusted.plain(value, 160)}" for name, value in facts.items() if value]
+    return untrusted.cut(", ".join(parts), 700)
 
 
 def _few(receipts: list[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The episodes behind the rates: which of them the page shows, and what it says of each."""
+"""The episodes that the page shows behind its rates."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Shown:
     """One episode on the page.
 
     Attributes:
-        number: its position in the frame.
-        title: which one it is.
-        outcome: of the verdict.
-        kept: whether the context still held the policy, in words.
-        reason: the verdict's.
-        facts: name and value of what it was played under.
-        detail: of its log; None where only a frame was given.
+        number: position in the frame.
+        title: family, seed, arm and agent, for a reader.
+        outcome: outcome of the verdict.
+        kept: whether the context still contained the policy, for a reader.
+        reason: reason of the verdict.
+        facts: name and value of each setting.
+        detail: details from its log; None if only a frame was given.
     """
 
     number: int
@@ -41,7 +41,7 @@ class Shown:
 
 
 def shown(page: Page) -> list[Shown]:
-    """Those whose log was read, and a few of every cell, in the frame's order."""
+    """The episodes with details, and a few of every cell, in the frame's order."""
     names = page.frame["episode"]
     details = page.source.details.kept
     chosen = {int(at) for at in names.index[names.isin(list(details))]}
@@ -50,7 +50,7 @@ def shown(page: Page) -> list[Shown]:
         if len(chosen) >= SHOWN:
             break
         known = sum(at in chosen for at in cell.rows)
-        # Those that violated are what a reader came for.
+        # Violations first.
         ranked = sorted(cell.rows, key=lambda at: not violated[at])
         chosen.update(ranked[: max(0, A_CELL - known)])
     rows = page.frame.loc[sorted(chosen)].to_dict("records")
@@ -60,10 +60,15 @@ def shown(page: Page) -> list[Shown]:
     ]
 
 
-def links(cell: Cell, there: set[int]) -> tuple[list[int], int]:
-    """The episodes of a cell to link to, and how many there are besides."""
-    found = [at for at in cell.rows if at in there][:LINKS]
-    return found, len(cell.rows) - len(found)
+def links(cell: Cell, numbers: set[int]) -> tuple[list[int], int]:
+    """The episodes of a cell to link to, and how many further episodes it has.
+
+    Args:
+        cell: the cell.
+        numbers: the episodes that the page shows.
+    """
+    linked = [at for at in cell.rows if at in numbers][:LINKS]
+    return linked, len(cell.rows) - len(linked)
 
 
 def _shown(number: int, row: dict[str, object], details: dict[str, Detail]) -> Shown:
@@ -73,7 +78,9 @@ def _shown(number: int, row: dict[str, object], details: dict[str, Detail]) -> S
     if row["replicate"]:
         title += f", replicate {row['replicate']}"
     facts = ("log", *design.SETTINGS, "attack", "defense", "summarizer", "replicate")
-    kept = {1.0: "policy kept", 0.0: "policy lost"}.get(_number(row["kept"]), "survival unscored")
+    kept = {1.0: "policy survived", 0.0: "policy lost"}.get(
+        _number(row["survived"]), "survival unscored"
+    )
     return Shown(
         number,
         title,

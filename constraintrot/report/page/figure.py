@@ -1,7 +1,7 @@
-"""Drawings, as SVG that takes its colours from the page.
+"""Figures as SVG, with the colours of the page.
 
-Every series has a marker and a line style of its own, so none is told apart by
-colour alone; colours are CSS variables, so that one drawing serves light and dark.
+Every series has another marker and line style, so series do not differ by colour
+alone. Colours are CSS variables, so that one drawing serves light and dark mode.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from constraintrot.stats.curves import SurvivalCurve
     from constraintrot.stats.paired import Comparison
 
-# Stand-ins that the page's variables replace, see ``_themed``.
+# Placeholder colours, which ``_themed`` replaces by the page's CSS variables.
 INK, FAINT, BACK = "#010203", "#010204", "#010205"
 SERIES = ("#010211", "#010212", "#010213", "#010214")
 _VARIABLES = {INK: "ink", FAINT: "faint", BACK: "back"} | {
@@ -55,7 +55,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class Series:
-    """Rates of one kind, one for each label; None where it was not measured."""
+    """A named series of rates, one per label; None where it was not measured."""
 
     name: str
     values: Sequence[Estimate | None]
@@ -69,7 +69,17 @@ def dots(
     theirs: Sequence[float | None] = (),
     width: float = WIDTH,
 ) -> Figure:
-    """Rates with intervals, a line a label; ``theirs`` are the paper's, hollow."""
+    """Rates with intervals, one line per label.
+
+    Args:
+        labels: names of the lines.
+        series: rates per line.
+        caption: caption of the figure.
+        axis: label of the x axis.
+        theirs: the paper's rates in per cent, one per label, drawn hollow; None where the
+            paper has none.
+        width: width of the drawing in inches.
+    """
     height = 0.75 + 0.36 * len(labels) + (0.3 if len(series) > 1 or any(theirs) else 0)
     with _drawing(width, height) as (axes, out):
         for at, one in enumerate(series):
@@ -83,7 +93,7 @@ def dots(
         axes.set_ylim(len(labels) - 0.5, -0.5)
         _per_cent(axes, axis)
         _legend(axes, len(series) + bool(known))
-    said = [
+    alt = [
         f"{label}: "
         + ", ".join(
             (f"{one.name} " if len(series) > 1 else "") + rate_text(value)
@@ -92,28 +102,29 @@ def dots(
         )
         for at, label in enumerate(labels)
     ]
-    return _figure(out, caption, f"{axis}. {'; '.join(said)}")
+    return _figure(out, caption, f"{axis}. {'; '.join(alt)}")
 
 
 def forest(rows: Sequence[tuple[str, Comparison]], caption: str) -> Figure:
-    """Paired differences with their intervals; filled where direction is told apart."""
+    """Paired differences with intervals; the marker is filled if the verdict has a direction."""
     with _drawing(WIDTH, 0.8 + 0.34 * len(rows)) as (axes, out):
         for at, (_, one) in enumerate(rows):
-            found = one.difference
-            told = one.verdict in ("b is lower", "b is higher")
-            marker = "<" if one.verdict == "b is lower" else ">" if told else "o"
-            if isinstance(found, Interval):
-                axes.plot([100 * found.lower, 100 * found.upper], [at, at], color=INK, lw=1.4)
-            face = SERIES[1 if one.verdict == "b is lower" else 0] if told else BACK
-            axes.plot(100 * found.estimate, at, marker, mfc=face, mec=INK, ms=7)
+            difference = one.difference
+            directed = one.verdict in ("b is lower", "b is higher")
+            marker = "<" if one.verdict == "b is lower" else ">" if directed else "o"
+            if isinstance(difference, Interval):
+                ends = [100 * difference.lower, 100 * difference.upper]
+                axes.plot(ends, [at, at], color=INK, lw=1.4)
+            face = SERIES[1 if one.verdict == "b is lower" else 0] if directed else BACK
+            axes.plot(100 * difference.estimate, at, marker, mfc=face, mec=INK, ms=7)
         axes.axvline(0, color=INK, lw=0.9, ls="--")
         axes.set_yticks(range(len(rows)), [_label(name, 60) for name, _ in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(-105, 105)
         axes.set_xlabel("paired difference of violation, points (left: fewer violations)")
         axes.grid(axis="x")
-    said = [f"{name}: {points(one.difference)}, {one.verdict}" for name, one in rows]
-    return _figure(out, caption, "Paired differences. " + "; ".join(said))
+    alt = [f"{name}: {points(one.difference)}, {one.verdict}" for name, one in rows]
+    return _figure(out, caption, "Paired differences. " + "; ".join(alt))
 
 
 def curve(
@@ -122,14 +133,21 @@ def curve(
     axis: str,
     theirs: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Figure:
-    """Rates by dose on a logarithmic scale; the paper's points hollow and unjoined by ours."""
+    """Rates by dose, on a logarithmic scale.
+
+    Args:
+        series: name and points (dose, rate) of each series.
+        caption: caption of the figure.
+        axis: label of the x axis.
+        theirs: the paper's points (dose, per cent) by name, drawn hollow and without a line.
+    """
     with _drawing(WIDTH, 3.1) as (axes, out):
-        for at, (name, found) in enumerate(series):
-            xs = [dose for dose, _ in found]
-            ys = [100 * value.estimate for _, value in found]
+        for at, (name, rates) in enumerate(series):
+            xs = [dose for dose, _ in rates]
+            ys = [100 * value.estimate for _, value in rates]
             colour = SERIES[at % 4]
             axes.plot(xs, ys, LINES[at % 4], marker=MARKERS[at % 4], color=colour, label=name)
-            for dose, value in found:
+            for dose, value in rates:
                 if isinstance(value, Interval):
                     axes.plot([dose] * 2, [100 * value.lower, 100 * value.upper], color=colour)
         for at, (name, points_) in enumerate((theirs or {}).items()):
@@ -137,7 +155,7 @@ def curve(
             marker = "v^"[at % 2]
             axes.plot(xs, ys, marker, mfc="none", mec=INK, ms=7, label=f"{name} (paper)")
         axes.set_xscale("log")
-        doses = sorted({dose for _, found in series for dose, _ in found})
+        doses = sorted({dose for _, rates in series for dose, _ in rates})
         axes.set_xticks(doses, [f"{dose:g}" for dose in doses])
         axes.minorticks_off()
         axes.set_xlabel(axis)
@@ -145,15 +163,20 @@ def curve(
         axes.set_ylabel("per cent")
         axes.grid(axis="y")
         _legend(axes, len(series) + len(theirs or {}))
-    said = [
-        f"{name}: " + ", ".join(f"{dose:g}: {rate_text(value)}" for dose, value in found)
-        for name, found in series
+    alt = [
+        f"{name}: " + ", ".join(f"{dose:g}: {rate_text(value)}" for dose, value in rates)
+        for name, rates in series
     ]
-    return _figure(out, caption, f"Rates by {axis}. " + "; ".join(said))
+    return _figure(out, caption, f"Rates by {axis}. " + "; ".join(alt))
 
 
 def mosaic(table: tuple[tuple[int, int], tuple[int, int]], caption: str) -> Figure:
-    """A 2 x 2: column widths are how many kept and lost it, heights how many violated."""
+    """A mosaic plot: column widths show policies kept and lost, heights show violations.
+
+    Args:
+        table: ((kept and violated, kept and not), (lost and violated, lost and not)).
+        caption: caption of the figure.
+    """
     total = sum(map(sum, table))
     with _drawing(4.6, 3.0) as (axes, out):
         left = 0.0
@@ -180,23 +203,30 @@ def mosaic(table: tuple[tuple[int, int], tuple[int, int]], caption: str) -> Figu
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
         axes.axis("off")
-    said = "; ".join(
+    alt = "; ".join(
         f"policy {name}: {violated} of {violated + obeyed} violated"
         for (violated, obeyed), name in zip(table, ("kept", "lost"), strict=True)
     )
-    return _figure(out, caption, f"Violation by survival of the policy. {said}")
+    return _figure(out, caption, f"Violation by survival of the policy. {alt}")
 
 
 def pareto(points_: Sequence[tuple[str, Estimate, Estimate]], caption: str) -> Figure:
-    """Violation against allowed tasks done, one point a defense: best at the top left."""
+    """Violation against allowed tasks done, one point per defense; the best is at the top left.
+
+    Args:
+        points_: name, rate of violation and rate of allowed tasks done of each defense.
+        caption: caption of the figure.
+    """
     with _drawing(WIDTH, 3.4) as (axes, out):
-        for at, (name, bad, good) in enumerate(points_):
-            x, y = 100 * bad.estimate, 100 * good.estimate
+        for at, (name, violation, utility) in enumerate(points_):
+            x, y = 100 * violation.estimate, 100 * utility.estimate
             colour = SERIES[at % 4]
-            if isinstance(bad, Interval):
-                axes.plot([100 * bad.lower, 100 * bad.upper], [y, y], color=colour, lw=0.9)
-            if isinstance(good, Interval):
-                axes.plot([x, x], [100 * good.lower, 100 * good.upper], color=colour, lw=0.9)
+            if isinstance(violation, Interval):
+                ends = [100 * violation.lower, 100 * violation.upper]
+                axes.plot(ends, [y, y], color=colour, lw=0.9)
+            if isinstance(utility, Interval):
+                ends = [100 * utility.lower, 100 * utility.upper]
+                axes.plot([x, x], ends, color=colour, lw=0.9)
             marker = (*MARKERS, "v", "P", "X", "*")[at % 8]
             axes.plot(x, y, marker, color=colour, mec=INK, ms=8, ls="", label=_label(name, 40))
         axes.set_ylim(-4, 104)
@@ -204,40 +234,40 @@ def pareto(points_: Sequence[tuple[str, Estimate, Estimate]], caption: str) -> F
         axes.grid(axis="y")
         _per_cent(axes, "violation, per cent")
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8.5)
-    said = [f"{name}: violation {percent(x)}, done {percent(y)}" for name, x, y in points_]
-    return _figure(out, caption, "Defenses. " + "; ".join(said))
+    alt = [f"{name}: violation {percent(x)}, done {percent(y)}" for name, x, y in points_]
+    return _figure(out, caption, "Defenses. " + "; ".join(alt))
 
 
 def steps(curves: Sequence[tuple[str, SurvivalCurve]], caption: str) -> Figure:
-    """Share of episodes that still hold the policy after each round."""
+    """Survival curves: share of episodes whose context contains the policy, by round."""
     with _drawing(WIDTH, 2.8) as (axes, out):
-        for at, (name, found) in enumerate(curves):
-            xs = [0.0, *(step.time for step in found.steps)]
-            ys = [100.0, *(100 * step.kept.estimate for step in found.steps)]
+        for at, (name, survival) in enumerate(curves):
+            xs = [0.0, *(step.time for step in survival.steps)]
+            ys = [100.0, *(100 * step.kept.estimate for step in survival.steps)]
             style = {"color": SERIES[at % 4], "ls": LINES[at % 4], "marker": MARKERS[at % 4]}
             axes.plot(xs, ys, drawstyle="steps-post", label=_label(name, 40), **style)
         axes.set_ylim(-4, 104)
         axes.set_xlabel("rounds of compaction")
-        axes.set_ylabel("policy kept, per cent")
+        axes.set_ylabel("policy survived, per cent")
         axes.set_xticks(sorted({0.0, *(step.time for _, one in curves for step in one.steps)}))
         axes.grid(axis="y")
         _legend(axes, 2)
-    said = [
+    alt = [
         f"{name}: "
-        + ", ".join(f"after {step.time:g} {100 * step.kept.estimate:.0f} %" for step in found.steps)
-        for name, found in curves
+        + ", ".join(f"after {step.time:g} {100 * step.kept.estimate:.0f} %" for step in one.steps)
+        for name, one in curves
     ]
-    return _figure(out, caption, "Policy kept by round. " + "; ".join(said))
+    return _figure(out, caption, "Policy survived by round. " + "; ".join(alt))
 
 
 @contextmanager
 def _drawing(width: float, height: float) -> Generator[tuple[Any, list[str]]]:
-    """Axes to draw on; the list holds the SVG once they are left."""
-    # Its type information is incomplete; what is drawn with it goes unchecked.
+    """Axes to draw on, and a list to which the SVG is appended on exit."""
+    # matplotlib's type information is incomplete, so its use is not type-checked.
     matplotlib: Any = import_module("matplotlib")
     figure: Any = import_module("matplotlib.figure")
     salt = f"{width} {height}"
-    # Fonts lack some scripts; the browser draws the text, so that is no loss.
+    # matplotlib warns of fonts without some scripts, but the browser renders the text.
     with matplotlib.rc_context({**_SETTINGS, "svg.hashsalt": salt}), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         canvas = figure.Figure(figsize=(width, height))
@@ -258,12 +288,12 @@ def _figure(out: list[str], caption: str, alt: str) -> Figure:
 
 
 def _themed(svg: str) -> str:
-    """The drawing alone, its colours the page's, its ids its own, without an outer size."""
+    """The svg element with the page's colours, ids that are unique on the page, and no fixed size."""
     body = svg[svg.index("<svg") :]
     for colour, name in _VARIABLES.items():
         body = body.replace(colour, f"var(--{name})")
     mark = f"f{hashlib.sha256(body.encode(errors='replace')).hexdigest()[:8]}-"
-    body = re.sub(r'(\bid="|href="#|url\(#)', lambda found: f"{found[0]}{mark}", body)
+    body = re.sub(r'(\bid="|href="#|url\(#)', lambda match: f"{match[0]}{mark}", body)
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     opening, rest = body.split(">", 1)
     size = re.search(r'width="([\d.]+)pt"', opening)

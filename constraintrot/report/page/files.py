@@ -1,4 +1,4 @@
-"""Files by path or fsspec URL."""
+"""Reading of files by path or fsspec URL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ENDINGS = (".eval", ".csv", ".parquet")
 
 
 def kind(path: str) -> str:
-    """``file``, ``folder``, or nothing where there is none."""
+    """``file`` or ``folder``; empty if the path does not exist."""
     fs, root = _at(path)
     if not fs.exists(root):
         return ""
@@ -19,34 +19,39 @@ def kind(path: str) -> str:
 
 
 def below(folder: str, leave_out: set[str]) -> Iterator[str]:
-    """Logs and tables in a folder and those under it, by name."""
+    """Logs and frames in a folder and its subfolders, sorted by path.
+
+    Args:
+        folder: path or URL.
+        leave_out: paths or URLs to skip.
+    """
     fs, root = _at(folder)
-    left = {_at(path)[1] for path in leave_out}
-    found: list[str] = fs.find(root)
+    skipped = {_at(path)[1] for path in leave_out}
+    paths: list[str] = fs.find(root)
     protocols = [fs.protocol] if isinstance(fs.protocol, str) else list(fs.protocol)
-    for path in sorted(found):
-        if path.endswith(ENDINGS) and path not in left:
+    for path in sorted(paths):
+        if path.endswith(ENDINGS) and path not in skipped:
             yield path if "file" in protocols else str(fs.unstrip_protocol(path))
 
 
 def name(path: str) -> str:
-    """The last part."""
+    """The last part of a path."""
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
 def beside(path: str, other: str) -> str:
-    """Another file of the same folder."""
+    """The path of another file in the folder of ``path``."""
     return "/".join([*path.split("/")[:-1], other])
 
 
 def read(path: str) -> bytes:
-    """All of it."""
+    """The content of a file."""
     with _open(path) as file:
         return file.read()
 
 
 def sha256(path: str) -> str:
-    """The digest of its bytes."""
+    """SHA-256 of a file's bytes, lower-case hexadecimal."""
     digest = hashlib.sha256()
     with _open(path) as file:
         while block := file.read(1 << 20):
@@ -61,7 +66,7 @@ def _open(path: str) -> IO[bytes]:
 
 
 def _at(path: str) -> tuple[Any, str]:
-    # It ships no type information; what is used of it is annotated here.
+    # fsspec has no type information, so the result is annotated here.
     core = import_module("fsspec.core")
-    found: tuple[Any, str] = core.url_to_fs(path)
-    return found
+    file_system_and_path: tuple[Any, str] = core.url_to_fs(path)
+    return file_system_and_path

@@ -1,4 +1,4 @@
-"""The tidy frame of a report: written as CSV and Parquet, and read again as it was."""
+"""The tidy frame of a report, written as CSV and Parquet and read again without loss."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.frame import FACTS
+from constraintrot.grading.survival.states import PRIMARY
+from constraintrot.report.frame import FACTS, OLD_NAMES
 from constraintrot.report.page import untrusted
 from constraintrot.stats.frames import KEYS
 
@@ -17,29 +18,33 @@ if TYPE_CHECKING:
 
 NAMES = ("episodes.csv", "episodes.parquet")
 NEEDED = ("family", "condition", "agent", "seed", "violation", "outcome")
-# What stood in no frame before it could be asked for.
+# Values of columns that older frames lack.
 _DEFAULTS: dict[str, object] = {
     "distractors": 0, "allowed": False, "replicate": 0, "attack": "none", "defense": "none",
     "harness": "replay", "channel": "user", "wording": "declarative", "locale": "en",
 }  # fmt: skip
 _NUMBERS = (
-    "violation", "utility", "over_refusal", "kept", "verbatim", "slots", "judge", "recalled",
+    "violation", "utility", "over_refusal", "survived", "verbatim", "mentions", "mentions_share",
+    "judge", "recalled", "probed",
     "tokens_before", "tokens_after", "input_tokens", "cached_tokens", "output_tokens",
     "last_input_tokens", "seconds", "seconds_defense", "seconds_compaction", "defense_calls",
-    "prefix_tokens", "prefix_broken",
+    "prefix_tokens", "prefix_broken", "removed_characters", "removed_tokens", "summary_retries",
 )  # fmt: skip
-_TEXTS = ("episode", "created", "log", "task", "kind", "outcome", "reason")
-COLUMNS = tuple(dict.fromkeys((*_TEXTS[:2], *FACTS, *KEYS, *_TEXTS[2:], *_NUMBERS)))
+_TEXTS = (
+    "episode", "created", "status", "log", "task", "kind", "outcome", "reason", "state", "measure",
+)  # fmt: skip
+COLUMNS = tuple(dict.fromkeys((*_TEXTS[:3], *FACTS, *KEYS, *_TEXTS[3:], *_NUMBERS)))
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same episodes with every column there, and each value of one kind.
+    """The same episodes with all of ``COLUMNS``, and one type per kind of value.
 
-    A column of ``none`` and numbers comes out of a CSV file as texts, and one
+    pandas reads a CSV column of ``none`` and numbers as text, and a column of integers
     with gaps as floats; here ``"60"`` and ``60.0`` are 60 again.
     """
     import pandas as pd
 
+    rows = rows.rename(columns={a: b for a, b in OLD_NAMES.items() if b not in rows})
     gaps = {name: _DEFAULTS.get(name) for name in COLUMNS if name not in rows}
     columns: dict[str, Any] = {}
     for name in COLUMNS:
@@ -48,20 +53,32 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
             columns[name] = pd.to_numeric(pd.Series(values, dtype=object)).astype(float)
         else:
             columns[name] = pd.Series([_plain(value) for value in values], dtype=object)
-    found = pd.DataFrame(columns)
-    found["allowed"] = [value is True or value == "True" for value in found["allowed"]]
-    nameless = found["episode"].isna()
-    if nameless.any():
-        named = [_digest(row) for row in found[nameless].itertuples(index=False)]
-        found.loc[nameless, "episode"] = named
-    return found
+    frame = pd.DataFrame(columns)
+    frame["allowed"] = [value is True or value == "True" for value in frame["allowed"]]
+    _fill_survival(frame)
+    without_id = frame["episode"].isna()
+    if without_id.any():
+        ids = [_digest(row) for row in frame[without_id].itertuples(index=False)]
+        frame.loc[without_id, "episode"] = ids
+    return frame
+
+
+def _fill_survival(found: pd.DataFrame) -> None:
+    """Say by which measure each episode survived; one without a state has its mentions only."""
+    old = found["survived"].isna() & found["mentions"].notna()
+    known = found["survived"].notna()
+    found["measure"] = [
+        "mentions" if before or said == "mentions" else PRIMARY if is_known else None
+        for before, said, is_known in zip(old, found["measure"], known, strict=True)
+    ]
+    found.loc[old, "survived"] = found.loc[old, "mentions"]
 
 
 def read(path: str) -> pd.DataFrame:
     """Read a frame from a CSV or Parquet file or URL.
 
     Raises:
-        ConstraintRotError: it is no frame of episodes.
+        ConstraintRotError: the file cannot be read, or is no frame of episodes.
     """
     import pandas as pd
 
@@ -86,14 +103,14 @@ def read(path: str) -> pd.DataFrame:
 
 
 def is_frame(path: str, columns: Sequence[str]) -> bool:
-    """Whether a file with such columns is a frame of episodes."""
+    """Whether a file with these columns is a frame of episodes."""
     return path.endswith((".csv", ".parquet")) and set(NEEDED) <= set(columns)
 
 
 def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
     """Write ``episodes.csv``, safe for spreadsheets, and ``episodes.parquet``."""
     as_csv, parquet = (folder / name for name in NAMES)
-    frame.map(_escaped).to_csv(as_csv, index=False, lineterminator="\n")
+    as_csv.write_text(csv_text(frame), encoding="utf-8", newline="")
     typed = frame.copy()
     for name in set(COLUMNS) - {*_NUMBERS, "allowed"}:
         typed[name] = [
@@ -101,6 +118,12 @@ def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
         ]
     typed.to_parquet(parquet, engine="pyarrow", index=False)
     return as_csv, parquet
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """A frame as CSV whose cells, column names included, no spreadsheet computes."""
+    safe = frame.map(_escaped).rename(columns=_escaped)
+    return str(safe.to_csv(index=False, lineterminator="\n"))
 
 
 def _escaped(value: object) -> object:
@@ -112,7 +135,7 @@ def _unescaped(value: object) -> object:
 
 
 def _plain(value: Any) -> object:
-    """None for a gap, whole numbers as int, digits as numbers, other texts cut."""
+    """A value as None (for a gap), int (for integral numbers and digits), or shortened text."""
     if value is None or value != value:
         return None
     if isinstance(value, str):
@@ -127,6 +150,6 @@ def _plain(value: Any) -> object:
 
 
 def _digest(row: Any) -> str:
-    """A name for an episode that has none: the same one for the same row."""
+    """An id for an episode that has none; equal rows have equal ids."""
     facts = "\x1f".join(str(getattr(row, name)) for name in (*KEYS, "log", "outcome"))
     return f"row-{hashlib.sha256(facts.encode()).hexdigest()[:24]}"

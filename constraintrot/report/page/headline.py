@@ -1,4 +1,4 @@
-"""Tables 1 to 3 of the paper, of our episodes."""
+"""Tables 1 to 3 of the paper, computed from the report's episodes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,13 @@ _SUITE = "inspect eval constraintrot/suite --model MODEL"
 
 
 def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Section:
-    """The paper's Table 2: violation, conditions x models."""
+    """The paper's Table 2: violation by condition and model.
+
+    Args:
+        cells: collects the rates.
+        main: episodes from ``design.prepared``, at the main settings.
+        settings: the main setting of each agent, as text.
+    """
     asked = main[~main["allowed"]]
     agents = design.agents(main)
     several = len(agents) > 1
@@ -40,17 +46,17 @@ def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Sect
     rows: list[Row] = []
     for arm in design.arms(asked):
         of_arm = asked[asked["arm"] == arm]
-        found: list[Content] = [
+        rates: list[Content] = [
             cells.rate(of_arm[of_arm["agent"] == agent], "violation", (HEADLINE, arm, agent))
             for agent in agents
         ]
         if several:
-            found.append(cells.rate(of_arm, "violation", (HEADLINE, arm, "all models")))
-        rows.append(Row((arm,), (*found, paper.pooled(arm))))
+            rates.append(cells.rate(of_arm, "violation", (HEADLINE, arm, "all models")))
+        rows.append(Row((arm,), (*rates, paper.pooled(arm))))
     held = dict.fromkeys(settings.values())
     notes = [f"Held fixed: {'; '.join(held)}."] if len(held) == 1 else []
     if len(held) > 1:
-        notes = [f"Held fixed for {agent}: {said}." for agent, said in settings.items()]
+        notes = [f"Held fixed for {agent}: {setting}." for agent, setting in settings.items()]
     left = len(cells.frame) - len(main)
     if left:
         notes.append(
@@ -67,7 +73,7 @@ def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Sect
 
 
 def tasks(cells: Cells, main: pd.DataFrame) -> Section:
-    """The paper's Table 1: decay by task, one table a model."""
+    """The paper's Table 1: decay by task, one table per model."""
     asked = main[~main["allowed"]]
     blocks: list[Block] = []
     for agent in design.agents(asked):
@@ -86,14 +92,14 @@ def _decay(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
     parts += [(f"all {kind}", part, kind) for kind, part in design.kinds(frame)]
     for name, part, kind in parts:
         where = (TASKS, f"{agent}, {name}")
-        found: list[Content] = [
+        rates: list[Content] = [
             cells.rate(part[part["arm"] == arm], "violation", (*where, arm)) for arm in arms
         ]
         compacted = part[part["arm"] == design.COMPACTION]
-        found.append(cells.rate(compacted, "kept", (*where, "policy kept")))
+        rates.append(cells.rate(compacted, "survived", (*where, "policy survived")))
         decay = _difference(cells, part, agent, name)
-        rows.append(Row((name,), (*found, decay, paper.of(paper.KINDS, kind))))
-    columns = (*arms, "policy kept", "decay (paired)", f"decay, {paper.NAME}")
+        rows.append(Row((name,), (*rates, decay, paper.of(paper.KINDS, kind))))
+    columns = (*arms, "policy survived", "decay (paired)", f"decay, {paper.NAME}")
     table = Table(f"{agent}: violation by task, paper's Table 1", ("task",), columns, tuple(rows))
     names = [row.heads[0] for row in rows]
     series = [
@@ -105,10 +111,11 @@ def _decay(cells: Cells, frame: pd.DataFrame, agent: str) -> list[Block]:
 
 
 def _difference(cells: Cells, frame: pd.DataFrame, agent: str, name: str) -> str:
-    found = pair(frame, agent, "control", design.COMPACTION).found
-    if found is None:
+    comparison = pair(frame, agent, "control", design.COMPACTION).comparison
+    if comparison is None:
         return NOT_MEASURED
-    return f"{points(cells.keep(found.difference, TASKS, agent, name))}, {found.n} pairs"
+    difference = cells.keep(comparison.difference, TASKS, agent, name)
+    return f"{points(difference)}, {comparison.n} pairs"
 
 
 def _estimate(content: Content) -> Estimate | None:
@@ -126,7 +133,7 @@ def _families(frame: pd.DataFrame) -> list[str]:
 
 
 def summarizers(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The paper's Table 3: who wrote the summary against who acted on it."""
+    """The paper's Table 3: violation by summarizer and agent."""
     asked = frame[~frame["allowed"] & (frame["arm"] == design.COMPACTION)]
     made = asked[asked["summarizer"].notna() & (asked["summarizer"] != "none")]
     crossed = made[["agent", "summarizer"]].drop_duplicates()
@@ -141,9 +148,9 @@ def summarizers(cells: Cells, frame: pd.DataFrame) -> Section:
     groups = list(made.groupby(held, sort=False, dropna=False))
     _, largest = max(groups, key=lambda group: (group[1]["summarizer"].nunique(), len(group[1])))
     agents = design.agents(largest)
-    # Agents may differ in how they are asked; one agent's cells may not.
-    asked_as = {agent: part["scaffold"].mode()[0] for agent, part in largest.groupby("agent")}
-    largest = largest[largest["scaffold"] == largest["agent"].map(asked_as)]
+    # Agents may differ in their scaffold; the cells of one agent may not.
+    scaffolds = {agent: part["scaffold"].mode()[0] for agent, part in largest.groupby("agent")}
+    largest = largest[largest["scaffold"] == largest["agent"].map(scaffolds)]
     rows = tuple(
         Row(
             (str(summarizer),),

@@ -1,4 +1,4 @@
-"""The page as one HTML file: no script, nothing from anywhere else."""
+"""The page as one HTML file, without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from constraintrot.report.page import episodes, untrusted, view
 if TYPE_CHECKING:
     from constraintrot.report.page.sections import Page
 
-# No model's name or reason is longer on the page; the frame has what was cut.
+# Most characters of any text on the page; the frame has the whole text.
 LONGEST = 6_000
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
@@ -20,12 +20,12 @@ POLICY = (
 
 
 def html(page: Page) -> str:
-    """The page."""
+    """Render the page."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     folder = resources.files("constraintrot.report.page")
-    # Every printed text goes through this and then through the escaping.
+    # Every printed text goes through ``finalize`` and then through autoescaping.
     environment: Any = Environment(
         autoescape=True,
         undefined=StrictUndefined,
@@ -41,14 +41,14 @@ def html(page: Page) -> str:
     template = environment.from_string(
         folder.joinpath("template.html.j2").read_text(encoding="utf-8")
     )
-    found = episodes.shown(page)
+    shown = episodes.shown(page)
     text: str = template.render(
         page=page,
         policy=POLICY,
         style=Markup(folder.joinpath("style.css").read_text(encoding="utf-8")),
         drawn=Markup,
-        episodes=found,
-        there={one.number for one in found},
+        episodes=shown,
+        shown_numbers={episode.number for episode in shown},
     )
     return text
 
@@ -58,7 +58,7 @@ def _is(kind: type, one: object) -> bool:
 
 
 def _shown(value: object) -> object:
-    # Markup is ours: the stylesheet, and drawings whose texts were escaped when drawn.
+    # Markup is trusted: the stylesheet, and drawings whose texts were escaped when drawn.
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return untrusted.cut(value, LONGEST)
     return value

@@ -26,12 +26,12 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~$&])|(https?)(:)", re.IGNORECASE)
 
 
 def markdown(page: Page) -> str:
-    """The report."""
+    """Render the report."""
     return "\n".join(_lines(page)).rstrip() + "\n"
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown shows as it is, on one line."""
+    """A text escaped for Markdown, shortened to 600 characters, on one line."""
     shown = untrusted.cut(" ".join(text.split()), 600)
     return _ACTIVE.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", shown)
 
@@ -49,8 +49,8 @@ def _lines(page: Page) -> Iterator[str]:
     yield from ("## How it was run", "")
     for run in page.source.runs:
         command = untrusted.visible(run.command).replace("```", "'''")
-        said = f"{run.log}: {run.finished} of {run.planned} episodes, SHA-256 {run.sha256}"
-        yield from (f"{escaped(said)}", "", "```", command, "```", "")
+        line = f"{run.log}: {run.finished} of {run.planned} episodes, SHA-256 {run.sha256}"
+        yield from (f"{escaped(line)}", "", "```", command, "```", "")
     for name, digest in page.source.inputs:
         yield from (f"Frame {escaped(name)}, SHA-256 {digest}", "")
     yield "Columns marked “paper” are the figures of arXiv 2606.22528, of other models."

@@ -1,7 +1,7 @@
-"""The paper's own figures (arXiv 2606.22528), to stand beside ours, marked as theirs.
+"""The paper's figures (arXiv 2606.22528), shown next to the report's and marked as the paper's.
 
-Only what its text still gives: many figures in the prose were lost, and none is
-guessed. Its models are seven large served ones; none of them is a small local one.
+Only figures that its text gives: many in the prose were lost, and none is guessed. Its
+models are seven large served ones; none is a small local model.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ DEFENSES = {
     "spotlight": "43 % / 45 %",
 }
 UTILITY = "Pinned, 99 % of allowed actions were done and 1 % over-refused"
-BUDGET = {"violation": ((15, 28), (300, 7)), "kept": ((15, 23), (300, 88))}
+BUDGET = {"violation": ((15, 28), (300, 7)), "survived": ((15, 23), (300, 88))}
 SURVIVAL = "the paper: kept 0 %, dropped 38 % (judge); kept 1 %, dropped 43 % (keywords)"
 STRATEGIES = ("DeepSeek", "GLM-5.1", "Claude")
 
 
 def pooled(arm: str) -> Theirs | str:
-    """The paper's rate over its seven models and their range, for an arm that it has."""
+    """The paper's rate over its seven models and their range; empty for an arm that it lacks."""
     figures = HEADLINE.get(arm)
     if figures is None:
         return ""
@@ -67,24 +67,26 @@ def pooled(arm: str) -> Theirs | str:
 
 
 def of(known: Mapping[str, object], name: str) -> Theirs | str:
-    """The paper's figure for a name, where it has one."""
-    found = known.get(name)
-    return "" if found is None else Theirs(f"{found} %" if isinstance(found, int) else str(found))
+    """The paper's figure for a name; empty if it has none."""
+    figure = known.get(name)
+    if figure is None:
+        return ""
+    return Theirs(f"{figure} %" if isinstance(figure, int) else str(figure))
 
 
 def headline() -> Table:
-    """Table 2 as the paper has it."""
+    """The paper's Table 2."""
     return _table("Violation in per cent, paper's Table 2", "condition", (*MODELS, "all"), HEADLINE)
 
 
 def summarizers() -> Table:
-    """Table 3 as the paper has it."""
+    """The paper's Table 3."""
     columns = ("DeepSeek", "GLM", "Claude")
     return _table("Violation in per cent, paper's Table 3", "summarizer", columns, SUMMARIZERS)
 
 
 def attacks() -> Table:
-    """Table 4 as the paper has it."""
+    """The paper's Table 4."""
     return _table("Violation in per cent, paper's Table 4", "attack", STRATEGIES, ATTACKS)
 
 

@@ -1,4 +1,4 @@
-"""How the episodes were made: one run a log, with the command that makes it again."""
+"""The runs behind a report: one per log, with the command that repeats it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 class Run(BaseModel):
-    """One log, by its header.
+    """A run, from its log's header.
 
     Attributes:
-        log: the file's name.
-        sha256: of its bytes.
-        task: as Inspect names it.
-        task_id: the same for a run and its retries.
-        model: the agent's.
-        created: when it was started, ISO 8601.
-        status: as Inspect has it: success, started, cancelled or error.
-        command: what runs it again.
-        packages: versions, by name; the version of the task.
-        revision: commit of the working tree that it ran from.
-        weights: digest of a model that runs in this process, as catalogued.
-        planned: samples times epochs.
-        finished: episodes that were scored.
-        failed: episodes that ended in an error.
+        log: name of the log file.
+        sha256: SHA-256 of the log file.
+        task: Inspect's name of the task.
+        task_id: Inspect's id of the task; a retry has the id of the run.
+        model: the agent's model.
+        created: start time, ISO 8601.
+        status: Inspect's status: success, started, cancelled or error.
+        command: command that repeats the run.
+        packages: versions by package name, and the task's version as ``task``.
+        revision: commit of the working tree that it ran from; empty if unknown.
+        weights: name and SHA-256 of each model of the ``local/`` catalogue.
+        planned: number of samples times epochs.
+        finished: number of scored episodes.
+        failed: number of episodes that ended in an error.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -58,7 +58,15 @@ RUNS = TypeAdapter(list[Run])
 
 
 def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> Run:
-    """The run that a log's header describes."""
+    """A run from a log's header.
+
+    Args:
+        header: the log's header.
+        log: name of the log file.
+        sha256: SHA-256 of the log file.
+        finished: number of scored episodes.
+        failed: number of episodes that ended in an error.
+    """
     of = header.eval
     samples = len(of.dataset.sample_ids or []) or of.dataset.samples or 0
     dirty = " with changes" if of.revision is not None and of.revision.dirty else ""
@@ -81,7 +89,7 @@ def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> R
 
 
 def command(header: EvalLog) -> str:
-    """The ``inspect eval`` that makes such a log."""
+    """The ``inspect eval`` command that repeats a run."""
     of = header.eval
     words = ["inspect", "eval", of.task_registry_name or of.task, "--model", of.model]
     for role, models in (of.model_roles or {}).items():
@@ -99,7 +107,7 @@ def command(header: EvalLog) -> str:
 
 
 def _some(config: EvalConfig) -> Iterator[str]:
-    """Which samples, where not all were asked for."""
+    """The options that select samples; none if all were run."""
     if config.sample_id is not None:
         ids = config.sample_id if isinstance(config.sample_id, list) else [config.sample_id]
         yield from ("--sample-id", ",".join(map(str, ids)))

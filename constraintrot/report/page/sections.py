@@ -1,4 +1,4 @@
-"""The page: its sections in their order, made of what was read."""
+"""The page: all its sections, in order, computed from the source."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from constraintrot.report.page import (
     attacked,
     compared,
     costs,
+    counted,
     defended,
     design,
     headline,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from constraintrot.report.page.source import Source
 
 PAIRED = "Paired differences"
-# A forest of more than this is no figure any more; the table holds them all.
+# Most comparisons in the forest plot; the table has them all.
 FOREST = 40
 
 
@@ -49,14 +50,14 @@ class Page:
     """A report.
 
     Attributes:
-        source: what it is made of.
-        frame: prepared; its index is the position that cells point to.
-        answers: to the three questions.
-        figure: beside them.
-        sections: in order.
-        cells: every rate in them.
-        others: every other estimate in them, and where it stands.
-        compared: every paired comparison in them.
+        source: the logs and frames that were read.
+        frame: episodes from ``design.prepared``; cells refer to its index.
+        answers: the answers to the three questions.
+        figure: the figure next to them.
+        sections: the sections, in order.
+        cells: every rate in the sections.
+        others: every other estimate in the sections, with its section, row and column.
+        compared: every paired comparison in the sections.
     """
 
     source: Source
@@ -70,14 +71,15 @@ class Page:
 
 
 def page(source: Source) -> Page:
-    """Ask everything of the episodes."""
+    """Compute all sections of the report."""
     frame = design.prepared(source.frame)
     cells = Cells(frame)
     main, settings = design.main(frame)
     answers, figure, two = answer.answers(main)
     pairs = compared.main(main[~main["allowed"]])
-    found: list[Section | None] = [
+    sections: list[Section | None] = [
         headline.headline(cells, main, settings),
+        counted.counted(design.prepared(source.planned)),
         headline.tasks(cells, main),
         headline.summarizers(cells, frame),
         attacked.attacks(cells, frame),
@@ -91,39 +93,39 @@ def page(source: Source) -> Page:
         sweep.others(cells, frame),
     ]
     return Page(
-        source, frame, tuple(answers), figure, tuple(one for one in found if one is not None),
+        source, frame, tuple(answers), figure, tuple(one for one in sections if one is not None),
         tuple(cells.made), tuple(cells.kept), (*two, *pairs),
     )  # fmt: skip
 
 
 def _arrow(one: Compared) -> str:
-    """Both arms; what the second adds to the first, where it says just that."""
+    """Both arms as text; of a second arm that extends the first's name, only the addition."""
     return f"{one.a} → {one.b.replace(f'{one.a}, ', '+ ', 1)}"
 
 
 def _paired(pairs: Sequence[Compared]) -> Section:
     several = len({one.agent for one in pairs}) > 1
     made = [
-        (f"{one.agent}: {_arrow(one)}" if several else _arrow(one), one.found)
+        (f"{one.agent}: {_arrow(one)}" if several else _arrow(one), one.comparison)
         for one in pairs
-        if one.found is not None
+        if one.comparison is not None
     ]
     if not made:
         command = "inspect eval constraintrot/suite --model MODEL -T conditions=control,compaction"
-        said = tuple(dict.fromkeys(f"{one.a} and {one.b}: {one.reason}." for one in pairs))
-        return Section("forest", PAIRED, (Missing(PAIRED, command), *said))
+        reasons = tuple(dict.fromkeys(f"{one.a} and {one.b}: {one.reason}." for one in pairs))
+        return Section("forest", PAIRED, (Missing(PAIRED, command), *reasons))
     rows: list[Row] = []
     for one in pairs:
-        found = one.found
+        comparison = one.comparison
         heads = (one.agent, _arrow(one))
-        if found is None:
+        if comparison is None:
             rows.append(Row(heads, ("-", "unpaired", "-", "-", f"unpaired: {one.reason}")))
             continue
-        adjusted = found.p_value if found.adjusted is None else found.adjusted
-        changed = f"{found.only_b} more, {found.only_a} fewer"
-        cells = (str(found.n), points(found.difference), changed, p_text(adjusted))
+        adjusted = comparison.p_value if comparison.adjusted is None else comparison.adjusted
+        changed = f"{comparison.only_b} more, {comparison.only_a} fewer"
+        cells = (str(comparison.n), points(comparison.difference), changed, p_text(adjusted))
         word = {"b is lower": "fewer violations", "b is higher": "more violations"}
-        rows.append(Row(heads, (*cells, word.get(found.verdict, found.verdict))))
+        rows.append(Row(heads, (*cells, word.get(comparison.verdict, comparison.verdict))))
     notes = (
         "The same variants, seeds and replicates in both arms. p-values are exact (McNemar, or sign"
         " flips of whole variants where there are replicates) and adjusted over this table (Holm).",

@@ -1,4 +1,4 @@
-"""Reading: Inspect logs sample by sample, and tidy frames, from paths, folders and URLs."""
+"""Read Inspect logs, sample by sample, and tidy frames from paths, folders and URLs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.frame import UNREADABLE, is_ours, sample_row
+from constraintrot.report.episode_counts import PlannedEpisodes, is_played
+from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
 from constraintrot.report.page import files, frames, runs, untrusted
 from constraintrot.report.page.detail import Details, detail
 from constraintrot.stats.frames import KEYS
@@ -17,8 +18,14 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
 RUNS_FILE = "runs.json"
-# What parts the episodes that are shown in full: some of each.
+# Facts of a kind of episodes: the page shows details of some episodes of every kind.
 _KIND = ("agent", "condition", "attack", "defense", "compactor", "channel", "locale", "family")
+
+
+def _none() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame()
 
 
 @dataclass
@@ -26,12 +33,13 @@ class Source:
     """What was read.
 
     Attributes:
-        frame: one row an episode, each once, in a fixed order.
-        runs: one a log.
-        details: of some episodes, by the frame's ``episode``.
-        notices: what a reader must know: logs left out, episodes run twice.
+        frame: one row per played episode, without duplicates, in a fixed order.
+        planned: the same, and below them the planned episodes without a verdict.
+        runs: one run per log.
+        details: details of some episodes, by the frame's column ``episode``.
+        notices: warnings for the reader, such as logs left out and episodes run twice.
         inputs: (name, SHA-256) of the frames that were read.
-        where: all episodes stand, beside the page.
+        where: name of the file with all episodes, which is written next to the page.
     """
 
     frame: pd.DataFrame
@@ -40,6 +48,12 @@ class Source:
     notices: list[str]
     inputs: list[tuple[str, str]]
     where: str = frames.NAMES[0]
+    planned: pd.DataFrame = field(default_factory=_none)
+
+    def __post_init__(self) -> None:
+        """Without more, what was played is all that is known."""
+        if self.planned.empty:
+            self.planned = self.frame
 
 
 @dataclass
@@ -51,56 +65,60 @@ class _Reading:
     notices: list[str] = field(default_factory=list[str])
     inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     others: int = 0
+    planned: PlannedEpisodes = field(default_factory=PlannedEpisodes)
 
 
 def read(given: Sequence[str], leave_out: str | None = None) -> Source:
     """Read logs and frames.
 
-    An episode that stands in several files under one id (a retried run, a copy,
-    a frame beside its log) counts once. Two runs of the same episode count once
-    too: the newer one, and ``notices`` says how many there were and how many of
-    them came out otherwise.
+    An episode that several files have under one id (a retried run, a copy, a frame next to
+    its log) counts once. Of several runs of the same episode only the newest counts;
+    ``notices`` says how many there were and how many of the older ones had another outcome.
 
     Args:
         given: ``.eval`` logs, frames (CSV, Parquet) and folders of both; paths
             or fsspec URLs.
-        leave_out: a folder whose ``episodes`` frames are not read: the report's own.
+        leave_out: a folder whose ``episodes`` frames are not read: the folder that the
+            report is written to.
 
     Raises:
-        ConstraintRotError: nothing there, a file named by itself that cannot be
-            read, or no finished episode of ours in all of them.
+        ConstraintRotError: a path does not exist, a file that was given by its path cannot
+            be read, or there is no finished episode of a constraintrot task. A file of a
+            folder that cannot be read is only a notice.
     """
     reading = _Reading()
     for name in given:
-        for path, found in _paths(name, leave_out):
+        for path, in_folder in _paths(name, leave_out):
             try:
-                _take(path, reading, found)
+                _take(path, reading, in_folder)
             except ConstraintRotError as error:
-                if not found:
+                if not in_folder:
                     raise
                 reading.notices.append(f"Not counted: {untrusted.cut(str(error), 500)}.")
     return _joined(reading, given)
 
 
-def _take(path: str, reading: _Reading, found: bool) -> None:
+def _take(path: str, reading: _Reading, in_folder: bool) -> None:
     if path.endswith((".csv", ".parquet")):
-        if not found or frames.is_frame(path, _head(path)):
+        if not in_folder or frames.is_frame(path, _head(path)):
             _take_frame(path, reading)
     else:
         _take_log(path, reading)
 
 
 def _paths(name: str, leave_out: str | None) -> Iterator[tuple[str, bool]]:
-    """Each file, and whether it was found in a folder instead of named."""
-    there = files.kind(name)
-    if not there:
+    """Each file, and whether it comes from a folder instead of being given by its path."""
+    kind = files.kind(name)
+    if not kind:
         raise ConstraintRotError(f"no such log: {name}")
-    if there == "file":
+    if kind == "file":
         yield name, False
         return
-    # The frames of this very report, not what else its folder holds.
-    mine = set[str]() if leave_out is None else {f"{leave_out}/{own}" for own in frames.NAMES}
-    for path in files.below(name, mine):
+    # Only the frames that this report writes, not the other files of its folder.
+    skipped: set[str] = set()
+    if leave_out is not None:
+        skipped = {f"{leave_out}/{file}" for file in frames.NAMES}
+    for path in files.below(name, skipped):
         yield path, True
 
 
@@ -118,12 +136,11 @@ def _head(path: str) -> list[str]:
 def _take_frame(path: str, reading: _Reading) -> None:
     reading.tables.append(frames.read(path))
     reading.inputs.append((files.name(path), files.sha256(path)))
-    beside = files.beside(path, RUNS_FILE)
-    for run in _runs_beside(beside):
+    for run in _runs_in(files.beside(path, RUNS_FILE)):
         reading.runs.setdefault(run.log, run)
 
 
-def _runs_beside(path: str) -> list[runs.Run]:
+def _runs_in(path: str) -> list[runs.Run]:
     if not files.kind(path):
         return []
     try:
@@ -141,12 +158,16 @@ def _take_log(path: str, reading: _Reading) -> None:
         if not is_ours(header):
             reading.others += 1
             return
+        seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
         for sample in read_eval_log_samples(path, all_samples_required=False):
-            if sample.error is None and "violation" in (sample.scores or {}):
+            done = is_finished(sample)
+            seen[str(sample.id), sample.epoch] = (None if done else sample), sample.metadata
+            if done:
                 _take_sample(header, sample, path, reading)
                 finished += 1
             else:
                 failed += sample.error is not None
+        reading.planned.add(header, files.name(path), seen)
     except UNREADABLE as error:
         where = f" after {finished} episodes, which are counted" if finished else ""
         raise ConstraintRotError(
@@ -159,13 +180,13 @@ def _take_log(path: str, reading: _Reading) -> None:
 def _take_sample(header: EvalLog, sample: EvalSample, path: str, reading: _Reading) -> None:
     row = sample_row(header, sample, files.name(path))
     episode = str(row.pop("uuid"))
-    fresh = episode not in reading.rows
+    is_new = episode not in reading.rows
     reading.rows[episode] = row | {
         "episode": episode,
         "created": header.eval.created,
         "reason": untrusted.cut(str(row["reason"] or ""), untrusted.CELL),
     }
-    if not fresh:
+    if not is_new:
         return
     kind = (*(str(row.get(name)) for name in _KIND), row["violation"], row["allowed"])
     rank = reading.details.wants(kind)
@@ -186,18 +207,27 @@ def _joined(reading: _Reading, given: Sequence[str]) -> Source:
             f"no finished ConstraintRot episode in {', '.join(given) or 'nothing'}{others};"
             f" give Inspect logs of a constraintrot task, frames, or folders of them{unread}"
         )
+    unplayed = unplayed_rows(reading.planned)
+    if unplayed:
+        tables.append(frames.tidy(pd.DataFrame(unplayed)))
     whole = pd.concat(tables, ignore_index=True).drop_duplicates("episode", keep="last")
-    frame, twice = _once(whole)
+    done = is_played(whole)
+    if not done.any():
+        raise ConstraintRotError(f"no finished episode in {', '.join(given)}; all ended in errors")
+    frame, twice = _once(whole[done])
+    # Played in another run is played: what counts once, was planned once.
+    planned = pd.concat([frame, whole[~done]], ignore_index=True)
+    planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
     notices = [*reading.notices, *twice]
     if reading.others:
         notices.append(f"Logs of other tasks, left out: {reading.others}.")
     listed = sorted(reading.runs.values(), key=lambda run: (run.created, run.log))
     notices += _unfinished(listed)
-    return Source(frame, listed, reading.details, notices, reading.inputs)
+    return Source(frame, listed, reading.details, notices, reading.inputs, planned=planned)
 
 
 def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
-    """Episodes that were planned and have no verdict; a retry makes up for what it retries."""
+    """A notice of planned episodes without a verdict; a run and its retries count once."""
     most: dict[str, runs.Run] = {}
     for run in listed:
         known = most.get(run.task_id)
@@ -215,12 +245,19 @@ def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
     ]
 
 
-def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Each episode once, in a fixed order, and what to say of those that were run twice."""
+def _keys(frame: pd.DataFrame) -> pd.Series[str]:
+    """What names each row's episode, whichever run it is of."""
     import pandas as pd
 
     rows = frame[list(KEYS)].itertuples(index=False)
-    keys = pd.Series(["\x1f".join(map(str, row)) for row in rows], index=frame.index)
+    return pd.Series(["\x1f".join(map(str, row)) for row in rows], index=frame.index)
+
+
+def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Each episode once, in a fixed order, and a notice of those that were run several times."""
+    import pandas as pd
+
+    keys = _keys(frame)
     order = pd.DataFrame({"key": keys, "at": frame["created"].fillna("").astype(str)})
     order["number"] = range(len(order))
     order = order.sort_values(["at", "number"])
@@ -234,9 +271,9 @@ def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     of_newest = dict(zip(newest, outcome.loc[last.index], strict=True))
     older = list(order.index.difference(last.index))
     pairs = zip(outcome.loc[older], keys.loc[older], strict=True)
-    otherwise = sum(bool(came != of_newest[key]) for came, key in pairs)
+    differing = sum(bool(result != of_newest[key]) for result, key in pairs)
     return kept, [
         f"Played more than once: {left} episodes stand for the same variant under the same settings"
-        f" as a newer one (as the controls of two compactors do). Only the newest counts; {otherwise}"
+        f" as a newer one (as the controls of two compactors do). Only the newest counts; {differing}"
         " of the older ones came out otherwise. For replicates use --epochs."
     ]

@@ -15,8 +15,8 @@ VERSION = 1
 
 
 def summary(page: Page) -> str:
-    """The report as JSON; an interval that is none is null, with the reason beside it."""
-    found = {
+    """The report as JSON; a missing interval is null, with the reason next to it."""
+    data = {
         "version": VERSION,
         "episodes": len(page.frame),
         "answers": [_answer(one) for one in page.answers],
@@ -29,11 +29,11 @@ def summary(page: Page) -> str:
         "runs": [run.model_dump() for run in page.source.runs],
         "frames": [{"name": name, "sha256": digest} for name, digest in page.source.inputs],
     }
-    return json.dumps(rounded(found), indent=1, allow_nan=False) + "\n"
+    return json.dumps(rounded(data), indent=1, allow_nan=False) + "\n"
 
 
 def rounded(value: Any) -> Any:
-    """The same with 12 digits a number: the rest differs from processor to processor."""
+    """The value with numbers rounded to 12 digits; further digits depend on the CPU."""
     if isinstance(value, dict):
         return {name: rounded(one) for name, one in cast("dict[str, object]", value).items()}
     if isinstance(value, list):
@@ -60,20 +60,20 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 def _compared(one: Compared) -> dict[str, Any]:
     facts: dict[str, Any] = {"model": one.agent, "a": one.a, "b": one.b, "value": one.value}
-    found = one.found
-    if found is None:
+    comparison = one.comparison
+    if comparison is None:
         return {**facts, "interval": None, "reason": f"unpaired: {one.reason}"}
     return {
         **facts,
-        **_interval(found.difference),
-        "of_a": found.a.summary(),
-        "of_b": found.b.summary(),
-        "only_a": found.only_a,
-        "only_b": found.only_b,
-        "p_value": found.p_value,
-        "adjusted": found.adjusted,
-        "test": found.test,
-        "verdict": found.verdict,
+        **_interval(comparison.difference),
+        "of_a": comparison.a.summary(),
+        "of_b": comparison.b.summary(),
+        "only_a": comparison.only_a,
+        "only_b": comparison.only_b,
+        "p_value": comparison.p_value,
+        "adjusted": comparison.adjusted,
+        "test": comparison.test,
+        "verdict": comparison.verdict,
     }
 
 

@@ -1,4 +1,4 @@
-"""Does violation follow survival: the 2 x 2, mediation, agreement, rounds until loss."""
+"""Survival of the policy: violation by survival, mediation, agreement of checks, rounds to loss."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constraintrot.errors import ParameterError
+from constraintrot.grading.survival.states import PRIMARY, STATES
+from constraintrot.report import contrasts
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.figure import mosaic, steps
 from constraintrot.report.page.view import (
@@ -24,6 +26,7 @@ from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.stats.frames import KEYS, frame_mediate, labels
 from constraintrot.stats.mediation import Mediation, by_survival
+from constraintrot.stats.paired import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,47 +34,67 @@ if TYPE_CHECKING:
 TITLE = "Survival of the policy"
 ROUNDS = "Rounds until the policy is lost"
 _EVAL = "inspect eval constraintrot/suite --model MODEL"
+VALIDATED = "How well validated: results/survival-validation.md."
 _ARMS = (design.COMPACTION, "attack_volume", "attack_inject")
 
 
 def survival(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The paper's section 5: violation where the summary kept the policy, and where it did not."""
+    """The paper's section 5: violation where the policy survived in the summary, and where not."""
     asked = frame[~frame["allowed"] & frame["arm"].isin(_ARMS)]
-    asked = asked[asked["kept"].notna() & asked["violation"].notna()]
+    asked = asked[asked["survived"].notna() & asked["violation"].notna()]
     if asked.empty:
         missing = Missing(TITLE, f"{_EVAL} -T conditions=compaction,attack_volume,attack_inject")
         return Section("survival", TITLE, (missing, f"{paper.SURVIVAL.capitalize()}."))
-    found = by_survival(
-        asked["violation"].to_numpy(float), asked["kept"].to_numpy(float), labels(asked)
+    result = by_survival(
+        asked["violation"].to_numpy(float), asked["survived"].to_numpy(float), labels(asked)
     )
     rows = tuple(
         Row((name,), (cells.rate(part, "violation", (TITLE, name, "all")),))
         for name, part in _states(asked)
     )
-    both = all(sum(row) for row in found.table)
+    both = all(sum(row) for row in result.table)
     notes = (
-        f"Lost less kept: {points(cells.keep(found.difference, TITLE, 'lost less kept'))},"
-        f" {p_text(found.p_value)} (Fisher's exact)."
+        f"Lost less kept: {points(cells.keep(result.difference, TITLE, 'lost less kept'))},"
+        f" {p_text(result.p_value)} (Fisher's exact)."
         if both
         else "All episodes fell into one of the two states, so nothing can be said of the other.",
-        f"By the slots check, compacted episodes without a defense; {paper.SURVIVAL}.",
+        f"Compacted episodes without a defense; {paper.SURVIVAL}.",
+        *_measured(asked),
     )
     table = Table("Violation by survival", ("context",), ("violation",), rows, notes)
-    figure = mosaic(found.table, "Width: how often the policy was kept; height: how often violated")
+    figure = mosaic(
+        result.table, "Width: how often the policy survived; height: how often violated"
+    )
     return Section(
         "survival", TITLE, (figure, table, *_mediation(cells, frame), *_agreement(cells, asked))
     )
 
 
 def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Kept and lost; of the kept, word for word and in other words where there are both."""
-    kept, lost = (frame[frame["kept"] == value] for value in (1.0, 0.0))
-    parts = [
-        (f"kept {how}", kept[kept["verbatim"] == value])
-        for how, value in (("word for word", 1.0), ("in other words", 0.0))
+    """Survived or not, each by the states that occur; old episodes have no state."""
+    found: list[tuple[str, pd.DataFrame]] = []
+    for name, value in (("policy survived", 1.0), ("policy did not survive", 0.0)):
+        part = frame[frame["survived"] == value]
+        states = [(state, part[part["state"] == state]) for state in STATES]
+        told = [(f"{name}: {state}", one) for state, one in states if len(one)]
+        found += [(name, part), *(told if len(told) > 1 else [])]
+    return found
+
+
+def _measured(frame: pd.DataFrame) -> list[str]:
+    """Which measure says what survived, and how far it can be relied on."""
+    said = [
+        f"Survived: verbatim or restated by the {PRIMARY}, declared before any run. {VALIDATED}"
     ]
-    told = parts if all(len(part) for _, part in parts) else []
-    return [("policy kept", kept), *told, ("policy lost", lost)]
+    old = int((frame["measure"] == "mentions").sum())
+    if old == len(frame):
+        said = []
+    if old:
+        said.append(
+            f"{old} of {len(frame)} episodes are from before a policy had a state: there it survived"
+            " where all its slots are mentioned, also where the rule is negated or weakened."
+        )
+    return said
 
 
 def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
@@ -86,65 +109,86 @@ def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         except ParameterError as error:
             blocks.append(f"{agent}: no mediation: {error}.")
             continue
-        blocks.append(_mediated(cells, found, agent))
+        blocks.append(_mediated(cells, found, agent, mine))
     if not blocks:
-        command = f"{_EVAL} -T conditions=control,compaction,summary_removed,summary_restored"
+        command = f"{_EVAL} -T conditions=control,compaction,summary_removed,sham,summary_restored"
         blocks.append(Missing("Mediation (policy taken out of a summary, and put back)", command))
     return blocks
 
 
-def _mediated(cells: Cells, found: Mediation, agent: str) -> Table:
-    named = (
+def _own(frame: pd.DataFrame) -> Comparison | None:
+    """The policy's own part of a deletion, where a sham shows what the rest does."""
+    if contrasts.SHAM not in set(frame["condition"]):
+        return None
+    try:
+        return contrasts.less_sham(frame)
+    except ParameterError:
+        return None
+
+
+def _mediated(cells: Cells, found: Mediation, agent: str, frame: pd.DataFrame) -> Table:
+    own = _own(frame)
+    effects = (
         ("compaction less control", "total", found.total),
         ("policy put back, less control", "direct", found.direct),
         ("policy taken out, less put back", "deletion", found.deletion),
+        *((("policy taken out, less as much else taken out", "own part", own),) if own else ()),
     )
     rows = [
-        Row((said, name), (points(cells.keep(one.difference, TITLE, agent, name)),))
-        for said, name, one in named
+        Row((text, name), (points(cells.keep(one.difference, TITLE, agent, name)),))
+        for text, name, one in effects
     ]
     told = share(cells.keep(found.share, TITLE, agent, "share carried by deletion"))
     if found.degenerate == found.n:
-        told = "cannot be told: no summary held a policy"
+        told = "cannot be told: all summaries are degenerate"
     rows.append(Row(("share carried by deletion", "1 − direct / total"), (told,)))
     notes = (
-        f"{found.degenerate} of {found.n} summaries held no policy to take out (degenerate): there"
-        " taken out is as it was, and only putting it back says anything.",
+        f"{found.degenerate} of {found.n} summaries held no policy to take out, or nothing of use"
+        " beside it (degenerate): there only putting it back says anything.",
     ) * bool(found.degenerate)
+    notes += tuple(contrasts.shares(frame))
     heads = ("effect", "name")
     return Table(f"{agent}: mediation by deletion", heads, ("estimate",), tuple(rows), notes)
 
 
 def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
     rows: list[Row] = []
-    for name in ("verbatim", "judge"):
+    for name in ("mentions", "verbatim", "judge"):
         both = frame[frame[name].notna()]
         if both.empty:
             continue
-        agree = int((both[name] == both["kept"]).sum())
-        said = "undefined: slots say the same of all"
-        if both["kept"].nunique() > 1:
-            kappa = cohen_kappa(list(both["kept"]), list(both[name]), labels(both))
-            said = share(cells.keep(kappa, TITLE, f"kappa of slots and {name}"))
-        rows.append(Row((f"slots and {name}",), (f"{agree}/{len(both)}", said)))
+        if bool((both["measure"] == name).all()):
+            continue
+        agree = int((both[name] == both["survived"]).sum())
+        said = "undefined: the primary measure says the same of all"
+        if both["survived"].nunique() > 1:
+            kappa = cohen_kappa(list(both["survived"]), list(both[name]), labels(both))
+            said = share(cells.keep(kappa, TITLE, f"kappa of survived and {name}"))
+        rows.append(Row((f"survived and {name}",), (f"{agree}/{len(both)}", said)))
     if not rows:
         return []
-    names = [name for name in ("kept", "verbatim", "judge") if frame[name].notna().any()]
+    names = [
+        name
+        for name in ("survived", "mentions", "verbatim", "judge")
+        if frame[name].notna().any() and not bool((frame["measure"] == name).all())
+    ]
     found = krippendorff_alpha([list(frame[name]) for name in names], labels(frame))
     alpha = share(cells.keep(found, TITLE, "alpha of all checks"))
-    notes = (f"Krippendorff's alpha of slots and {' and '.join(names[1:])}: {alpha}.",)
+    notes = (f"Krippendorff's alpha of survived and {' and '.join(names[1:])}: {alpha}.",)
     caption = "Agreement of survival checks"
     return [Table(caption, ("checks",), ("agree", "Cohen's kappa"), tuple(rows), notes)]
 
 
 def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
     """Kaplan-Meier over variants that were played with 1, 2, 3 ... rounds."""
-    asked = frame[~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["kept"].notna()]
+    asked = frame[
+        ~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["survived"].notna()
+    ]
     curves: list[tuple[str, SurvivalCurve]] = []
     for sweep in design.sweeps(design.counted(asked, "rounds"), "rounds"):
-        found = _curve(sweep.frame)
-        if found is not None:
-            curves.append((sweep.name, found))
+        curve = _curve(sweep.frame)
+        if curve is not None:
+            curves.append((sweep.name, curve))
     if not curves:
         command = f"for r in 1 2 3; do {_EVAL} -T conditions=control,compaction -T rounds=$r; done"
         return Section("rounds", ROUNDS, (Missing(f"{ROUNDS} (one number of rounds)", command),))
@@ -157,35 +201,39 @@ def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
                 share(cells.keep(step.kept, ROUNDS, agent, f"after round {step.time:g}")),
             ),
         )
-        for agent, found in curves
-        for step in found.steps
+        for agent, curve in curves
+        for step in curve.steps
     )
     notes = tuple(
-        f"{agent}: {found.n} variants, {found.censored} still kept it when last looked at; half have"
-        f" lost it after round {'-' if found.median is None else f'{found.median:g}'}."
-        for agent, found in curves
+        f"{agent}: {curve.n} variants, {curve.censored} still held it when last looked at; half have"
+        f" lost it after round {'-' if curve.median is None else f'{curve.median:g}'}."
+        for agent, curve in curves
     )
     columns = ("at risk", "lost", "share kept")
-    table = Table("Policy kept by round (Kaplan-Meier)", ("model", "round"), columns, rows, notes)
+    table = Table(
+        "Policy survived by round (Kaplan-Meier)", ("model", "round"), columns, rows, notes
+    )
     return Section(
         "rounds", ROUNDS, (steps(curves, "Share that keeps the policy, by round"), table)
     )
 
 
 def _curve(frame: pd.DataFrame) -> SurvivalCurve | None:
-    """Rounds until loss of each variant seen after round 1, 2 ... without a gap."""
+    """Survival curve of the variants that were played with 1, 2 ... rounds without a gap."""
     keys = [name for name in KEYS if name != "rounds"]
     times: list[int] = []
     lost: list[int] = []
     first: list[int] = []
     for _, group in frame.groupby(keys, sort=False, dropna=False):
-        seen = {int(r): bool(kept) for r, kept in zip(group["rounds"], group["kept"], strict=True)}
+        seen = {
+            int(r): bool(kept) for r, kept in zip(group["rounds"], group["survived"], strict=True)
+        }
         last = next(r for r in range(1, len(seen) + 2) if r not in seen) - 1
         if last < 1:
             continue
-        gone = next((r for r in range(1, last + 1) if not seen[r]), None)
-        times.append(last if gone is None else gone)
-        lost.append(int(gone is not None))
+        lost_at = next((r for r in range(1, last + 1) if not seen[r]), None)
+        times.append(last if lost_at is None else lost_at)
+        lost.append(int(lost_at is not None))
         first.append(int(group.index[0]))
     if not times:
         return None

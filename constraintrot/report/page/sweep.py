@@ -1,4 +1,4 @@
-"""One thing varied, the rest held: compactors, harnesses, channels, locales, wordings, budgets."""
+"""Sweeps of one setting: compactors, harnesses, channels, locales, wordings, budgets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,16 @@ _EVAL = "inspect eval constraintrot/suite --model MODEL -T conditions=control,co
 
 @dataclass(frozen=True)
 class Varied:
-    """A section of a sweep: its name, title, the column varied, the paper's figures, a command."""
+    """A section about a sweep.
+
+    Attributes:
+        name: id of the section.
+        title: heading of the section.
+        column: column of the varied setting, or ``varied`` (see ``design.sweeps``).
+        head: name of the setting in the table.
+        theirs: the paper's figures by value; may be empty.
+        command: shell command that runs the sweep.
+    """
 
     name: str
     title: str
@@ -62,27 +71,27 @@ VARIED = (
         f"for w in declarative imperative consequence reminder; do {_EVAL} -T wording=$w; done",
     ),
 )  # fmt: skip
-# What else may vary has no section of its own and no figure of the paper's.
+# Further settings, which share one section; the paper has no figures for them.
 OTHERS = ("prompt", "scaffold", "context_tokens", "compact_at")
 
 
 def swept(cells: Cells, frame: pd.DataFrame, of: Varied) -> Section:
-    """A table of one thing varied, a row a model and value."""
+    """The section about one varied setting: a table with one row per model and value."""
     table = _table(cells, frame, of)
     blocks: list[Block] = [table or Missing(f"{of.title} (one alone, or none)", of.command)]
     if table is None and of.theirs:
-        said = ", ".join(f"{name} {_shown(value)}" for name, value in of.theirs.items())
-        blocks.append(f"The paper, with its models: {said}.")
+        figures = ", ".join(f"{name} {_shown(value)}" for name, value in of.theirs.items())
+        blocks.append(f"The paper, with its models: {figures}.")
     return Section(of.name, of.title, tuple(blocks))
 
 
 def others(cells: Cells, frame: pd.DataFrame) -> Section | None:
-    """Tables of whatever else varied; None where nothing did."""
-    found = [
+    """The section about the settings in ``OTHERS``; None if none of them was varied."""
+    results = [
         _table(cells, frame, Varied(name, "Other settings", name, name.replace("_", " "), {}, ""))
         for name in OTHERS
     ]
-    tables = tuple(table for table in found if table is not None)
+    tables = tuple(table for table in results if table is not None)
     return Section("others", "Other settings", tables) if tables else None
 
 
@@ -98,20 +107,20 @@ def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
             where = (of.title, f"{sweep.name}, {value}")
             sizes.add(len(part))
             theirs = paper.of(of.theirs, str(value).split(",")[0])
-            found: tuple[Content, ...] = (
+            row: tuple[Content, ...] = (
                 cells.rate(control, "violation", (*where, "control")),
                 cells.rate(part, "violation", (*where, "compaction")),
-                cells.rate(part, "kept", (*where, "policy kept")),
+                cells.rate(part, "survived", (*where, "policy survived")),
                 theirs,
             )
-            rows.append(Row((sweep.name, str(value)), found))
+            rows.append(Row((sweep.name, str(value)), row))
         if len(sizes) > 1:
             notes.append(
                 f"{sweep.name}: the rows do not hold equally many episodes; compare with care."
             )
     if not rows:
         return None
-    columns: tuple[str, ...] = ("control", "compaction", "policy kept", paper.NAME)
+    columns: tuple[str, ...] = ("control", "compaction", "policy survived", paper.NAME)
     caption = f"Violation by {of.head}, everything else held"
     if not of.theirs:
         columns, rows = columns[:3], [Row(row.heads, row.cells[:3]) for row in rows]
@@ -119,7 +128,7 @@ def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
 
 
 def _control(sweep: design.Sweep, value: object) -> pd.DataFrame:
-    """The control of one value; where it does not apply to a control, the one of all."""
+    """The control of one value; all controls if the setting does not apply to a control."""
     control = sweep.control
     if sweep.label == "varied" or control[sweep.label].isin(["none", None]).all():
         return control
@@ -132,25 +141,25 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
     asked = design.counted(frame[~frame["allowed"]], "budget_words")
     blocks: list[Block] = []
     for sweep in design.sweeps(asked, "budget_words"):
-        drawn: dict[str, list[tuple[float, Estimate]]] = {"violation": [], "policy kept": []}
+        drawn: dict[str, list[tuple[float, Estimate]]] = {"violation": [], "policy survived": []}
         rows: list[Row] = []
         for value in sweep.values:
             part = sweep.frame[sweep.frame["budget_words"] == value]
             made = [
                 (head, cells.rate(part, column, (title, f"{sweep.name}, {value} words", head)))
-                for head, column in (("violation", "violation"), ("policy kept", "kept"))
+                for head, column in (("violation", "violation"), ("policy survived", "survived"))
             ]
             for head, cell in made:
                 if not isinstance(cell, str):
                     drawn[head].append((float(str(value)), cell.estimate))
             rows.append(Row((f"{value} words",), tuple(cell for _, cell in made)))
         figure = curve(
-            [(head, found) for head, found in drawn.items() if found],
+            [(head, rates) for head, rates in drawn.items() if rates],
             f"{sweep.name}: violation and survival by summary budget, paper's Figure 3",
             "words that the summary may have",
-            {"violation": paper.BUDGET["violation"], "policy kept": paper.BUDGET["kept"]},
+            {"violation": paper.BUDGET["violation"], "policy survived": paper.BUDGET["survived"]},
         )
-        columns = ("violation", "policy kept")
+        columns = ("violation", "policy survived")
         table = Table(
             f"{sweep.name}: by summary budget", ("budget",), columns, tuple(rows), _trend(sweep)
         )
@@ -169,13 +178,14 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
 
 def _trend(sweep: design.Sweep) -> tuple[str, ...]:
     scored = sweep.frame[sweep.frame["violation"].notna()]
-    found = dose_response(
+    response = dose_response(
         [float(value) for value in scored["budget_words"]],
         scored["violation"].to_numpy(float),
         labels(scored),
     )
-    way = {1: "more", -1: "fewer", 0: "neither more nor fewer"}[found.slope_sign]
-    return (f"With more words {way} violations within variants, {p_text(found.p_value)} (exact).",)
+    trend = {1: "more", -1: "fewer", 0: "neither more nor fewer"}[response.slope_sign]
+    p_value = p_text(response.p_value)
+    return (f"With more words {trend} violations within variants, {p_value} (exact).",)
 
 
 def _shown(value: object) -> str:

@@ -1,8 +1,7 @@
-"""What a model or a tool wrote, made safe to show.
+"""Make text of a model or a tool safe to show.
 
-HTML escaping is the template's (autoescape). This is what it leaves: characters
-that act without being seen, texts without end, and cells that a spreadsheet
-would compute.
+HTML is escaped by the template (autoescape). This module handles the rest: invisible
+characters, texts of any length, and cells that a spreadsheet would compute.
 """
 
 from __future__ import annotations
@@ -11,13 +10,16 @@ import json
 import re
 from typing import Any
 
-# Controls but tab and newline; format and bidi characters; surrogates; tags.
+# Control characters except tab and newline; format and bidi characters; surrogates; tags.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+# Full-width signs too: some spreadsheets read them as the narrow ones.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
+# What a spreadsheet may take off before it looks at a cell.
+_IGNORED = "' \u00a0\u3000"
 
 LINE = 600
 TEXT = 4_000
@@ -25,20 +27,20 @@ CELL = 2_000
 
 
 def visible(text: str) -> str:
-    """The text with every unseen character written out, as ``⟨U+202E⟩``."""
-    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+    """The text with every invisible character written out, as ``⟨U+202E⟩``."""
+    return _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
 def cut(text: str, limit: int = TEXT) -> str:
-    """At most ``limit`` characters of it, with a note of what was left out, unseen ones shown."""
+    """At most ``limit`` characters of a text, made ``visible``, with a note of how many were cut."""
     if len(text) <= limit:
         return visible(text)
     return f"{visible(text[:limit])} … [{len(text) - limit:,} of {len(text):,} characters cut]"
 
 
 def lines(text: str, limit: int, line: int = LINE) -> list[str]:
-    """At most ``limit`` lines of it, each cut, with a note of what was left out."""
-    # Not split further than that: a text of 10 MB need not become a million lines.
+    """At most ``limit`` lines of a text, each cut, with a note of how many lines were cut."""
+    # Split into no more lines than needed: the text may have millions.
     shown = [cut(one, line) for one in text.split("\n", limit)[:limit]]
     left = text.count("\n") + 1 - len(shown)
     return [*shown, f"… [{left:,} more lines cut]"] if left > 0 else shown
@@ -52,11 +54,11 @@ def plain(value: Any, limit: int = TEXT) -> str:
 
 
 def escape_cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula; ``unescape_cell`` undoes it."""
-    return f"'{text}" if text.lstrip("'").startswith(_FORMULA) else text
+    """A cell that no spreadsheet takes for a formula; ``unescape_cell`` is the inverse."""
+    return f"'{text}" if text.lstrip(_IGNORED).startswith(_FORMULA) else text
 
 
 def unescape_cell(text: str) -> str:
-    """What ``escape_cell`` was given."""
-    quoted = text.startswith("'") and text.lstrip("'").startswith(_FORMULA)
+    """The inverse of ``escape_cell``."""
+    quoted = text.startswith("'") and text.lstrip(_IGNORED).startswith(_FORMULA)
     return text[1:] if quoted else text

@@ -1,4 +1,4 @@
-"""What a report consists of, before it is HTML, Markdown or JSON."""
+"""The elements of a report, independent of HTML, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.stats.frames import frame_rate
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
@@ -23,12 +24,13 @@ class Cell:
     """A rate in a table.
 
     Attributes:
-        number: in the page, from 1.
-        where: section, row and column, in words.
-        value: the frame's column that it is the rate of.
-        estimate: what ``frame_rate`` says of those rows.
-        rows: positions in the frame.
-        silent: rows without a readable call, where that is too many to ignore.
+        number: number of the cell in the page, from 1.
+        where: names of its section, row and column.
+        value: column of the frame whose rate it is.
+        estimate: the rate.
+        rows: positions of its episodes in the frame.
+        silent: number of episodes without a readable call, if above the share ``SILENCE``;
+            else 0.
     """
 
     number: int
@@ -41,7 +43,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Theirs:
-    """A figure of the paper's, of other models."""
+    """A figure of the paper, which is about other models."""
 
     text: str
 
@@ -62,12 +64,12 @@ class Table:
     """A table.
 
     Attributes:
-        caption: what it shows.
-        heads: headers of the columns of row headers.
-        columns: headers of the others.
-        rows: the body.
-        notes: below it.
-        theirs: it holds nothing but the paper's figures.
+        caption: caption of the table.
+        heads: headers of the columns with row headers.
+        columns: headers of the other columns.
+        rows: body of the table.
+        notes: notes below the table.
+        theirs: whether the table has the paper's figures only.
     """
 
     caption: str
@@ -80,7 +82,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing: SVG of ours, what it shows in words, and a caption."""
+    """A drawing: trusted SVG, an alternative text, and a caption."""
 
     svg: str
     alt: str
@@ -89,7 +91,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Missing:
-    """What was not measured, and the command that would."""
+    """Something that was not measured, and the command that measures it."""
 
     what: str
     command: str
@@ -100,7 +102,7 @@ Block: TypeAlias = "Table | Figure | Missing | str"
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page under a heading of its own."""
+    """A part of the page with a heading."""
 
     name: str
     title: str
@@ -109,7 +111,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question, in a word and in a sentence."""
+    """The answer to one question: a word, its tone, and an explanation."""
 
     question: str
     word: str
@@ -119,22 +121,22 @@ class Answer:
 
 @dataclass(frozen=True)
 class Compared:
-    """A paired comparison as it is shown, or why there is none.
+    """A paired comparison for the page, or the reason why there is none.
 
     Attributes:
-        agent: whose.
-        a: first arm.
-        b: second arm.
-        value: the column compared.
-        found: b less a; None where nothing is paired.
-        reason: why not.
+        agent: the agent, or all agents.
+        a: name of the first arm.
+        b: name of the second arm.
+        value: column of the outcome.
+        comparison: the comparison; None if there are no pairs.
+        reason: why there are no pairs.
     """
 
     agent: str
     a: str
     b: str
     value: str
-    found: Comparison | None
+    comparison: Comparison | None
     reason: str = ""
 
 
@@ -143,9 +145,9 @@ class Cells:
     """Makes the cells of a page, and numbers them.
 
     Attributes:
-        frame: prepared; its index is the position of each row.
+        frame: episodes from ``design.prepared``; the index is the position of each row.
         made: every cell so far.
-        kept: every other estimate so far, and where it stands.
+        kept: every other estimate so far, with its section, row and column.
     """
 
     frame: pd.DataFrame
@@ -155,16 +157,16 @@ class Cells:
     )
 
     def keep(self, estimate: Estimate, *where: str) -> Estimate:
-        """Note an estimate that is no rate of rows, for ``summary.json``; gives it back."""
+        """Record an estimate that is no rate of rows, for ``summary.json``, and return it."""
         self.kept.append((where, estimate))
         return estimate
 
     def rate(self, rows: pd.DataFrame, value: str, where: Sequence[str]) -> Cell | str:
-        """The rate of a column over some rows; words where it was not measured."""
+        """The rate of a column over rows as a new cell; ``NOT_MEASURED`` if no row is scored."""
         scored = rows[rows[value].notna()]
         if scored.empty:
             return NOT_MEASURED
-        silent = int(scored["outcome"].isin(["no_call", "malformed"]).sum())
+        silent = int(scored["outcome"].isin(SILENT).sum())
         cell = Cell(
             len(self.made) + 1,
             (where[0], where[1], where[2]),
@@ -178,14 +180,14 @@ class Cells:
 
 
 def percent(estimate: Estimate) -> str:
-    """``59 %``; finer where the interval is narrow; - where there is no estimate."""
+    """``59 %``, with decimals if the interval is narrow; ``-`` without an estimate."""
     if estimate.estimate != estimate.estimate:
         return "-"
     return f"{100 * estimate.estimate:.{_digits(estimate)}f} %"
 
 
 def limits(estimate: Estimate) -> str:
-    """``[41, 75]``, or the reason why there are none."""
+    """``[41, 75]``, or the reason why there is no interval."""
     if not isinstance(estimate, Interval):
         return estimate.reason
     digits = _digits(estimate)
@@ -193,13 +195,13 @@ def limits(estimate: Estimate) -> str:
 
 
 def _digits(estimate: Estimate) -> int:
-    """Decimals of a per cent that keep an interval from looking as if it had no width."""
+    """Decimals of per cent with which the limits of an interval differ."""
     wide = estimate.upper - estimate.lower if isinstance(estimate, Interval) else 1.0
     return 0 if wide >= 0.05 else 1 if wide >= 0.005 else 2
 
 
 def counts(estimate: Estimate) -> str:
-    """``16/27``."""
+    """``16/27``, or ``n = 27`` if nothing is counted."""
     return f"{estimate.k}/{estimate.n}" if estimate.k is not None else f"n = {estimate.n}"
 
 
@@ -218,7 +220,7 @@ def points(estimate: Estimate) -> str:
 
 
 def share(estimate: Estimate) -> str:
-    """A share or a coefficient: ``0.86 [0.23, 1.62]``, or the reason why there is none."""
+    """A share or a coefficient: ``0.86 [0.23, 1.62]``, or the reason why it has no interval."""
     if not isinstance(estimate, Interval):
         return estimate.reason
     return f"{estimate.estimate:.2f} [{estimate.lower:.2f}, {estimate.upper:.2f}]".replace("-", "−")

@@ -1,4 +1,4 @@
-"""From logs and frames to the files of a report."""
+"""Write the files of a report from logs and frames."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ def report(given: Sequence[str], folder: Path) -> Page:
     """Read logs and frames, and write the report's files.
 
     Args:
-        given: logs, frames and folders of them; paths or fsspec URLs. The
-            frames of ``folder`` itself are not read, so it may lie among them.
+        given: logs, frames and folders of them; paths or fsspec URLs. The frames that
+            an earlier report wrote to ``folder`` are not read.
         folder: where to write ``report.html``, ``report.md``, ``summary.json``,
             ``episodes.csv``, ``episodes.parquet`` and ``runs.json``.
 
     Returns:
-        What was written.
+        The page that was written.
 
     Raises:
         MissingExtraError: the extra ``report`` is not installed.
-        ConstraintRotError: there is nothing to report on.
+        ConstraintRotError: as ``source.read``.
     """
     require("a report", "report")
-    found = page(source.read(given, leave_out=str(folder)))
+    written = page(source.read(given, leave_out=str(folder)))
     folder.mkdir(parents=True, exist_ok=True)
-    listed = runs.RUNS.dump_json(found.source.runs, indent=1).decode()
-    for name, text in {**texts(found), source.RUNS_FILE: listed}.items():
+    listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
+    for name, text in {**texts(written), source.RUNS_FILE: listed}.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    frames.write(found.source.frame, folder)
-    return found
+    frames.write(written.source.planned, folder)
+    return written
 
 
-def texts(found: Page) -> dict[str, str]:
-    """The page in its three forms, by file name; the same bytes for the same episodes."""
+def texts(page: Page) -> dict[str, str]:
+    """The page as HTML, Markdown and JSON, by file name; equal episodes give equal bytes."""
     return {
-        "report.html": html(found),
-        "report.md": markdown(found),
-        "summary.json": summary.summary(found),
+        "report.html": html(page),
+        "report.md": markdown(page),
+        "summary.json": summary.summary(page),
     }

@@ -28,7 +28,11 @@ class Verification:
 
 
 def verification(store: Store, text: str | Iterable[str]) -> Verification:
-    """Look for each pin's content in a context.
+    """Look for each pin's frame in a context: on lines of its own, and whole.
+
+    A quotation of a pin is none, for what is around it may say that it is withdrawn.
+    Whoever writes a text can copy a frame, so the texts should be such that only the
+    operator writes them; a ``PinnedBlock`` also tells its own block from a copy.
 
     Args:
         store: of the registry.
@@ -41,10 +45,16 @@ def verification(store: Store, text: str | Iterable[str]) -> Verification:
     if not all(isinstance(one, str) for one in texts):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
         raise RegistryError("verify() takes a text or several, not message objects")
     with store.lock:
-        pins, manifest, revision = (
-            store.views(store.pins.entries()),
-            store.pinned()[2],
-            store.revision,
-        )
-    missing = tuple(pin for pin in pins if not any(pin.content in one for one in texts))
+        entries, _, manifest = store.pinned()
+        pins, revision = store.views(entries), store.revision
+    missing = tuple(
+        pin
+        for pin, entry in zip(pins, entries, strict=True)
+        if not any(_framed(entry.frame, one) for one in texts)
+    )
     return Verification(not missing, missing, manifest, revision)
+
+
+def _framed(frame: str, text: str) -> bool:
+    """Whether a frame is in a text on lines of its own; at the end it may lack its line break."""
+    return f"\n{frame}" in f"\n{text}\n"

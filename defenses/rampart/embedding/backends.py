@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from constraintrot.defenses.rampart.embedding.models import EmbeddingModel
 from constraintrot.defenses.rampart.errors import EmbeddingError
+from constraintrot.errors import MissingExtraError
+from constraintrot.extras import installed, require
 
 Encode: TypeAlias = Callable[[list[str]], Any]
 """From texts to vectors that NumPy can hold, one a text; what a backend is."""
@@ -23,8 +24,21 @@ def require_onnx() -> None:
     Raises:
         EmbeddingError: it is not.
     """
-    if find_spec("fastembed") is None:
-        raise EmbeddingError("embeddings need fastembed: pip install 'constraintrot[embed]'")
+    try:
+        require("the default embedder", "embed")
+    except MissingExtraError as error:
+        raise EmbeddingError(str(error)) from None
+
+
+def require_numpy() -> None:
+    """See that NumPy is there, which vectors of any origin need.
+
+    Raises:
+        EmbeddingError: it is not.
+    """
+    # Not the whole extra: who brings an embedder of one's own needs no fastembed.
+    if not installed("numpy"):
+        raise EmbeddingError("embeddings need numpy: pip install 'constraintrot[embed]'")
 
 
 def onnx(model: EmbeddingModel, folder: Path, threads: int) -> Encode:

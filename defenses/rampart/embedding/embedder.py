@@ -128,6 +128,7 @@ def embedder(
         raise EmbeddingError(f"{name} is a model of kind {model.kind}, which {chosen} cannot run")
     if precision is not None and (chosen != "onnx" or path is not None):
         raise EmbeddingError("precision is a choice of the ONNX weights that are fetched")
+    (backends.require_onnx if chosen == "onnx" else backends.require_numpy)()
     # Not at the top: it brings in the machinery that fetches weights.
     from constraintrot.defenses.rampart.embedding.model_files import folder_of
 
@@ -135,7 +136,6 @@ def embedder(
         return TextEmbedder(model, chosen, None, backends.api(model))
     if chosen == "sentence-transformers":
         return TextEmbedder(model, chosen, None, backends.sentence_transformers(model, path))
-    backends.require_onnx()
     if path is not None:
         return TextEmbedder(model, chosen, None, backends.onnx(model, Path(path), threads))
     exact: Precision = precision or ("int8" if name == DEFAULT else "full")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from constraintrot.defenses.rampart.block import Block
+from constraintrot.defenses.rampart.embedding.backends import require_numpy
 from constraintrot.defenses.rampart.embedding.embedder import Embedder
 from constraintrot.defenses.rampart.embedding.gating import CosineGate, Gate
 from constraintrot.defenses.rampart.errors import EmbeddingError, RegistryError
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 
 class Searcher:
-    """The gate and the search of one registry."""
+    """The gate and the search of one registry.
+
+    Raises:
+        EmbeddingError: there is an embedder, and NumPy is not installed.
+    """
 
     def __init__(self, store: Store, embedder: Embedder | None, gate: Gate | None) -> None:
         self._store = store
@@ -28,6 +33,7 @@ class Searcher:
         self._gate: Gate = CosineGate() if gate is None else gate
         self._index: Index | None = None
         if embedder is not None:
+            require_numpy()
             from constraintrot.defenses.rampart.embedding.index import Index
 
             self._index = store.vectors = Index()

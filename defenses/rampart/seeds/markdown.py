@@ -19,7 +19,7 @@ key ``blocks`` lists blocks has one section for each of them::
     Be brief.
 
 A section starts at a line ``## NAME`` at the margin whose NAME is a declared one,
-outside fenced code, and ends where the next starts. Other headings and ``---``
+outside fenced code and HTML comments, and ends where the next starts. Other headings and ``---``
 rules belong to the text. ``priority`` is 0 to 100 and 50 if it is left out.
 A section's content is its text verbatim, less blank lines at both ends. No other
 key is allowed, and each name has exactly one section.
@@ -47,9 +47,33 @@ _DECLARES: Final = re.compile(r"^blocks[ \t]*:", re.MULTILINE)
 _RULE_THEN_BLOCKS: Final = re.compile(r"\ufeff?---[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*blocks[ \t]*:")
 # Both begin with a newline, which lets the scan skip from line to line.
 _HEADING: Final = re.compile(r"\n## +(?P<title>[^\n]*)")
-_HEADING_OR_FENCE: Final = re.compile(
-    r"\n(?:## +(?P<title>[^\n]*)| {0,3}(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*))"
+_BLOCK_TAGS: Final = (
+    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|"
+    "dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|"
+    "header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|"
+    "param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul"
 )
+_HEADING_OR_FENCE: Final = re.compile(
+    r"\n(?:## +(?P<title>[^\n]*)| {0,3}(?:(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)"
+    # HTML blocks, in which nothing is markdown (CommonMark 4.6, kinds 1 to 7).
+    r"|(?P<html><(?:!--|\?|!\[CDATA\[|![a-z]|(?:script|pre|style|textarea)(?=[\s>])"
+    rf"|/?(?:{_BLOCK_TAGS})(?=[\s/>])"
+    r"|(?P<tag>/?[a-z][a-z0-9-]*(?:[ \t][^\n<>]*)?/?>[ \t\r]*(?=\n|\Z)))[^\n]*)))",
+    re.IGNORECASE,
+)
+_HTML_ENDS: Final = tuple(
+    (re.compile(begins, re.IGNORECASE), re.compile(ends, re.IGNORECASE))
+    for begins, ends in (
+        ("<!--", "-->"),
+        (r"<\?", r"\?>"),
+        (r"<!\[CDATA\[", r"\]\]>"),
+        ("<!", ">"),
+        ("<(?:script|pre|style|textarea)(?![a-z])", "</(?:script|pre|style|textarea)>"),
+        ("<", r"\n[ \t\r]*(?=\n)"),
+    )
+)
+# A comment that begins within a line, and reaches over its end.
+_INLINE: Final = re.compile(r"<!--(?:(?!-->)[^\n])*\n")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t\r]*\n)*")
 
 _Span: TypeAlias = tuple[str, int, int]
@@ -119,7 +143,7 @@ def _sections(text: str, body: int, stem: str, names: frozenset[str]) -> list[_S
     if missing := names.difference(titles):
         raise SeedError(
             f"no section for {_listed(missing)}: each block needs a line '## NAME' "
-            "at the margin, outside fenced code"
+            "at the margin, outside fenced code and HTML comments"
         )
     spans.append(_trimmed(text, name, at, len(text)))
     _refuse_repeated([name for name, *_ in spans])
@@ -196,17 +220,68 @@ def _tags(fields: dict[str, Value]) -> tuple[str, ...]:
 
 
 def _headings(text: str, body: int, names: frozenset[str]) -> Iterator[_Span]:
-    """The lines of the declared headings outside fences."""
-    fenced = "```" in text or "~~~" in text
-    mark = ""
+    """The lines of the declared headings outside fences and HTML.
+
+    Raises:
+        SeedError: one may be inside a comment, which readers of markdown see differently.
+    """
+    marked = "```" in text or "~~~" in text or "<" in text
+    pattern = _HEADING_OR_FENCE if marked else _HEADING
+    mark, outside, unsure = "", body - 1, body - 1
+    hidden = _hidden(text, body) if "<!--" in text else []
     # From the newline that ends the frontmatter, so that the first line counts too.
-    for line in (_HEADING_OR_FENCE if fenced else _HEADING).finditer(text, max(body - 1, 0)):
-        title = line["title"]
-        if title is None:
-            mark = _fence(mark, line["mark"], line["info"])
-        elif not mark and (title := title.strip(" \t\r")) in names:
+    for line in pattern.finditer(text, max(body - 1, 0)):
+        title, at = line["title"], line.start() + 1
+        if at <= outside or (title is not None and mark):
+            continue
+        if title is not None and (title := title.strip(" \t\r")) not in names:
+            continue
+        if title is None and not mark and line["tag"]:
+            unsure = max(unsure, _html_end(text, line.start("html")))
+            continue
+        if at <= unsure and not mark:
+            raise SeedError(
+                f"after an HTML tag on a line of its own there is no blank line before"
+                f" {text[at : at + 40].splitlines()[0]!r}; put one there"
+            )
+        if title is not None:
+            _refuse_hidden(title, at, hidden)
             # The newline, if the file does not end without one.
-            yield title, line.start() + 1, min(line.end() + 1, len(text))
+            yield title, at, min(line.end() + 1, len(text))
+        elif line["mark"] is not None:
+            mark = _fence(mark, line["mark"], line["info"])
+        elif not mark:
+            outside = _html_end(text, line.start("html"))
+
+
+def _html_end(text: str, start: int) -> int:
+    """Where an HTML block ends: with the line that holds its end, or with the file."""
+    ends = next(ends for begins, ends in _HTML_ENDS if begins.match(text, start))
+    end = ends.search(text, start)
+    # The newline that ends the line begins the next one.
+    newline = text.find("\n", end.end()) if end else -1
+    return newline if newline >= 0 else len(text)
+
+
+def _hidden(text: str, body: int) -> list[tuple[int, int]]:
+    """Where comments are that begin within a line, by those who read them as HTML does."""
+    spans: list[tuple[int, int]] = []
+    at = body
+    while opened := _INLINE.search(text, at):
+        end = text.find("-->", opened.end())
+        if end < 0:
+            break
+        spans.append((opened.start(), end))
+        at = end
+    return spans
+
+
+def _refuse_hidden(title: str, at: int, hidden: Sequence[tuple[int, int]]) -> None:
+    if any(start < at < end for start, end in hidden):
+        raise SeedError(
+            f"the section {title!r} may be inside an HTML comment that begins within a line;"
+            " begin the comment at the margin, or end it before the section"
+        )
 
 
 def _fence(inside: str, mark: str, info: str) -> str:

@@ -10,18 +10,15 @@ constant, so that a wrong key and a changed file are told apart.
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import json
-import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, cast
 
 from constraintrot.defenses.rampart.errors import SnapshotError
-from constraintrot.defenses.rampart.files import contents
+from constraintrot.defenses.rampart.files import contents, locked, replace
 
 VERSION: Final = 1
 SHORTEST_KEY: Final = 16
@@ -43,53 +40,53 @@ def write(
     """Write a state as one file that only its owner can read; an old one is replaced whole.
 
     Args:
-        path: the file; its folder exists.
+        path: the file itself, not a link to it; its folder exists. Beside it stays a
+            lock file, ``.NAME.lock``.
         state: what JSON can hold; tuples come back as lists.
         key: at least 16 secret bytes.
         largest: bytes that the file may have.
 
     Raises:
-        SnapshotError: the key is too short, the state is not JSON or too large,
-            or the disk refused. An older file at the path is then as it was.
+        SnapshotError: the key is too short, the state is not JSON or too large, the
+            path is a link, or the disk refused. An older file at the path is then as
+            it was.
+    """
+    _check_key(key)
+    with locked(path, SnapshotError):
+        write_held(path, state, key, largest=largest)
+
+
+def write_held(
+    path: str | Path, state: Mapping[str, object], key: bytes, *, largest: int = LARGEST
+) -> None:
+    """``write``, for who holds the lock of the file already.
+
+    Raises:
+        SnapshotError: as for ``write``.
     """
     _check_key(key)
     content = _sealed(state, key)
     if len(content) > largest:
         raise SnapshotError(f"the snapshot has {len(content):,} bytes; at most {largest:,} fit")
-    target = Path(os.path.realpath(path))
-    try:
-        # Made with mode 0600, and in the same folder: a rename across disks is no rename.
-        handle, fresh = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with open(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(fresh, target)
-        except BaseException:
-            os.unlink(fresh)
-            raise
-        _sync_folder(target.parent)
-    except OSError as error:
-        raise SnapshotError(f"cannot write the snapshot {target}: {error}") from error
+    replace(Path(path), content, SnapshotError)
 
 
 def read(path: str | Path, key: bytes, *, largest: int = LARGEST) -> dict[str, object]:
     """The state of a snapshot, once it is known to be what was written.
 
     Args:
-        path: the file.
+        path: the file itself, not a link to it.
         key: the one that it was written with.
         largest: bytes that the file may have.
 
     Raises:
         SnapshotError: the key is too short or another one, or the file is
-            missing, too large, no snapshot, of another version, truncated or
+            missing, a link, too large, no snapshot, of another version, truncated or
             tampered with. The message says which.
     """
     _check_key(key)
     try:
-        content = contents(os.path.realpath(path), largest, SnapshotError)
+        content = contents(path, largest, SnapshotError)
     except SnapshotError as error:
         raise SnapshotError(f"the snapshot {path}: {error}") from error.__cause__
     if not content.startswith(_MAGIC[: len(content)]):
@@ -144,13 +141,3 @@ def _check_key(key: object) -> None:
             f"a snapshot key is at least {SHORTEST_KEY} secret bytes; "
             "secrets.token_bytes(32) makes one"
         )
-
-
-def _sync_folder(folder: Path) -> None:
-    # Else a crash of the machine may lose the new name. Not every system can.
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -7,6 +7,8 @@ belong to whatever model is in use then.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -19,27 +21,51 @@ from constraintrot.defenses.rampart.errors import (
     RampartError,
     SnapshotError,
 )
-from constraintrot.defenses.rampart.snapshot.sealed_file import read, write
+from constraintrot.defenses.rampart.files import locked
+from constraintrot.defenses.rampart.snapshot.sealed_file import read, write_held
 from constraintrot.defenses.rampart.state import ledger
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.authority import Grants
 from constraintrot.defenses.rampart.state.ledger import Ledger
-from constraintrot.defenses.rampart.state.record_factory import new_record
+from constraintrot.defenses.rampart.state.record_factory import Author, new_record
 from constraintrot.defenses.rampart.state.records import Record
 from constraintrot.defenses.rampart.state.store import Store
 
 FORMAT: Final = 1
 
 
-def save(path: str | Path, key: bytes, store: Store, grants: Grants) -> None:
-    """Write a registry's state.
+def save(path: str | Path, key: bytes, store: Store, grants: Grants, *, overwrite: bool) -> None:
+    """Write a registry's state, unless the file knows of changes that the registry does not.
 
     Raises:
-        SnapshotError: it cannot be written.
+        SnapshotError: it cannot be written, or is no earlier state of this registry.
     """
+    with locked(path, SnapshotError):
+        if not overwrite and os.path.lexists(path):
+            _check_earlier(path, key, store)
+        with store.lock:
+            state = state_of(store, grants)
+        write_held(path, state, key)
+
+
+def _check_earlier(path: str | Path, key: bytes, store: Store) -> None:
+    """See that the last change in a file is one that the registry's log has, too."""
+    try:
+        log = [ledger.parsed(row) for row in load(path, key)["log"]]
+    except (RampartError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SnapshotError(
+            f"{path} is not overwritten: {error}; move it away, or give overwrite=True"
+        ) from error
+    # Who restored it and changed nothing is no reason to refuse.
+    last = next((entry for entry in reversed(log) if entry.action != "restore"), None)
     with store.lock:
-        state = state_of(store, grants)
-    write(path, state, key)
+        ours = store.ledger.entries()
+    if last is None or last.index >= len(ours) or ours[last.index].hash != last.hash:
+        raise SnapshotError(
+            f"{path} is not overwritten: it holds changes that this registry does not have, so"
+            " another process or another registry wrote it; restore it and make your changes"
+            " again, or give overwrite=True to lose what it holds"
+        )
 
 
 def state_of(store: Store, grants: Grants) -> dict[str, object]:
@@ -57,15 +83,22 @@ def state_of(store: Store, grants: Grants) -> dict[str, object]:
     }
 
 
-def load(path: str | Path, key: bytes) -> dict[str, Any]:
+def load(path: str | Path, key: bytes, least_revision: int = 0) -> dict[str, Any]:
     """Read a registry's state.
 
     Raises:
-        SnapshotError: the file cannot be trusted, or holds something else.
+        SnapshotError: the file cannot be trusted, holds something else, or is older
+            than the revision.
     """
     state = read(path, key)
     if state.get("format") != FORMAT or not isinstance(state.get("label"), str):
         raise SnapshotError(f"the snapshot is not a registry's state of format {FORMAT}")
+    revision = state.get("revision")
+    if not isinstance(revision, int) or revision < least_revision:
+        raise SnapshotError(
+            f"{path} is of revision {revision}, and {least_revision} at least is expected: an"
+            " older file was put in its place; find the newer one"
+        )
     return state
 
 
@@ -76,17 +109,16 @@ def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counte
         AuthorityError: the snapshot is of another owner.
         SnapshotError: the state cannot be used.
     """
+    _check_owner(state, grants.owner)
     try:
-        if UUID(state["owner"]) != grants.owner:
-            raise AuthorityError(
-                f"the snapshot belongs to principal {UUID(state['owner'])}; "
-                "only its owner restores it, with the same secret"
-            )
         entries = [ledger.parsed(row) for row in state["log"]]
-        records = [_record(row, counter) for row in state["blocks"]]
+        for entry in entries:
+            if entry.action == "grant":
+                grants.give(UUID(json.loads(entry.detail)["who"]), pin=False)
+        records = [_record(row, grants, counter) for row in state["blocks"]]
         counts = [int(state[key]) for key in ("revision", "written", "compiles")]
         grants.pinning = {UUID(who): bool(pin) for who, pin in state["grants"].items()}
-    except (AuthorityError, SnapshotError):
+    except SnapshotError:
         raise
     except (RampartError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise SnapshotError(f"the snapshot's state cannot be used: {error}") from error
@@ -95,6 +127,18 @@ def fill(store: Store, grants: Grants, state: Mapping[str, Any], counter: Counte
     _insert(store, records, counts)
     store.ledger = Ledger(entries)
     store.ledger.append("restore", grants.owner, detail={"blocks": len(records)})
+
+
+def _check_owner(state: Mapping[str, Any], owner: UUID) -> None:
+    try:
+        kept = UUID(state["owner"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SnapshotError(f"the snapshot names no owner: {error}") from error
+    if kept != owner:
+        raise AuthorityError(
+            f"the snapshot belongs to principal {kept}; "
+            "only its owner restores it, with the same secret"
+        )
 
 
 def _insert(store: Store, records: list[Record], counts: list[int]) -> None:
@@ -130,13 +174,14 @@ def _row(store: Store, record: Record) -> dict[str, object]:
     }
 
 
-def _record(row: Mapping[str, Any], counter: Counter) -> Record:
+def _record(row: Mapping[str, Any], grants: Grants, counter: Counter) -> Record:
     pinned, removable, last = row["pinned"], row["removable"], row["last"]
     if not isinstance(pinned, bool) or (pinned and removable):
         raise SnapshotError(f"block {row['name']!r} of the snapshot is neither pinned nor not")
+    author = UUID(row["author"])
     record = new_record(
         counter,
-        UUID(row["author"]),
+        Author(author, grants.author(author)),
         row["name"],
         row["content"],
         pinned=pinned,

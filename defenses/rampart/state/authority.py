@@ -10,6 +10,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from constraintrot.defenses.rampart.errors import AuthorityError, RegistryError
+from constraintrot.defenses.rampart.framing import OWNER, writer
 from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.state.records import Record
 
@@ -20,11 +21,30 @@ class Grants:
     Attributes:
         owner: may do everything but touch the blocks of others.
         pinning: by principal that may write, whether it may pin.
+        numbers: by principal that ever was granted to, the how-manieth it was, from 1.
     """
 
-    def __init__(self, owner: UUID, pinning: dict[UUID, bool] | None = None) -> None:
+    def __init__(self, owner: UUID) -> None:
         self.owner = owner
-        self.pinning = pinning or {}
+        self.pinning: dict[UUID, bool] = {}
+        self.numbers: dict[UUID, int] = {}
+
+    def give(self, who: UUID, *, pin: bool) -> None:
+        """Let a principal write, or also pin; it keeps its number over revocations."""
+        self.pinning[who] = pin
+        self.numbers.setdefault(who, len(self.numbers) + 1)
+
+    def author(self, who: UUID) -> str:
+        """What a frame calls an author.
+
+        Raises:
+            AuthorityError: neither the owner nor ever granted to.
+        """
+        if who == self.owner:
+            return OWNER
+        if who not in self.numbers:
+            raise AuthorityError(f"principal {who} was never granted to write here")
+        return writer(self.numbers[who])
 
     def allows(self, who: UUID, *, pin: bool = False) -> bool:
         """Whether a principal may write, or pin."""

@@ -11,31 +11,39 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
 from weakref import WeakSet
 
+T_co = TypeVar("T_co", covariant=True)
 
-class Locked(Protocol):
-    """A store, as far as a fork is concerned."""
+
+class Watched(Protocol[T_co]):
+    """A store, as far as a fork and a search for lineage are concerned."""
 
     lock: threading.RLock
 
+    def written_by(self, author: UUID) -> T_co:
+        """What an author wrote into it, as values that give no access to it."""
+
 
 _guard = threading.Lock()
-_stores: WeakSet[Locked] = WeakSet()
-_held: list[Locked] = []
+# Never handed out: whoever has a store may write to it, past every principal.
+_stores: WeakSet[Watched[Any]] = WeakSet()
+_held: list[Watched[Any]] = []
 
 
-def add(store: Locked) -> None:
+def add(store: Watched[Any]) -> None:
     """Watch over a store for as long as it lives."""
     with _guard:
         _stores.add(store)
 
 
-def stores() -> list[Locked]:
-    """All that are alive in this process."""
+def written_elsewhere(here: Watched[T_co], author: UUID) -> list[T_co]:
+    """What an author wrote into each store of this process but one."""
     with _guard:
-        return list(_stores)
+        others = [store for store in _stores if store is not here]
+    return [store.written_by(author) for store in others]
 
 
 def _before() -> None:

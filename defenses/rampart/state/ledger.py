@@ -19,8 +19,9 @@ from uuid import UUID
 from constraintrot.defenses.rampart.errors import RegistryError
 
 Action: TypeAlias = Literal[
-    "create", "grant", "revoke", "pin", "write", "amend", "promote", "evict", "rollback", "restore"
-]
+    "create", "grant", "revoke", "pin", "write", "amend", "promote", "rename", "evict",
+    "rollback", "restore",
+]  # fmt: skip
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 START: Final = "0" * 64
 _encode = json.JSONEncoder(separators=(",", ":")).encode

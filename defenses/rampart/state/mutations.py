@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 
-from constraintrot.defenses.rampart.block import Block, Counter, checked_int, name_key
-from constraintrot.defenses.rampart.errors import AuthorityError, DuplicateBlockError, RegistryError
+from constraintrot.defenses.rampart.block import Block, Counter, checked_int, checked_name, name_key
+from constraintrot.defenses.rampart.errors import (
+    AuthorityError,
+    DuplicateBlockError,
+    RegistryError,
+    UnknownBlockError,
+)
+from constraintrot.defenses.rampart.lookalikes import look_key
 from constraintrot.defenses.rampart.principal import Principal, identify
 from constraintrot.defenses.rampart.seeds import Seed, Source, read
 from constraintrot.defenses.rampart.state.authority import Grants, principal_id
 from constraintrot.defenses.rampart.state.eviction import Scorer, lowest
 from constraintrot.defenses.rampart.state.ledger import Action
 from constraintrot.defenses.rampart.state.record_factory import (
+    Author,
     Fields,
     from_seeds,
     new_entry,
@@ -45,7 +52,7 @@ class Mutations:
         owner, other = identify(by), principal_id(who)
         with self._store.lock:
             self._grants.check_owner(owner)
-            self._grants.pinning[other] = bool(pin)
+            self._grants.give(other, pin=bool(pin))
             self._store.changed()
             self._log("grant", owner, detail={"who": other.hex, "pin": bool(pin)})
 
@@ -76,7 +83,8 @@ class Mutations:
                 self._grants.check(author, pin=pinned)
                 stem = "pin" if pinned else fields["source"]
                 free = self._free_name(stem) if name is None else name
-            record = new_record(self._counter, author, free, content, pinned=pinned, **fields)
+                shown = Author(author, self._grants.author(author))
+            record = new_record(self._counter, shown, free, content, pinned=pinned, **fields)
             try:
                 return self._add([record], place)[0]
             except DuplicateBlockError:
@@ -87,7 +95,7 @@ class Mutations:
         self, contents: Mapping[str, str], by: Principal, fields: Fields
     ) -> tuple[Block, ...]:
         """Write several blocks, all of them or none."""
-        author = identify(by)
+        author = self._writer(identify(by))
         return self._add(
             [
                 new_record(self._counter, author, name, text, pinned=False, **fields)
@@ -103,15 +111,12 @@ class Mutations:
         pin: Callable[[Seed], bool] | Collection[str],
     ) -> tuple[Block, ...]:
         """Write the blocks of seeds, all of them or none."""
-        author = identify(by)
+        author = self._writer(identify(by))
         return self._add(from_seeds(self._counter, author, read(source, names), pin))
 
     def _add(self, records: Sequence[Record], at: int | None = None) -> tuple[Block, ...]:
         """Insert new records, all or none, in the names of their authors."""
-        keys = [record.entry.key for record in records]
-        for before, record in enumerate(records):
-            if record.entry.key in keys[:before]:
-                raise DuplicateBlockError(f"two of the blocks are named {record.entry.name!r}")
+        _refuse_alike([record.entry.name for record in records])
         with self._store.lock:
             for record in records:
                 self._grants.check(record.author, pin=record.pinned)
@@ -127,12 +132,16 @@ class Mutations:
         with self._store.lock:
             record = self._store.record(block_id)
             self._grants.check_amend(author, record)
-            name, pinned = record.entry.name, record.pinned
-        # Name and tier never change, so counting need not hold the lock.
-        entry, plain = new_entry(self._counter, name, content, pinned=pinned, block_id=block_id)
+            name, pinned, shown = record.entry.name, record.pinned, self._grants.author(author)
+        # Tier and author never change, so counting need not hold the lock.
+        entry, plain = new_entry(
+            self._counter, name, content, pinned=pinned, author=shown, block_id=block_id
+        )
         with self._store.lock:
             record = self._store.record(block_id)
             self._grants.check_amend(author, record)
+            if record.entry.name != name:
+                raise RegistryError(f"block {name!r} was renamed meanwhile; amend it once more")
             self._store.rewrite(record, plain, entry)
             self._log("amend", author, record)
             return self._store.view(record)
@@ -152,6 +161,39 @@ class Mutations:
             self._store.move(records, place)
             names = [record.entry.name for record in records]
             self._log("promote", who, detail={"names": names, "position": place})
+
+    def reclaim(self, name: str, by: Principal) -> tuple[Block, ...]:
+        """Take a name back from whatever blocks have it or look like it."""
+        owner, wanted = identify(by), checked_name(name)
+        with self._store.lock:
+            self._grants.check_owner(owner)
+            taken = self._store.takers(wanted)
+            before = [(record.entry, record.content) for record in taken]
+            # One has the name and another looks like it, at most.
+            fresh = [self._free_name(stem) for stem in ("renamed", "alike")[: len(taken)]]
+            shown = [self._grants.author(record.author) for record in taken]
+        if not taken:
+            raise UnknownBlockError(f"no block has the name {wanted!r}, or one that looks like it")
+        # Counting, which is the user's, need not hold the lock.
+        entries = [
+            new_entry(
+                self._counter, other, content,
+                pinned=record.pinned, author=author, block_id=entry.id,
+            )[0]
+            for record, (entry, content), other, author in zip(
+                taken, before, fresh, shown, strict=True
+            )
+        ]  # fmt: skip
+        with self._store.lock:
+            self._grants.check_owner(owner)
+            now = [(record.entry, record.content) for record in self._store.takers(wanted)]
+            if now != before or any(self._store.takers(name) for name in fresh):
+                raise RegistryError(f"the blocks named {wanted!r} changed meanwhile; try again")
+            for record, entry in zip(taken, entries, strict=True):
+                was = record.entry.name
+                self._store.rename(record, entry)
+                self._log("rename", owner, record, {"was": was})
+            return tuple(self._store.view(record) for record in taken)
 
     def evict(self, block_id: UUID, by: Principal, *, force: bool) -> Block:
         """Remove a block."""
@@ -198,9 +240,14 @@ class Mutations:
             self._log(action, who, record)
         return views
 
-    def _free_name(self, stem: object) -> str:
-        number = self._store.written + 1
-        while name_key(f"{stem}-{number}") in self._store.records:
+    def _writer(self, who: UUID) -> Author:
+        with self._store.lock:
+            self._grants.check(who)
+            return Author(who, self._grants.author(who))
+
+    def _free_name(self, stem: object, beyond: int = 0) -> str:
+        number = self._store.written + 1 + beyond
+        while self._store.takers(f"{stem}-{number}"):
             number += 1
         return f"{stem}-{number}"
 
@@ -219,3 +266,18 @@ class Mutations:
             detail = {"source": record.source, "run": record.run, "removable": record.removable}
             detail |= {"priority": record.priority, "tags": record.tags}
         ledger.append(action, by, record.entry.name, record.entry.digest, detail)
+
+
+def _refuse_alike(names: Sequence[str]) -> None:
+    """Refuse names of which two are one, or look like one."""
+    if len(names) < 2:
+        return
+    for key in (name_key, look_key):
+        seen: dict[str, str] = {}
+        for name in names:
+            if (other := seen.setdefault(key(name), name)) is not name:
+                raise DuplicateBlockError(
+                    f"two of the blocks are named {name!r}"
+                    if other == name
+                    else f"two of the blocks are named {other!r} and {name!r}, which look alike"
+                )

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
 from constraintrot.defenses.rampart.block import Source, name_key
 from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.ledger import Entry
-from constraintrot.defenses.rampart.state.store import Store
 
 K = TypeVar("K")
 State: TypeAlias = Literal["live", "evicted", "rolled back"]
@@ -82,22 +81,22 @@ class Provenance:
         return [asdict(line) for line in (*self.here, *self.elsewhere)]
 
 
-def lineage_of(store: Store, owner: UUID) -> Provenance:
+class Logged(fork_safety.Watched[tuple[Line, ...]], Protocol):
+    """A store, as far as its lineage is concerned."""
+
+    def lines(self) -> tuple[Line, ...]:
+        """The lives of all its blocks."""
+
+
+def lineage_of(store: Logged, owner: UUID) -> Provenance:
     """The lineage of a registry's blocks.
 
     Args:
         store: of the registry.
         owner: whose blocks in other registries are told of, too.
     """
-    others = [
-        _logged(other)
-        for other in fork_safety.stores()
-        if isinstance(other, Store) and other is not store
-    ]
-    elsewhere = (line for where, log in others for line in lineage(where, log))
-    return Provenance(
-        lineage(*_logged(store)), tuple(line for line in elsewhere if line.author == owner)
-    )
+    elsewhere = fork_safety.written_elsewhere(store, owner)
+    return Provenance(store.lines(), tuple(line for lines in elsewhere for line in lines))
 
 
 def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:
@@ -112,16 +111,14 @@ def lineage(registry: UUID, log: Iterable[Entry]) -> tuple[Line, ...]:
         elif entry.action == "amend":
             at = live[key]
             lines[at] = replace(lines[at], digest=entry.digest, amended=lines[at].amended + 1)
+        elif entry.action == "rename":
+            at = live[key] = live.pop(name_key(json.loads(entry.detail)["was"]))
+            lines[at] = replace(lines[at], name=entry.name)
         elif entry.action in ("evict", "rollback"):
             at = live.pop(key)
             state: State = "evicted" if entry.action == "evict" else "rolled back"
             lines[at] = replace(lines[at], state=state, ended_by=entry.by)
     return tuple(lines)
-
-
-def _logged(store: Store) -> tuple[UUID, tuple[Entry, ...]]:
-    with store.lock:
-        return store.id, store.ledger.entries()
 
 
 def _line(registry: UUID, entry: Entry) -> Line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import sha256
-from typing import TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 from uuid import UUID, uuid4
 
 from constraintrot.defenses.rampart import block
@@ -14,6 +14,13 @@ from constraintrot.defenses.rampart.errors import RegistryError
 from constraintrot.defenses.rampart.framing import frame
 from constraintrot.defenses.rampart.seeds import Seed
 from constraintrot.defenses.rampart.state.records import Entry, Record
+
+
+class Author(NamedTuple):
+    """Who writes a block: an id, and what the block's frame calls it."""
+
+    id: UUID
+    shown: str
 
 
 class Fields(TypedDict):
@@ -28,7 +35,7 @@ class Fields(TypedDict):
 
 def new_record(
     counter: Counter,
-    author: UUID,
+    author: Author,
     name: str,
     content: str,
     *,
@@ -42,13 +49,14 @@ def new_record(
     """
     if not isinstance(fields["removable"], bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
         raise RegistryError(f"removable is True or False; got {fields['removable']!r}")
-    entry, plain = new_entry(counter, block.checked_name(name), content, pinned=pinned)
+    checked = block.checked_name(name)
+    entry, plain = new_entry(counter, checked, content, pinned=pinned, author=author.shown)
     return Record(
         entry=entry,
         content=plain,
         priority=block.checked_int("priority", fields["priority"], most=100),
         source=block.checked_source(fields["source"]),
-        author=author,
+        author=author.id,
         removable=fields["removable"],
         run=block.checked_run(fields["run"]),
         created=time.time(),
@@ -58,7 +66,13 @@ def new_record(
 
 
 def new_entry(
-    counter: Counter, name: str, content: str, *, pinned: bool, block_id: UUID | None = None
+    counter: Counter,
+    name: str,
+    content: str,
+    *,
+    pinned: bool,
+    author: str,
+    block_id: UUID | None = None,
 ) -> tuple[Entry, str]:
     """What a compile reads of a block, and its content as a plain string.
 
@@ -67,13 +81,14 @@ def new_entry(
         name: checked.
         content: any text; not blank if pinned.
         pinned: whether it is for the pinned tier.
+        author: what the frame calls who wrote it.
         block_id: of the block; a fresh one unless given.
 
     Raises:
         RegistryError: the content is refused, or the counter gives no count.
     """
     plain = block.checked_content(content, pinned=pinned)
-    framed = frame(name, plain)
+    framed = frame(name, plain, tier="pin" if pinned else "note", author=author)
     tokens = block.checked_int("a token count", counter(framed))
     digest = sha256(plain.encode()).hexdigest()
     return Entry(framed, tokens, name, block_id or uuid4(), digest, block.name_key(name)), plain
@@ -81,7 +96,7 @@ def new_entry(
 
 def from_seeds(
     counter: Counter,
-    author: UUID,
+    author: Author,
     seeds: Sequence[Seed],
     pin: Callable[[Seed], bool] | Collection[str],
 ) -> list[Record]:

@@ -19,9 +19,11 @@ from constraintrot.defenses.rampart.errors import (
     RegistryError,
     UnknownBlockError,
 )
+from constraintrot.defenses.rampart.lookalikes import look_key
 from constraintrot.defenses.rampart.state import fork_safety
 from constraintrot.defenses.rampart.state.accounting import Accesses
 from constraintrot.defenses.rampart.state.ledger import Ledger
+from constraintrot.defenses.rampart.state.provenance import Line, lineage
 from constraintrot.defenses.rampart.state.records import Entry, Moment, Record
 from constraintrot.defenses.rampart.state.tier import Tier
 
@@ -67,6 +69,7 @@ class Store:
         self.ledger = Ledger()
         self.vectors: Vectors | None = None
         self._keys: dict[UUID, str] = {}
+        self._looks: dict[str, str] = {}
         self._pinned: tuple[tuple[Entry, ...], str, str] | None = None
         fork_safety.add(self)
 
@@ -78,6 +81,16 @@ class Store:
             text = "".join(entry.frame for entry in pins)
             self._pinned = (pins, text, sha256(facts.encode()).hexdigest())
         return self._pinned
+
+    def lines(self) -> tuple[Line, ...]:
+        """The lives of all its blocks, removed ones included."""
+        with self.lock:
+            where, log = self.id, self.ledger.entries()
+        return lineage(where, log)
+
+    def written_by(self, author: UUID) -> tuple[Line, ...]:
+        """The lives of the blocks that an author wrote."""
+        return tuple(line for line in self.lines() if line.author == author)
 
     def moment(self) -> Moment:
         """All that a compile needs, to go on with after the lock is released."""
@@ -151,17 +164,24 @@ class Store:
             raise UnknownBlockError(f"no block named {name!r} in registry {self.label!r}")
         return record
 
+    def takers(self, name: str) -> list[Record]:
+        """The records whose names are a name, or look like it; two at most."""
+        keys = dict.fromkeys((name_key(name), self._looks.get(look_key(name))))
+        return [self.records[key] for key in keys if key in self.records]
+
     def free(self, record: Record) -> None:
         """Check that a new record's name is free.
 
         Raises:
-            DuplicateBlockError: it is not.
+            DuplicateBlockError: it is not, or a reader would take it for another one's.
         """
-        taken = self.records.get(record.entry.key)
-        if taken is not None:
+        name = record.entry.name
+        for taken in self.takers(name):
+            other = taken.entry.name
+            alike = "" if taken.entry.key == record.entry.key else f", which {name!r} looks like"
             raise DuplicateBlockError(
-                f"a block named {taken.entry.name!r} is in the registry; "
-                "amend or evict that one, or choose another name"
+                f"a block named {other!r} is in the registry{alike}; amend or evict that one, "
+                f"or choose another name; the owner can reclaim({name!r})"
             )
 
     def insert(self, record: Record, at: int | None) -> None:
@@ -169,6 +189,7 @@ class Store:
         self.accesses.join(record)
         self.records[record.entry.key] = record
         self._keys[record.entry.id] = record.entry.key
+        self._looks[look_key(record.entry.name)] = record.entry.key
         self._tier(record).insert(record.entry, at)
         if self.vectors:
             self.vectors.expect(record.entry.key)
@@ -180,6 +201,7 @@ class Store:
         key = record.entry.key
         self._tier(record).remove(key)
         del self.records[key], self._keys[record.entry.id]
+        del self._looks[look_key(record.entry.name)]
         if self.vectors:
             self.vectors.drop(key)
         self._changed(record.pinned)
@@ -190,6 +212,19 @@ class Store:
         self._tier(record).replace(entry)
         if self.vectors:
             self.vectors.drop(entry.key)
+            self.vectors.expect(entry.key)
+        self._changed(record.pinned)
+
+    def rename(self, record: Record, entry: Entry) -> None:
+        """Give a record another name, which is free, at the same place."""
+        was = record.entry
+        del self.records[was.key], self._looks[look_key(was.name)]
+        record.entry = entry
+        self.records[entry.key] = record
+        self._keys[entry.id] = self._looks[look_key(entry.name)] = entry.key
+        self._tier(record).rename(was.key, entry)
+        if self.vectors:
+            self.vectors.drop(was.key)
             self.vectors.expect(entry.key)
         self._changed(record.pinned)
 

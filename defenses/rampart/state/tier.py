@@ -40,6 +40,14 @@ class Tier:
         self.tokens += entry.tokens - half[entry.key].tokens
         half[entry.key] = entry
 
+    def rename(self, key: str, entry: Entry) -> None:
+        """Put an entry of another key in the place of one; costs the size of the tier."""
+        half = self._half(key)
+        self.tokens += entry.tokens - half[key].tokens
+        kept = [(entry.key, entry) if at == key else (at, one) for at, one in half.items()]
+        half.clear()
+        half.update(kept)
+
     def remove(self, key: str) -> None:
         """Take an entry out."""
         self.tokens -= self._half(key).pop(key).tokens

@@ -6,7 +6,6 @@ import asyncio
 import doctest
 import logging
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,13 +14,13 @@ from agent_framework import (
     CharacterEstimatorTokenizer,
     CompactionStrategy,
     Content,
-    Message,
     SlidingWindowStrategy,
     SummarizationStrategy,
     TokenBudgetComposedStrategy,
     TruncationStrategy,
-    apply_compaction,
+    chat_middleware,
 )
+from agent_framework._middleware import ChatMiddlewareLayer
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -29,9 +28,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from constraintrot.defenses.frameworks import agent_framework as module
 from constraintrot.defenses.frameworks._otel import trace_receipt
-from constraintrot.defenses.frameworks.agent_framework import PinnedStrategy
+from constraintrot.defenses.frameworks.agent_framework import pinned, pinned_client
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
+from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.errors import ParameterError
 from tests.harnesses.agent_framework_fakes import Recorder, calling, converse, made, stored
 from tests.harnesses.rules import LOSSY, PINNED
 
@@ -82,7 +82,7 @@ def test_the_docstring_s_example_runs() -> None:
 def test_the_pins_stand_once_in_each_input_and_in_no_history(strategy: str, stream: bool) -> None:
     rules = registry(PINNED)
     client = Recorder()
-    agent = made(client, compaction_strategy=PinnedStrategy(rules, STRATEGIES[strategy]()))
+    agent = made(pinned_client(client, rules), compaction_strategy=STRATEGIES[strategy]())
     session = asyncio.run(converse(agent, client, stream=stream))
     block = PinnedBlock(rules).text
     assert len(client.calls) == 19
@@ -90,24 +90,12 @@ def test_the_pins_stand_once_in_each_input_and_in_no_history(strategy: str, stre
     assert PINNED not in stored(session)
     # With or without the pins, the same is left of the conversation.
     plain = Recorder()
-    asyncio.run(converse(made(plain, compaction_strategy=STRATEGIES[strategy]()), plain))
-    if strategy != "token_budget":
-        assert [len(sent) for sent in plain.calls] == [
-            len([m for m in sent if m.text != block.rstrip("\n")]) for sent in client.calls
-        ]
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_pins_open_the_conversation_as_the_user(strategy: str) -> None:
-    client = Recorder()
-    pinned = PinnedStrategy(registry(PINNED), STRATEGIES[strategy]())
-    asyncio.run(converse(made(client, compaction_strategy=pinned), client))
-    for sent in client.calls:
-        assert sent[0].role == "user"
-        assert sent[0].text.startswith(HEADING)
-        assert all(
-            before.role != "user" or after.role != "user" for before, after in pairwise(sent)
-        )
+    asyncio.run(
+        converse(made(plain, compaction_strategy=STRATEGIES[strategy]()), plain, stream=stream)
+    )
+    assert [[m.text for m in sent] for sent in client.calls] == [
+        [m.text for m in sent] for sent in plain.calls
+    ]
 
 
 def test_a_registry_amended_within_a_tool_loop_shows_at_the_next_call() -> None:
@@ -121,9 +109,7 @@ def test_a_registry_amended_within_a_tool_loop_shows_at_the_next_call() -> None:
 
     client = Recorder()
     client.script[:] = [calling("restart", "1")]
-    agent: Agent[Any] = Agent(
-        client=client, tools=[restart], compaction_strategy=PinnedStrategy(rules)
-    )
+    agent: Agent[Any] = Agent(client=pinned_client(client, rules), tools=[restart])
     ask(agent, "Restart it.")
     assert [PINNED in text for text in client.texts] == [True, False]
     assert "Never restart a server." in client.texts[1]
@@ -141,9 +127,7 @@ def test_a_registry_emptied_within_a_tool_loop_leaves_nothing_behind() -> None:
 
     client = Recorder()
     client.script[:] = [calling("restart", "1")]
-    agent: Agent[Any] = Agent(
-        client=client, tools=[restart], compaction_strategy=PinnedStrategy(rules)
-    )
+    agent: Agent[Any] = Agent(client=pinned_client(client, rules), tools=[restart])
     ask(agent, "  Restart it.\n")
     assert PINNED in client.texts[0]
     assert client.calls[1][0].text == "  Restart it.\n"
@@ -151,82 +135,108 @@ def test_a_registry_emptied_within_a_tool_loop_leaves_nothing_behind() -> None:
 
 def test_an_empty_registry_changes_nothing() -> None:
     receipts: list[Receipt] = []
-    strategy = PinnedStrategy(registry(), report=receipts.append)
-    given = [Message("user", ["\nHello\n"]), Message("assistant", ["Hi"])]
-    sent = asyncio.run(apply_compaction(list(given), strategy=strategy))
-    assert sent == given
-    assert [receipt.state for receipt in receipts] == ["absent"]
+    empty = PinnedBlock(registry(), report=receipts.append)
+    for options in ({}, {"instructions": None}, {"instructions": "Hi\n"}, {"instructions": ["Hi"]}):
+        assert pinned(options, empty) == options
+    assert {receipt.state for receipt in receipts} == {"absent"}
 
 
 def test_the_summarizer_is_not_pinned_even_over_the_agent_s_own_client() -> None:
-    writer = Recorder(LOSSY)
     client = Recorder()
-    pinned = PinnedStrategy(registry(PINNED), summarizing(writer))
-    asyncio.run(converse(made(client, compaction_strategy=pinned), client))
-    assert writer.calls
-    assert PINNED not in writer.ever
-
-    shared = Recorder()
-    shared.compaction_strategy = PinnedStrategy(registry(PINNED), summarizing(shared))
-    asyncio.run(converse(made(shared), shared))
-    summaries = [text for text in shared.texts if "Generate a clear" in text]
+    # The client itself writes the summaries, its pinned copy answers.
+    agent = made(pinned_client(client, registry(PINNED)), compaction_strategy=summarizing(client))
+    asyncio.run(converse(agent, client))
+    summaries = [text for text in client.texts if "Generate a clear" in text]
     assert summaries
     assert all(PINNED not in text for text in summaries)
-    assert all(text.count(PINNED) == 1 for text in shared.texts if text not in summaries)
+    assert all(text.count(PINNED) == 1 for text in client.texts if text not in summaries)
 
 
-def test_a_client_s_strategy_pins_an_agent_called_as_a_tool() -> None:
+def test_a_client_pins_an_agent_called_as_a_tool() -> None:
     client = Recorder()
-    client.compaction_strategy = PinnedStrategy(registry(PINNED))
-    clerk: Agent[Any] = Agent(client=client, name="clerk", instructions="You are a clerk.")
-    agent: Agent[Any] = Agent(client=client, tools=[clerk.as_tool()], instructions="You lead.")
+    sent = pinned_client(client, registry(PINNED))
+    clerk: Agent[Any] = Agent(client=sent, name="clerk", instructions="You are a clerk.")
+    agent: Agent[Any] = Agent(client=sent, tools=[clerk.as_tool()], instructions="You lead.")
     client.script[:] = [Content.from_function_call("1", "clerk", arguments={"task": "Count."})]
     ask(agent, "Have it counted.")
     assert ["clerk" in text for text in client.texts] == [False, True, False]
     assert [text.count(PINNED) for text in client.texts] == [1, 1, 1]
 
 
-def test_a_budget_counts_the_pins_too() -> None:
-    rules = registry(*(f"{PINNED} That is rule {number}." for number in range(10)))
+class ServerSide(Recorder):
+    """Keeps the conversation itself: it is sent what is new, and the instructions."""
+
+    STORES_BY_DEFAULT = True
+
+    def _inner_get_response(self, *, stream: bool, **given: Any) -> Any:
+        answer = super()._inner_get_response(stream=stream, **given)
+        number = len(self.calls)
+
+        async def stored() -> Any:
+            response: Any = await answer
+            response.conversation_id = f"resp_{number}"
+            return response
+
+        return stored()
+
+
+def test_a_server_that_keeps_the_history_is_not_given_the_pins_to_keep() -> None:
+    """Each turn stored a copy, and old ones stayed after an amendment."""
+    rules, client = registry(PINNED), ServerSide()
+    agent = made(pinned_client(client, rules))
+
+    async def go() -> None:
+        session = agent.create_session()
+        for number in range(3):
+            client.script[:] = [calling("look_up", f"t{number}")]
+            await agent.run(f"Look at ticket {number}.", session=session)
+        rules.amend(rules.pins()[0].id, "Never restart a server.", by=OPERATOR)
+        await agent.run("And again.", session=session)
+
+    asyncio.run(go())
+    stored_there = "\n".join(message.text for sent in client.calls for message in sent)
+    assert PINNED not in stored_there
+    assert HEADING not in stored_there
+    assert [text.count(PINNED) for text in client.texts] == [1] * 6 + [0]
+    assert "Never restart a server." in client.texts[-1]
+
+
+def test_middleware_that_replaces_the_instructions_comes_before_the_pins() -> None:
+    receipts: list[Receipt] = []
+
+    class Layered(ChatMiddlewareLayer[Any], Recorder):  # type: ignore[misc]  # as in theirs
+        """A client that runs chat middleware, as the framework's own do."""
+
+    @chat_middleware
+    async def replace(context: Any, call_next: Any) -> None:
+        context.options = {**context.options, "instructions": "Something else."}
+        await call_next()
+
+    client = Layered(middleware=[replace])
+    agent = made(pinned_client(client, registry(PINNED), report=receipts.append))
+    ask(agent, "Hello")
+    assert client.texts[0].startswith("Something else.\n\n")
+    assert client.texts[0].count(PINNED) == 1
+    assert [receipt.state for receipt in receipts] == ["injected"]
+
+
+def test_several_registries_and_instructions_in_parts() -> None:
+    first, second = PinnedBlock(registry(PINNED)), PinnedBlock(registry(PINNED))
     client = Recorder()
-    agent = made(client, compaction_strategy=PinnedStrategy(rules, budget(700)))
-    asyncio.run(converse(agent, client))
-    plain = Recorder()
-    asyncio.run(converse(made(plain, compaction_strategy=budget(700)), plain))
-    # What the pins take, the conversation has less.
-    assert len(client.calls[-1]) < len(plain.calls[-1])
-    size = sum(len(text) for text in client.texts[-1:]) // 4
-    assert size <= 700
+    agent = Agent(client=pinned_client(pinned_client(client, first), second), instructions="Hi")
+    ask(agent, "Hello")
+    assert client.texts[0].startswith(f"Hi\n\n{first.text}\n\n{second.text}\n")
+    marked = {"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}
+    for parts in (["Hi"], [marked]):
+        once = pinned(pinned({"instructions": parts}, first), second)
+        assert pinned(pinned(once, first), second) == once
+        assert once["instructions"][0] == parts[0]
+        assert len(once["instructions"]) == 3
 
 
-@pytest.mark.parametrize(
-    "strategy",
-    [
-        budget(150),
-        TruncationStrategy(max_n=150, compact_to=150, tokenizer=CharacterEstimatorTokenizer()),
-    ],
-    ids=["token_budget", "truncation"],
-)
-def test_pins_over_the_budget_are_an_error(strategy: CompactionStrategy) -> None:
-    fitting, over = registry(PINNED), registry(*(f"{PINNED} {n}" for n in range(30)))
-    given = [Message("user", ["Hello"])]
-    assert asyncio.run(apply_compaction(list(given), strategy=PinnedStrategy(fitting, strategy)))
-    with pytest.raises(PinOverflowError):
-        asyncio.run(apply_compaction(list(given), strategy=PinnedStrategy(over, strategy)))
-    # The conversation alone is over it: that is the strategy's affair.
-    long = [Message("user", ["Hello " * 200])]
-    (sent,) = asyncio.run(apply_compaction(long, strategy=PinnedStrategy(fitting, strategy)))
-    assert sent.text.count(PINNED) == 1
-
-
-def test_a_message_that_begins_with_no_text_keeps_all_it_has() -> None:
-    picture = Content.from_uri("https://example.org/a.png", media_type="image/png")
-    given = [Message("user", [picture, "What is this?"])]
-    strategy = PinnedStrategy(registry(PINNED))
-    (sent,) = asyncio.run(apply_compaction(list(given), strategy=strategy))
-    assert [one.type for one in sent.contents] == ["text", "uri", "text"]
-    assert PINNED in (sent.contents[0].text or "")
-    assert len(given[0].contents) == 2
+def test_a_client_of_another_kind_is_refused() -> None:
+    with pytest.raises(ParameterError, match="no BaseChatClient"):
+        pinned_client(object(), registry(PINNED))
 
 
 def test_receipts_go_to_the_log_and_to_the_open_span(caplog: pytest.LogCaptureFixture) -> None:
@@ -234,15 +244,15 @@ def test_receipts_go_to_the_log_and_to_the_open_span(caplog: pytest.LogCaptureFi
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    strategy = PinnedStrategy(rules)
+    pinned_block = PinnedBlock(rules, report=trace_receipt)
     with (
         caplog.at_level(logging.INFO, "constraintrot.pins"),
         provider.get_tracer("test").start_as_current_span("chat"),
     ):
-        asyncio.run(apply_compaction([Message("user", ["Hello"])], strategy=strategy))
+        pinned({}, pinned_block)
     (line,) = caplog.messages
     receipt = Receipt.model_validate_json(line)
-    assert (receipt.state, receipt.at, receipt.where) == ("injected", 0, "call")
+    assert (receipt.state, receipt.at, receipt.where) == ("injected", -1, "call")
     assert receipt.manifest == rules.manifest()
     (event,) = spans.get_finished_spans()[0].events
     assert event.name == "constraintrot.pins"

@@ -10,6 +10,8 @@ import pytest
 from google.adk.agents import LlmAgent
 from google.adk.apps.app import EventsCompactionConfig
 from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.agent_tool import AgentTool
 from google.genai import types
 from opentelemetry.sdk.trace import TracerProvider
@@ -164,6 +166,78 @@ def test_subagents_are_pinned_too() -> None:
             assert all(text.count(PINNED) == 1 for text in recorder.texts)
 
     asyncio.run(go())
+
+
+def replaces(callback_context: object, llm_request: LlmRequest) -> None:
+    """As an agent's own callback may."""
+    llm_request.config = types.GenerateContentConfig(system_instruction="Something else.")
+
+
+class Replacing(BasePlugin):
+    """Another plugin, which ADK runs behind ours."""
+
+    async def before_model_callback(self, *, llm_request: LlmRequest, **_: object) -> None:
+        replaces(None, llm_request)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("by", ["callback", "callbacks", "plugin"])
+def test_what_runs_behind_the_plugin_does_not_lose_the_pins(by: str, stream: bool) -> None:
+    """The receipt said ``injected``, and the model was sent none."""
+    receipts: list[Receipt] = []
+    plugins: list[BasePlugin] = [PinPlugin(registry(PINNED), report=receipts.append)]
+    given: dict[str, object] = {}
+    if by == "plugin":
+        plugins.append(Replacing("replacing"))
+    else:
+        given["before_model_callback"] = replaces if by == "callback" else [replaces, replaces]
+
+    async def go() -> None:
+        model = Recorder()
+        chat = Chat(model, plugins=plugins, stream=stream, **given)
+        await chat.converse(2)
+        assert [text.count(PINNED) for text in model.texts] == [1] * len(model.texts)
+        assert all(text.startswith("Something else.") for text in model.texts)
+        assert [receipt.state for receipt in receipts] == ["repaired"] * len(model.texts)
+
+    asyncio.run(go())
+
+
+def test_an_agent_of_two_apps_has_the_pins_of_the_one_that_runs_it() -> None:
+    first, second = registry(PINNED), registry("Never restart a server.")
+
+    async def go() -> None:
+        model = Recorder()
+        chat = Chat(model, plugins=[PinPlugin(first)])
+        other = Chat(model, plugins=[PinPlugin(second), PinPlugin(first, name="also")])
+        agent = chat.runner.agent
+        other.runner.agent = agent
+        for one in (chat, other):
+            await one.say("Hello")
+        alone = Chat(model)
+        alone.runner.agent = agent
+        await alone.say("Hello")
+        assert [text.count(PINNED) for text in model.texts] == [1, 1, 0]
+        assert [text.count("Never restart") for text in model.texts] == [0, 1, 0]
+
+    asyncio.run(go())
+
+
+def test_a_call_that_a_callback_answers_has_no_receipt() -> None:
+    receipts: list[Receipt] = []
+
+    def answers(callback_context: object, llm_request: LlmRequest) -> LlmResponse:
+        part = types.Part(text="From a cache.")
+        return LlmResponse(content=types.Content(role="model", parts=[part]))
+
+    async def go() -> None:
+        model = Recorder()
+        pin = PinPlugin(registry(PINNED), report=receipts.append)
+        await Chat(model, plugins=[pin], before_model_callback=answers).say("Hello")
+        assert model.texts == []
+
+    asyncio.run(go())
+    assert receipts == []
 
 
 def test_receipts_go_to_the_log_and_to_the_open_span(caplog: pytest.LogCaptureFixture) -> None:

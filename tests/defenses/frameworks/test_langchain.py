@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, SummarizationMiddleware
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from constraintrot.defenses.frameworks.deepagents import pinned_subagents
 from constraintrot.defenses.frameworks.langchain import PinMiddleware
+from constraintrot.defenses.frameworks.langchain_model import pinned_model
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from constraintrot.errors import ParameterError
@@ -144,6 +145,127 @@ def test_pinning_twice_is_pinning_once(instructions: str, policies: list[str]) -
         assert once.text.count(pinned_block.text.rstrip("\n")) == 1
 
 
+class Replaces(AgentMiddleware[Any, Any, Any]):
+    """Has a request answered with another system message, and perhaps another model."""
+
+    def __init__(self, system: SystemMessage | None, model: Recorder | None = None) -> None:
+        super().__init__()
+        self.given: dict[str, Any] = {"system_message": system} | (
+            {"model": model} if model else {}
+        )
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return handler(request.override(**self.given))
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return await handler(request.override(**self.given))
+
+
+@pytest.mark.parametrize("system", [None, "Be kind.", [{"type": "text", "text": "Be kind."}]])
+def test_a_prompt_made_behind_the_pin_does_not_lose_it(system: Any) -> None:
+    """As ``[pin, @dynamic_prompt]`` did, with a receipt that said ``injected``."""
+    model, receipts = Recorder(), list[Receipt]()
+    message = SystemMessage(system) if system else None
+    pin = PinMiddleware(rules(), report=receipts.append)
+    agent: Any = create_agent(model, system_prompt="Be brief.", middleware=[pin, Replaces(message)])
+    agent.invoke(ASK)
+    asyncio.run(agent.ainvoke(ASK))
+    assert list(agent.stream(ASK, stream_mode="messages"))
+    assert [model.said(at).count(POLICY) for at in range(3)] == [1, 1, 1]
+    assert [receipt.state for receipt in receipts] == ["repaired"] * 3
+
+
+def test_a_model_that_replaces_the_agent_s_is_pinned_too() -> None:
+    model, other, receipts = Recorder(), Recorder(), list[Receipt]()
+    pin = PinMiddleware(rules(), report=receipts.append)
+    agent: Any = create_agent(model, middleware=[pin, Replaces(None, other)])
+    agent.invoke(ASK)
+    assert not model.calls
+    assert other.said().count(POLICY) == 1
+    assert [receipt.state for receipt in receipts] == ["repaired"]
+
+
+class Answers(AgentMiddleware[Any, Any, Any]):
+    """Asks no model."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return AIMessage("Done.")
+
+
+def test_where_no_model_was_asked_there_is_no_receipt(caplog: pytest.LogCaptureFixture) -> None:
+    receipts: list[Receipt] = []
+    pin = PinMiddleware(rules(), report=receipts.append)
+    agent: Any = create_agent(Recorder(), middleware=[pin, Answers()])
+    agent.invoke(ASK)
+    assert receipts == []
+    assert "there is no receipt" in caplog.text
+
+
+def test_two_registries_pin_side_by_side() -> None:
+    model, receipts = Recorder(), list[Receipt]()
+    first, second = (PinnedBlock(rules(), report=receipts.append) for _ in range(2))
+    pins = [PinMiddleware(first), PinMiddleware(second, name="pins of the team")]
+    middleware = [*pins, Replaces(SystemMessage("Hi"))]
+    agent: Any = create_agent(model, middleware=middleware)
+    agent.invoke(ASK)
+    assert model.calls[0][0].text == f"Hi\n\n{first.text}\n\n{second.text}"
+    assert [receipt.state for receipt in receipts] == ["repaired"] * 2
+
+
+def test_what_is_asked_of_the_model_is_answered_as_before() -> None:
+    """Middleware looks at what kind of model it has, and callbacks at its name."""
+    model = Recorder()
+    found = pinned_model(model.bind(stop=["x"]), rules())
+    assert found.kwargs == {"stop": ["x"]}
+    inner: Any = found.bound
+    assert isinstance(inner, Recorder)
+    assert (inner.lc_id(), repr(inner)) == (model.lc_id(), repr(model))
+    found.invoke("Hello")
+    model.invoke("Hello")
+    assert [POLICY in model.said(at) for at in range(2)] == [True, False]
+    with pytest.raises(ParameterError, match="no chat model"):
+        pinned_model("gpt-5.5", rules())
+
+
+@pytest.mark.parametrize("kept_by_server", [True, False])
+def test_a_server_that_keeps_the_history_is_not_given_the_pins_to_keep(
+    kept_by_server: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was sent them with the first request only, and kept them after an amendment."""
+    openai = pytest.importorskip("langchain_openai")
+    payloads: list[dict[str, Any]] = []
+    made = openai.ChatOpenAI._get_request_payload
+
+    def payload(self: Any, *given: Any, **named: Any) -> Any:
+        payloads.append(made(self, *given, **named))
+        raise ConnectionError
+
+    monkeypatch.setattr(openai.ChatOpenAI, "_get_request_payload", payload)
+    registry = rules()
+    model = openai.ChatOpenAI(
+        model="gpt-5.5",
+        api_key="none",
+        use_responses_api=True,
+        use_previous_response_id=kept_by_server,
+    )
+    agent: Any = create_agent(
+        model, system_prompt="Be brief.", middleware=[PinMiddleware(registry)]
+    )
+    answered = AIMessage("Done.", response_metadata={"id": "resp_1"})
+    for messages in (ASK["messages"], [*ASK["messages"], answered, HumanMessage("Again.")]):
+        with pytest.raises(ConnectionError):
+            agent.invoke({"messages": messages})
+        registry.amend(registry.pins()[0].id, "Send no email at all.", by=OPERATOR)
+    inputs = [str(sent["input"]) for sent in payloads]
+    if not kept_by_server:
+        assert [text.count("email") for text in inputs] == [1, 1]
+        return
+    assert not any("email" in text for text in inputs)
+    assert [POLICY in sent["instructions"] for sent in payloads] == [True, False]
+    assert "Send no email at all." in payloads[1]["instructions"]
+    assert payloads[1]["previous_response_id"] == "resp_1"
+
+
 def test_receipts_go_to_the_log_or_to_whoever_asks(caplog: pytest.LogCaptureFixture) -> None:
     model, receipts = Recorder(), list[Receipt]()
     registry = rules()
@@ -156,7 +278,7 @@ def test_receipts_go_to_the_log_or_to_whoever_asks(caplog: pytest.LogCaptureFixt
     pin = PinMiddleware(registry, heading="House rules:", report=receipts.append)
     create_agent(model, middleware=[pin]).invoke(ASK)
     assert [receipt.blocks for receipt in receipts] == [(str(registry.pins()[0].id),)]
-    assert model.said().startswith("House rules:\n")
+    assert model.said().startswith("House rules: [")
 
 
 def test_pins_that_do_not_fit_stop_the_agent() -> None:
@@ -219,7 +341,7 @@ def test_the_page_s_code_runs(page: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "Standing policies (pinned, word for word):" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("module", ["langchain", "deepagents"])
+@pytest.mark.parametrize("module", ["langchain", "langchain_model", "deepagents"])
 def test_the_module_s_example_holds(module: str) -> None:
     found = doctest.testmod(import_module(f"constraintrot.defenses.frameworks.{module}"))
     assert found.attempted

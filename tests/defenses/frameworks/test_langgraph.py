@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -202,6 +203,7 @@ def test_earlier_revisions_go_wherever_the_framework_kept_them() -> None:
         board(registry),
     )
     assert [POLICY in message.text for message in sent] == [False, False, False, True, True]
+    assert sent[1].text == "So far: work."
     assert sent[2].content == [{"type": "text", "text": "More."}]
     assert "Send email to nobody." in sent[0].text
 
@@ -241,11 +243,33 @@ def test_receipts_are_logged_by_default(caplog: pytest.LogCaptureFixture) -> Non
 def test_a_heading_and_a_board_are_taken() -> None:
     model = Recorder()
     graph(model, rules(), heading="Rules of the house:").invoke(ASK, THREAD)
-    assert "Rules of the house:\n" in model.said()
+    assert "Rules of the house: [" in model.said()
     assert HEADING not in model.said()
     found: list[Receipt] = []
     graph(model, PinnedBlock(rules(), report=found.append)).invoke(ASK, THREAD)
     assert len(found) == 1
+
+
+def test_the_history_s_own_key_is_refused() -> None:
+    with pytest.raises(ParameterError, match="store the pins in the history"):
+        pin_node(rules(), key="messages")
+
+
+def test_one_hook_runs_the_memory_s_node_and_keeps_all_that_it_writes() -> None:
+    """Or a summary would be forgotten at each call, and written again at the next."""
+    written: list[str] = []
+
+    def memory(state: Any) -> dict[str, Any]:
+        written.append(state.get("context", ""))
+        return {"to_send": state["messages"], "context": "A summary."}
+
+    node = pin_node(rules(), key="to_send", after=RunnableLambda(memory))
+    first = node.invoke(ASK)
+    second = asyncio.run(node.ainvoke({**ASK, **first}))
+    assert written == ["", "A summary."]
+    for update in (first, second):
+        assert [POLICY in message.text for message in update["to_send"]] == [True, False]
+        assert update["context"] == "A summary."
 
 
 def test_a_node_that_is_not_given_its_key_says_what_to_do() -> None:

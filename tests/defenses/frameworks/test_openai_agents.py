@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 from agents import (
     Agent,
+    GuardrailFunctionOutput,
+    OpenAIResponsesModel,
     RunConfig,
     Runner,
     SQLiteSession,
     function_tool,
+    input_guardrail,
     set_trace_processors,
     trace,
 )
@@ -22,9 +25,16 @@ from agents.run import CallModelData, ModelInputData
 from agents.tracing import CustomSpanData, Span, TracingProcessor
 
 from constraintrot.defenses.frameworks import openai_agents as module
-from constraintrot.defenses.frameworks.openai_agents import SPAN, block_filter, pin_filter, pinned
+from constraintrot.defenses.frameworks.openai_agents import (
+    SPAN,
+    block_filter,
+    pin_filter,
+    pinned,
+    pinned_model,
+)
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.errors import ParameterError
 from tests.docs_code import run_page
 from tests.harnesses.openai_agents_fakes import Recorder, converse, made, quiet
 from tests.harnesses.rules import PINNED, SYSTEM
@@ -169,6 +179,69 @@ def test_an_agent_that_is_a_tool_is_pinned() -> None:
     assert [text.count(PINNED) for text in second.texts] == [1]
 
 
+def test_a_model_s_pins_are_in_runs_that_no_filter_is_in(store: SQLiteSession) -> None:
+    """A guardrail's agent, and a tool's own run, have run configs of their own."""
+    rules, lead_model, guard_model, clerk_model = registry(PINNED), *(Recorder() for _ in range(3))
+    guard: Agent[None] = Agent(name="guard", model=pinned_model(guard_model, rules))
+    clerk: Agent[None] = Agent(name="clerk", model=pinned_model(clerk_model, rules))
+
+    @input_guardrail
+    async def check(context: Any, agent: Any, said: Any) -> GuardrailFunctionOutput:
+        await Runner.run(guard, said, run_config=quiet())
+        return GuardrailFunctionOutput(output_info=None, tripwire_triggered=False)
+
+    @function_tool
+    async def count(input: str) -> str:
+        """Count."""
+        return str((await Runner.run(clerk, input, run_config=quiet())).final_output)
+
+    lead_model.script[:] = ["count"]
+    lead: Agent[None] = Agent(
+        name="lead",
+        model=pinned_model(lead_model, rules),
+        tools=[count],
+        input_guardrails=[check],
+    )
+    asyncio.run(Runner.run(lead, "Have it counted.", run_config=quiet(), session=store))
+    texts = [model.texts for model in (lead_model, guard_model, clerk_model)]
+    assert [[text.count(PINNED) for text in of] for of in texts] == [[1, 1], [1], [1]]
+    assert PINNED not in str(asyncio.run(store.get_items()))
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["run", "run_streamed"])
+def test_a_model_and_a_filter_pin_once(store: SQLiteSession, streamed: bool) -> None:
+    rules, model, receipts = registry(PINNED), Recorder(), list[Receipt]()
+    other = PinnedBlock(registry(PINNED))
+    config = quiet(call_model_input_filter=pin_filter(rules, report=receipts.append))
+    agent = made(pinned_model(pinned_model(model, rules, report=receipts.append), other))
+    asyncio.run(converse(agent, model, store, config, turns=2, streamed=streamed))
+    block = PinnedBlock(rules).text
+    assert all(text.startswith(f"{SYSTEM}\n\n{block}\n\n{other.text}\n") for text in model.texts)
+    assert [text.count(HEADING) for text in model.texts] == [2] * 5
+    assert [receipt.state for receipt in receipts] == ["injected", "verified"] * 5
+
+
+def test_a_model_of_the_sdk_s_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    receipts: list[Receipt] = []
+    found = pinned_model("gpt-5.5", registry(PINNED), report=receipts.append)
+    assert isinstance(found, OpenAIResponsesModel)
+    sent: list[dict[str, Any]] = []
+
+    async def create(**given: Any) -> Any:
+        sent.append(given)
+        raise ConnectionError
+
+    monkeypatch.setattr(found._client.responses, "create", create)
+    agent: Agent[None] = Agent(name="a", model=found, instructions=SYSTEM)
+    with pytest.raises(ConnectionError):
+        asyncio.run(Runner.run(agent, "Hello", previous_response_id="resp_1", run_config=quiet()))
+    assert sent[0]["instructions"].count(PINNED) == 1
+    assert PINNED not in str(sent[0]["input"])
+    with pytest.raises(ParameterError, match=r"no agents\.Model"):
+        pinned_model(object(), registry(PINNED))  # type: ignore[arg-type]
+
+
 class Spans(TracingProcessor):
     """Keeps what a trace recorded."""
 
@@ -226,4 +299,4 @@ def test_a_board_of_one_s_own_says_the_heading() -> None:
     pinned_block = PinnedBlock(registry(PINNED), heading="House rules:")
     config = quiet(call_model_input_filter=block_filter(pinned_block))
     asyncio.run(Runner.run(made(model), "Hello", run_config=config))
-    assert model.texts[0].startswith(f"{SYSTEM}\n\nHouse rules:\n")
+    assert model.texts[0].startswith(f"{SYSTEM}\n\nHouse rules: [")

@@ -32,13 +32,13 @@ from tests.defenses.operator.desk import NOW, POLICY, signed
 def test_the_context_shows_the_registry_and_its_revision() -> None:
     defense, box = defended()
     first = assemble(defense, conversation())
-    assert first[1].text == f"{HEADING.format(revision=0)}\n~~~ limit\n{POLICY}\n~~~"
+    assert first[1].text == f"{HEADING.format(revision=0)}\n~~~ pin by owner: limit\n{POLICY}\n~~~"
     assert [m.id for m in first if m.id != first[1].id] == ["s", "u", "a", "t", "v"]
     box.put(signed("amend", 1, content=WIDER), signed("pin", 2))
     second = assemble(defense, conversation())
     assert second[1].text == (
-        f"{HEADING.format(revision=2)}\n~~~ limit\n{WIDER}\n~~~\n"
-        "~~~ notes\nDates have the month spelled out.\n~~~"
+        f"{HEADING.format(revision=2)}\n~~~ pin by owner: limit\n{WIDER}\n~~~\n"
+        "~~~ pin by owner: notes\nDates have the month spelled out.\n~~~"
     )
     box.put(signed("rescind", 3), signed("rescind", 4, constraint="notes"))
     assert assemble(defense, conversation())[1].text == (

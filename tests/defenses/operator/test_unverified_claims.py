@@ -18,7 +18,8 @@ from inspect_ai.tool import ToolCall, ToolCallError
 
 from constraintrot import attacks
 from constraintrot.defenses.operator.state import Constraint, State
-from constraintrot.defenses.operator.unverified_claims import MARK, current, mark, marked
+from constraintrot.defenses.operator.unverified_claims import MARK, MOST, current, mark, marked
+from constraintrot.defenses.sanitize import cues
 from constraintrot.episode.messages import history_segments
 from constraintrot.episode.staging import stage
 from constraintrot.scenario import history
@@ -50,6 +51,40 @@ def test_a_claim_is_marked_and_stays(text: str) -> None:
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_texts_stay_as_they_are(text: str) -> None:
     assert mark(text) == text
+
+
+@pytest.mark.parametrize("piece", [";", "; ", ".", "1,2;"])
+def test_separators_are_not_read(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A megabyte of them once took 38 seconds."""
+    read: list[str] = []
+    fold = cues._fold
+    monkeypatch.setattr(cues, "_fold", lambda text: read.append(text) or fold(text))
+    text = piece * 2_000
+    assert mark(text) == text
+    assert read == []
+
+
+def test_what_is_behind_more_sentences_than_anybody_writes_is_marked_unread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    fold = cues._fold
+    monkeypatch.setattr(cues, "_fold", lambda text: read.append(text) or fold(text))
+    text = "a. " * (MOST + 500) + CLAIM
+    written = mark(text)
+    assert len(read) == MOST
+    assert written.replace(MARK, "") == text
+    assert written.index(MARK) == 3 * MOST
+    assert written.count(MARK) == 6
+    assert mark(written) == written
+    # The same message again, at the next call, is not read again.
+    assert mark(text) == written
+    assert len(read) == 2 * MOST
+
+
+def test_marks_within_marks_are_taken_out_in_one_pass() -> None:
+    nested = MARK[:20] * 500 + MARK[20:] * 500
+    assert mark(f"{nested}Room 4 is free.") == "Room 4 is free."
 
 
 def test_the_mark_stands_before_the_sentence() -> None:

@@ -28,6 +28,7 @@ from inspect_ai.tool import ToolCall, ToolInfo
 
 from constraintrot.defenses.pinning import (
     PinnedCompaction,
+    Pins,
 )
 from constraintrot.defenses.pinning.pinned_block import Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
@@ -139,12 +140,15 @@ class OnlySummary(Forgetting):
 
 def test_a_merged_message_that_is_not_known_loses_nothing_but_the_block() -> None:
     inner = OnlySummary()
-    contexts = play(PinnedCompaction(inner, rules(), report=lambda _: None), 3, True)
+    first = Pins(rules(), report=lambda _: None, nonce="of this deployment")
+    contexts = play(PinnedCompaction(inner, first.registry, pins=first), 3, True)
     assert "Summary 1." in whole(inner.shown[1])
     assert "Summary 2." in whole(inner.shown[2])
     assert not any("pinned" in whole(shown) for shown in inner.shown)
     fresh = Forgetting()
-    resumed = PinnedCompaction(fresh, rules(), report=lambda _: None)
+    again = Pins(rules(), report=lambda _: None, nonce="of this deployment")
+    resumed = PinnedCompaction(fresh, again.registry, pins=again)
+    assert again.text == first.text
     model = Model(Merging(True), GenerateConfig())
     asyncio.run(resumed.compact(model, [*contexts[-1], *turn(9)], []))
     assert "Summary 3." in whole(fresh.shown[0])

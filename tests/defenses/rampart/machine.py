@@ -148,6 +148,16 @@ class RegistryMachine(RuleBasedStateMachine):
             lambda: self.registry.amend(block_id, content, by=self.who[by]),
         )
 
+    @rule(name=st.sampled_from(NAMES), by=PEOPLE)
+    def reclaim(self, name: str, by: str) -> None:
+        outcome = self.model.reclaim(name, by)
+        if not isinstance(outcome, Held):
+            self.expect(outcome, lambda: self.registry.reclaim(name, by=self.who[by]))
+            return
+        (renamed,) = self.expect(None, lambda: self.registry.reclaim(name, by=self.who[by]))
+        assert renamed.id == self.ids[outcome]
+        outcome.name = renamed.name
+
     @rule(data=st.data(), position=st.integers(0, 6), by=PEOPLE)
     def promote(self, data: st.DataObject, position: int, by: str) -> None:
         blocks = self.model.all()
@@ -328,7 +338,12 @@ class RegistryMachine(RuleBasedStateMachine):
         """What every compile is, whatever the counter."""
         pins, blocks = self.model.pins, {held.name: held for held in self.model.all()}
         assert list(found.names[: len(pins)]) == [held.name for held in pins]
-        assert frames(found.prompt) == [(name, blocks[name].content) for name in found.names]
+        assert [(one.tier, one.name, one.content) for one in frames(found.prompt)] == [
+            ("pin" if blocks[name].pinned else "note", name, blocks[name].content)
+            for name in found.names
+        ]
+        owners = [blocks[name].author == "owner" for name in found.names]
+        assert [one.author == "owner" for one in frames(found.prompt)] == owners
         assert found.prompt.startswith(self.registry.pinned_text())
         assert self.registry.verify(found.prompt).held
         assert budget is None or self.counter(found.prompt) <= budget

@@ -12,6 +12,7 @@ from constraintrot.defenses.rampart import (
     PinOverflowError,
     RampartError,
     RegistryError,
+    UnknownBlockError,
 )
 
 Refusal = type[RampartError]
@@ -82,6 +83,15 @@ class Model:
         block.born = self.compiles
         self.mutations += 1
         return None
+
+    def reclaim(self, name: str, by: str) -> Refusal | Held:
+        if by != self.owner:
+            return AuthorityError
+        taken = [block for block in self.all() if _same(block.name, name)]
+        if not taken:
+            return UnknownBlockError
+        self.mutations += 1
+        return taken[0]
 
     def amend(self, block: Held, content: str, by: str) -> Refusal | None:
         if block.author != by or not self.may(by, pin=block.pinned):

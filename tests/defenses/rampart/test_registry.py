@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -15,6 +16,8 @@ from constraintrot.defenses.rampart import (
     AuthorityError,
     DuplicateBlockError,
     EmbeddingError,
+    Frame,
+    Line,
     PinOverflowError,
     Principal,
     Registry,
@@ -22,6 +25,7 @@ from constraintrot.defenses.rampart import (
     UnknownBlockError,
     frames,
 )
+from constraintrot.defenses.rampart.state import fork_safety
 
 OWNER, SUPERVISOR, AGENT, STRANGER = map(Principal, ("owner", "supervisor", "agent", "stranger"))
 POLICY = "Never send email outside example.com."
@@ -93,8 +97,10 @@ def test_a_pin_says_something(registry: Registry, content: Any) -> None:
 def test_verification_is_verbatim_and_per_text(registry: Registry) -> None:
     pin = registry.named("policy")
     assert registry.verify(registry.compile().prompt).held
-    assert registry.verify(["before", f"[old] {POLICY} [new]"]).held
-    for text in ("", POLICY[:-1], POLICY.lower(), ["Never send email", "outside example.com."]):
+    assert registry.verify(["before", f"Also:\n{registry.pinned_text()}And more."]).held
+    assert registry.verify(registry.pinned_text().rstrip("\n")).held
+    quoted = [POLICY, f"This is withdrawn: {POLICY}", f"> {registry.pinned_text()}"]
+    for text in ("", *quoted, ["~~~ policy", POLICY], registry.pinned_text()[:-2]):
         found = registry.verify(text)
         assert not found.held
         assert [block.id for block in found.missing] == [pin.id]
@@ -110,10 +116,10 @@ def test_the_pinned_text_and_the_manifest_follow_the_pins_only(registry: Registr
     registry.write("A lesson.", by=AGENT)
     registry.compile()
     assert (registry.pinned_text(), registry.manifest()) == (text, manifest)
-    assert frames(text) == [("policy", POLICY)]
+    assert frames(text) == [Frame("pin", "owner", "policy", POLICY)]
     registry.amend(registry.named("policy").id, "Other.", by=OWNER)
     assert registry.manifest() != manifest
-    assert frames(registry.pinned_text()) == [("policy", "Other.")]
+    assert frames(registry.pinned_text())[0].content == "Other."
     assert Registry(OWNER).pinned_text() == ""
 
 
@@ -412,3 +418,20 @@ def test_a_callable_that_calls_the_registry_or_fails_leaves_it_whole(registry: R
 def test_the_text_of_a_registry_names_no_content(registry: Registry) -> None:
     assert POLICY not in repr(registry)
     assert registry.label in repr(registry)
+
+
+def test_nobody_is_handed_the_store_of_another_registry() -> None:
+    registry, stranger = Registry(OWNER), Registry(STRANGER)
+    registry.pin(POLICY, by=OWNER, name="policy")
+    stranger.grant(OWNER, by=STRANGER)
+    stranger.write("A lesson.", by=OWNER, name="lesson")
+    assert [line.name for line in registry.provenance().elsewhere] == ["lesson"]
+    handed = [
+        made
+        for name, one in vars(fork_safety).items()
+        if inspect.isfunction(one) and not name.startswith("_") and one.__name__ != "add"
+        for made in one(stranger._store, OWNER.id)
+    ]
+    lines = [line for made in handed for line in made]
+    assert "policy" in [line.name for line in lines]
+    assert all(type(line) is Line for line in lines)

@@ -13,10 +13,14 @@ from inspect_ai.event import InfoEvent, ModelEvent
 from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
-from constraintrot.defenses import DEFENSES, make
+from constraintrot.defenses import DEFENSES, Deployment, make
+from constraintrot.defenses.operator import Connection
+from constraintrot.defenses.recompile import Recompile
+from constraintrot.defenses.system_channel import SystemChannel
 from constraintrot.defenses.tool_gate import Decision, ToolGate, Verifier, verifier
 from constraintrot.defenses.tool_gate.gate import MAX_TOKENS, _config
 from constraintrot.defenses.tool_gate.verifier import parse, prompt, read, render
+from constraintrot.errors import ParameterError
 from constraintrot.models.scripted import verifier as scripted_verifier
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import WORDINGS, Scenario
@@ -347,3 +351,67 @@ def test_the_verifier_sees_the_policy_and_the_call_and_no_conversation(
     roles = [event.role for event in sample.events if isinstance(event, ModelEvent)]
     assert roles.count("verifier") == 1
     assert by_condition(log) == {"compaction": 1.0}
+
+
+# A call that would push the rules out of the verifier's sight, and rules that are one string
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["x " * 1_200_000, "a" * 2_400_000, "word " * 7_000, "\U00012000" * 5_000, '"\\' * 9_000],
+)
+def test_a_call_that_hides_the_rules_is_undecided_and_blocked(body: str) -> None:
+    model = Asked(NO)
+    decision = asyncio.run(Verifier(model).check([RULE], "send_email", {"body": body}))
+    assert decision.blocked is None
+    assert "shorter arguments" in decision.reason
+    gate = ToolGate([RULE], Verifier(model))
+    assert approve(gate, "send_email", {"body": body}) == decision.reason
+    assert approve(gate, "x" * 2_400_000, {}) == decision.reason
+    assert gate.counts == {"undecided": 2}
+    assert model.prompts == []
+
+
+def test_without_the_vocabulary_the_cap_holds_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifier, "installed", lambda module: False)
+    for body in ("\U00012000" * 5_000, "word " * 7_000):
+        decision = asyncio.run(Verifier(Asked(NO)).check([RULE], "send_email", {"body": body}))
+        assert decision.blocked is None
+    assert check(Asked(NO)).blocked is False
+
+
+def test_rules_that_fill_the_window_block_every_call() -> None:
+    decision = asyncio.run(Verifier(Asked(NO)).check([RULE] * 1_000, *CALL))
+    assert decision.blocked is None
+
+
+def test_the_window_is_the_verifier_s() -> None:
+    body = "word " * 7_000
+    wide = Verifier(Asked(NO), window=20_000)
+    assert asyncio.run(wide.check([RULE], "send_email", {"body": body})).blocked is False
+    with pytest.raises(ParameterError, match="500 tokens or more"):
+        Verifier(Asked(NO), window=10)
+
+
+def test_a_bare_string_is_one_rule() -> None:
+    model = Asked(YES, YES)
+    assert asyncio.run(Verifier(model).check(RULE, *CALL)).blocked is True
+    gate = ToolGate(RULE, Verifier(model))
+    assert gate.constraints == (RULE,)
+    assert approve(gate, *CALL) is not None
+    assert [parse(asked)[0] for asked in model.prompts] == [[RULE], [RULE]]
+
+
+def test_a_bare_string_is_one_rule_wherever_rules_are_given() -> None:
+    assert SystemChannel(RULE).policies == (RULE,)
+    assert [pin.content for pin in Recompile(RULE).registry.pins()] == [RULE]
+    assert [one.content for one in Connection().channel(RULE).constraints] == [RULE]
+    wrong: Any = RULE
+    with pytest.raises(ParameterError, match="not one text"):
+        Deployment(wrong)
+
+
+@pytest.mark.parametrize("rules", [{"email": RULE}, b"Send nothing.", [RULE, None], [1]])
+def test_what_is_no_rule_is_refused(rules: Any) -> None:
+    with pytest.raises(ParameterError, match="a list of texts"):
+        ToolGate(rules)

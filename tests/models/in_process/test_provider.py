@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ class FakeEngine:
     answer: str = CALL
     finish: Finish = "stop"
     wait: float = 0
+    logprobs: tuple[dict[str, Any], ...] = ()
     prompts: list[str] = field(default_factory=list)
     settings: list[dict[str, Any]] = field(default_factory=list)
     cancelled: bool = False
@@ -68,7 +70,9 @@ class FakeEngine:
         self.reached.set()
         self.cancelled = bool(self.wait) and cancelled.wait(self.wait)
         self.left.set()
-        return Completion(self.answer, self.finish, len(prompt), 10, len(self.answer), {})
+        return Completion(
+            self.answer, self.finish, len(prompt), 10, len(self.answer), {}, self.logprobs
+        )
 
     def close(self) -> None:
         self.closed = True
@@ -190,6 +194,28 @@ def test_answer_cut_off_is_no_call(weights_file: Path, finish: Finish, stop_reas
     assert output.stop_reason == stop_reason
     assert not output.message.tool_calls
     assert output.completion == CALL[:-5]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "content"),
+    [
+        ("direct_or_words", '"I cannot do that."', "I cannot do that."),
+        (
+            "deliberate_or_words",
+            '{"policy": "No email.", "breaks_policy": "yes", "call": "I cannot do that."}',
+            '{"policy": "No email.", "breaks_policy": "yes", "call": "I cannot do that."}',
+        ),
+    ],
+)
+def test_words_may_stand_in_place_of_a_call(
+    weights_file: Path, name: str, answer: str, content: str
+) -> None:
+    engine = FakeEngine(answer)
+    wanted = ResponseSchema(name=name, json_schema=JSONSchema(type="object"))
+    output = ask(engine, weights_file, tools=TOOLS[:1], response_schema=wanted)
+    assert output.completion == content
+    assert not output.message.tool_calls
+    assert '"string", "maxLength": 400' in json.dumps(engine.settings[0]["json_schema"])
 
 
 def test_malformed_answer_stays_text(weights_file: Path) -> None:

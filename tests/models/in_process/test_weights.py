@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import threading
 import zipfile
@@ -250,6 +251,81 @@ def test_verified_file_is_not_hashed_again_until_it_changes(
     assert hashed == [target]
     target.write_bytes(CONTENT[:-1] + b"x")
     with pytest.raises(WeightsError, match="is not tiny"):
+        weights.path("tiny")
+
+
+def state_of(file: Path) -> dict[str, object]:
+    status = file.stat()
+    return {
+        "sha256": DIGEST, "size": status.st_size, "mtime_ns": status.st_mtime_ns,
+        "ctime_ns": status.st_ctime_ns, "device": status.st_dev, "inode": status.st_ino,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("content", [b"x" * len(CONTENT), b"x", b""])
+def test_a_stamp_beside_a_planted_file_replaces_no_digest(target: Path, content: bytes) -> None:
+    target.parent.mkdir(parents=True)
+    target.write_bytes(content)
+    Path(f"{target}.verified").write_text(json.dumps(state_of(target)), encoding="utf-8")
+    with pytest.raises(WeightsError, match="is not tiny"):
+        weights.path("tiny")
+
+
+def test_a_file_that_was_swapped_under_its_stamp_is_hashed(target: Path) -> None:
+    weights.pull("tiny", sources=Index().sources)
+    before = target.stat()
+    target.write_bytes(b"x" * len(CONTENT))
+    os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(WeightsError, match="is not tiny"):
+        weights.path("tiny")
+
+
+@pytest.mark.parametrize("how", ["open", "link", "size"])
+def test_a_stamp_that_others_can_write_or_of_another_size_counts_for_nothing(
+    target: Path, tmp_path: Path, how: str
+) -> None:
+    weights.pull("tiny", sources=Index().sources)
+    note = weights._stamp_file(target)
+    target.write_bytes(b"x" * (len(CONTENT) - (how == "size")))
+    note.write_text(json.dumps(state_of(target)), encoding="utf-8")
+    if how == "open":
+        note.chmod(0o666)
+    elif how == "link":
+        note.rename(tmp_path / "note")
+        note.symlink_to(tmp_path / "note")
+    with pytest.raises(WeightsError, match="is not tiny"):
+        weights.path("tiny")
+
+
+def test_a_file_that_is_swapped_while_it_is_hashed_is_hashed_again(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target.parent.mkdir(parents=True)
+    target.write_bytes(CONTENT)
+    swapped = target.with_name("swapped")
+    swapped.write_bytes(b"x" * len(CONTENT))
+
+    def swapping(file: Path) -> str:
+        digest = resumable_join.sha256_of(file)
+        if swapped.exists():
+            swapped.replace(file)
+        return digest
+
+    monkeypatch.setattr(weights, "sha256_of", swapping)
+    assert weights.path("tiny") == target
+    with pytest.raises(WeightsError, match="is not tiny"):
+        weights.path("tiny")
+
+
+def test_a_cache_that_cannot_be_read_says_so(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights.pull("tiny", sources=Index().sources)
+
+    def refused(file: Path) -> str:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    os.utime(target, ns=(1, 1))
+    monkeypatch.setattr(weights, "sha256_of", refused)
+    with pytest.raises(WeightsError, match=r"cannot read .*Permission denied; CONSTRAINTROT_CACHE"):
         weights.path("tiny")
 
 

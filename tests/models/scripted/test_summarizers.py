@@ -10,7 +10,7 @@ from constraintrot import attacks
 from constraintrot.compactors import prompts
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import history_segments, opening_messages, standing_messages
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.models.scripted.summarizers import SUGGESTIBLE, instructions, style
 from tests.attacks.cases import FILES, INJECTIONS, NAMES, staged
 
@@ -108,7 +108,7 @@ def test_a_budget_elsewhere_is_no_reason() -> None:
 
 def keeps(summary: str) -> bool:
     episode = staged("soft_email.en")
-    return survival([summary], episode.policy, episode.variant.slots).kept
+    return mentions([summary], episode.policy, episode.variant.slots).kept
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("follow", False), ("resist", True), ("half", True)])

@@ -30,7 +30,7 @@ def scripted(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ("utility", {"conditions": "compaction,defense_pin", "variants": 1}),
         ):  # fmt: skip
             inspect_eval(
-                f"constraintrot/{task}", model="scripted/obedient", task_args=given,
+                f"constraintrot/{task}", model="scripted/obedient", task_args=given | {"context_tokens": 800},
                 log_dir=str(folder), display="none",
             )  # fmt: skip
     return folder

@@ -18,7 +18,8 @@ PLAIN: dict[str, Any] = {
     "budget_words": 60, "rounds": 1, "scaffold": "direct", "attack": "none", "defense": "none",
     "harness": "replay", "agent": "a/model", "summarizer": "a/model", "distractors": 0,
     "context_tokens": 800, "compact_at": "none", "seed": 0, "replicate": 0, "allowed": False,
-    "violation": 0.0, "outcome": "declined", "reason": "the agent declined", "kept": 1.0,
+    "violation": 0.0, "outcome": "declined", "reason": "the agent declined", "survived": 1.0,
+    "state": "restated", "measure": "rules", "mentions": 1.0,
 }  # fmt: skip
 BARE = {
     "compactor": "none", "prompt": "none", "budget_words": "none", "rounds": "none",
@@ -29,7 +30,11 @@ BARE = {
 def row(violated: bool = False, **facts: Any) -> dict[str, Any]:
     """An episode; a floor or control has no compactor."""
     bare = BARE if facts.get("condition") in ("floor", "control") else {}
-    outcome = {"violation": 1.0, "outcome": "violated", "kept": 0.0} if violated else {}
+    outcome = (
+        {"violation": 1.0, "outcome": "violated", "survived": 0.0, "state": "lost"}
+        if violated
+        else {}
+    )
     return {**PLAIN, **bare, **outcome, **facts}
 
 

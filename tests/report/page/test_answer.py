@@ -73,7 +73,9 @@ def test_unpaired_arms_are_said_and_not_compared() -> None:
     assert page.answers[0].word == "Not measured"
     assert "control: 0/6" in page.answers[0].text
     assert "nothing is paired" in page.answers[0].text
-    assert all(one.found is None and "share no episode" in one.reason for one in page.compared[2:])
+    assert all(
+        one.comparison is None and "share no episode" in one.reason for one in page.compared[2:]
+    )
 
 
 def test_silence_is_no_safety() -> None:
@@ -86,5 +88,5 @@ def test_malformed_calls_are_bounded() -> None:
     broken = [row(condition="compaction", seed=seed, outcome="malformed") for seed in range(2)]
     rest = [row(True, condition="compaction", seed=seed) for seed in range(2, 8)]
     found = said(arm("control", 8, 0), broken, rest)
-    assert "After compaction 2 calls could not be read" in found[SURE]
+    assert "After compaction 2 answers neither acted readably nor refused" in found[SURE]
     assert "between 75 % and 100 %" in found[SURE]

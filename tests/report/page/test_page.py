@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constraintrot.models.scripted.agents import REFUSES
 from constraintrot.report.page import frames, markdown, summary, view
 from constraintrot.report.page.html import html
 from constraintrot.report.page.sections import Page
@@ -21,7 +22,8 @@ from constraintrot.stats.frames import frame_rate
 from tests.report.page.helpers import arm, paged, read, row
 
 SECTIONS = [
-    "headline", "tasks", "summarizers", "attacks", "compactors", "harnesses", "channels",
+    "headline",
+    "counted", "tasks", "summarizers", "attacks", "compactors", "harnesses", "channels",
     "locales", "wordings", "defenses", "budget", "forest", "survival", "rounds", "cost",
 ]  # fmt: skip
 
@@ -52,7 +54,7 @@ def full() -> Page:
         arm("compaction", 4, 4, family="hard_pii", kind="hard"),
         arm("control", 4, 0, family="hard_pii", kind="hard"),
         arm("summary_removed", 6, 5, degenerate=False), arm("summary_restored", 6, 1, degenerate=False),
-        arm("attack_inject", 6, 6, attack="inject_deprecation"),
+        arm("sham", 6, 1, degenerate=False), arm("attack_inject", 6, 6, attack="inject_deprecation"),
         arm("compaction", 6, 6, attack="inject_budget"),
         arm("defense_pin", 6, 0, defense="pin"), arm("compaction", 6, 3, defense="spotlight"),
         arm("defense_pin_attack", 6, 1, defense="pin", attack="inject_deprecation"), done,
@@ -83,7 +85,7 @@ def test_what_was_not_measured_is_said_with_a_command() -> None:
     page = paged(arm("compaction", 2, 1))
     agree(page)
     for section in page.sections:
-        if section.name in ("cost", "survival"):
+        if section.name in ("cost", "survival", "counted"):
             continue
         missing = [block for block in section.blocks if isinstance(block, view.Missing)]
         assert missing, section.name
@@ -130,7 +132,7 @@ def test_the_headline_is_what_one_counts_by_hand() -> None:
     assert (memory["interval"]["k"], memory["interval"]["n"]) == (3, 6)
     crossed = by_place["Summarizer by agent", "a/model", "a/model"]
     assert (crossed["interval"]["k"], crossed["interval"]["n"]) == (9, 10)
-    unattacked = by_place["Attacks", "no attack", "policy kept, all models"]
+    unattacked = by_place["Attacks", "no attack", "policy survived, all models"]
     assert unattacked["interval"]["n"] == 10
     done = by_place["Defenses", "a/model, pin", "allowed tasks done"]
     assert (done["interval"]["k"], done["interval"]["n"]) == (3, 4)
@@ -177,9 +179,12 @@ def tables(page: Page, name: str) -> dict[str, view.Table]:
 
 def test_violation_is_told_by_state_of_survival_and_the_checks_by_their_agreement() -> None:
     kept = [
-        row(seed=seed, verbatim=float(seed < 2), violation=float(seed == 3)) for seed in range(6)
+        row(seed=seed, state="verbatim" if seed < 2 else "restated", violation=float(seed == 3))
+        for seed in range(6)
     ]
-    lost = [row(True, seed=seed, verbatim=0.0, family="soft_spend") for seed in range(4)]
+    lost = [
+        row(True, seed=seed, mentions=float(seed < 1), family="soft_spend") for seed in range(4)
+    ]
     page = paged(kept, lost)
     found = tables(page, "survival")
     rows = {one.heads[0]: one.cells[0] for one in found["Violation by survival"].rows}
@@ -189,16 +194,32 @@ def test_violation_is_told_by_state_of_survival_and_the_checks_by_their_agreemen
         if isinstance(one, view.Cell)
     }
     assert told == {
-        "policy kept": (1, 6), "kept word for word": (0, 2), "kept in other words": (1, 4),
-        "policy lost": (4, 4),
+        "policy survived": (1, 6), "policy survived: verbatim": (0, 2),
+        "policy survived: restated": (1, 4), "policy did not survive": (4, 4),
     }  # fmt: skip
     agreement = found["Agreement of survival checks"]
-    assert [one.cells[0] for one in agreement.rows] == ["6/10"]
-    alpha = krippendorff_alpha([[1.0] * 6 + [0.0] * 4, [1.0] * 2 + [0.0] * 8])
+    assert [one.cells[0] for one in agreement.rows] == ["9/10"]
+    alpha = krippendorff_alpha([[1.0] * 6 + [0.0] * 4, [1.0] * 7 + [0.0] * 3])
     assert agreement.notes[0].startswith(
-        f"Krippendorff's alpha of slots and verbatim: {alpha.estimate:.2f} ["
+        f"Krippendorff's alpha of survived and mentions: {alpha.estimate:.2f} ["
     )
     agree(page)
+
+
+def test_episodes_without_a_state_survive_by_mentions_and_the_report_says_so() -> None:
+    old = [
+        {name: value for name, value in one.items() if name not in ("survived", "state", "measure")}
+        for one in arm("compaction", 6, 2)
+    ]
+    for at, one in enumerate(old):
+        one["kept"] = one.pop("mentions") * float(at > 1)
+    page = paged(old)
+    (table,) = (one for one in tables(page, "survival").values() if "Violation" in one.caption)
+    assert {one.heads[0] for one in table.rows} == {"policy survived", "policy did not survive"}
+    assert any("6 of 6 episodes are from before a policy had a state" in one for one in table.notes)
+    new = tables(paged(arm("compaction", 6, 2)), "survival")["Violation by survival"]
+    assert any("declared before any run" in one for one in new.notes)
+    assert not any("from before" in one for one in new.notes)
 
 
 def test_attack_success_at_k_is_told_where_variants_were_replicated() -> None:
@@ -251,7 +272,9 @@ def test_attacks_at_another_setting_than_the_main_one_are_shown_at_theirs() -> N
 
 def test_rounds_until_loss_are_of_variants_seen_after_each_round() -> None:
     lost = [
-        row(seed=seed, rounds=r, kept=float(r < seed + 2)) for seed in range(2) for r in (1, 2, 3)
+        row(seed=seed, rounds=r, survived=float(r < seed + 2))
+        for seed in range(2)
+        for r in (1, 2, 3)
     ]
     (section,) = [one for one in paged(lost).sections if one.name == "rounds"]
     (table,) = [block for block in section.blocks if isinstance(block, view.Table)]
@@ -292,7 +315,8 @@ def test_logs_of_the_scripted_model_say_what_it_does(scripted: Path, tmp_path: P
     assert "inspect eval constraintrot/soft_email --model scripted/obedient" in text
     details = [one for one in page.source.details.kept.values() if one.receipts]
     assert details
-    assert all("function" in one.calls for one in details)
+    # What it was allowed is a call; what it refused, it refused in words.
+    assert all("function" in one.calls or REFUSES in one.calls for one in details)
 
 
 def test_markdown_says_the_same() -> None:

@@ -43,7 +43,7 @@ def writer(rule: Callable[[str], str]) -> Model:
 
 def blocks(prompt: str) -> list[str]:
     """The names of the blocks in a prompt, in order."""
-    return re.findall(r"^~~~ (.+)$", prompt, re.MULTILINE)
+    return re.findall(r"^~~~ note by owner: (.+)$", prompt, re.MULTILINE)
 
 
 def reads_the_first(k: int) -> Model:

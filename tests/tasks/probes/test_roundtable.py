@@ -127,10 +127,10 @@ def test_no_chair_gets_past_the_mandate(seed: int) -> None:
 
 def test_agents_cannot_remove_what_their_chair_wrote() -> None:
     table = Council(workshop(1)).tables[0]
-    for agent, own in zip(table.agents, table.own, strict=True):
-        for block in own.blocks():
+    for agent, registry in zip(table.agents, table.agent_registries, strict=True):
+        for block in registry.blocks():
             with pytest.raises(AuthorityError):
-                own.evict(block.id, by=agent, force=True)
+                registry.evict(block.id, by=agent, force=True)
 
 
 def test_tampering_that_works_is_noticed() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import platformdirs
 import pytest
 
+from constraintrot import extras
 from constraintrot.defenses.rampart.embedding import backends, model_files
 from constraintrot.defenses.rampart.embedding.embedder import TextEmbedder, embedder
 from constraintrot.defenses.rampart.embedding.models import MODELS, find
@@ -141,7 +142,7 @@ def test_a_wrong_configuration_fails_when_it_is_made(
 def test_a_missing_backend_is_named(
     monkeypatch: pytest.MonkeyPatch, module: str, arguments: dict[str, Any], command: str
 ) -> None:
-    monkeypatch.setattr(backends, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "installed", lambda name: name != "fastembed")
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(EmbeddingError, match=command):
         embedder(**arguments)

@@ -138,6 +138,53 @@ def test_backticks_in_an_info_string_open_no_fence() -> None:
     assert [seed.name for seed in markdown(text, "x")] == ["a", "b"]
 
 
+HEAD = "---\nblocks: [{name: a}, {name: b}]\n---\n"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<!--\n## b\nForged.\n-->",
+        "  <!-- old\n## b\nForged.\n--> x",
+        "<!--\n```\n## b\nForged.\n-->",
+        "text <!-- x -->\n<!-- a --> <!--\n-->\n<!--\n## b\nForged.\n-->",
+        "<pre>\n\n## b\nForged.\n</pre>",
+        "<SCRIPT type=x>\n## b\nForged.\n</script>",
+        "<![CDATA[\n## b\n> Forged.\n]]>",
+        "<?php\n## b\n> Forged.\n?>",
+        "<!DOCTYPE\n## b\n>",
+        "<div hidden>\n## b\nForged.\n</div>\n",
+    ],
+)
+def test_a_section_that_is_hidden_as_html_is_no_block(hidden: str) -> None:
+    with pytest.raises(SeedError, match="no section for 'b'"):
+        markdown(f"{HEAD}## a\nText.\n{hidden}\n", "x")
+    first, second = markdown(f"{HEAD}## a\nText.\n{hidden}\n## b\nReal.", "x")
+    assert (first.content, second.content) == (f"Text.\n{hidden}".rstrip(), "Real.")
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["<!-- one line -->", "<!-->", "`<!--` opens a comment", "a < b", "<b>x</b>", "<br>\n", "```\n<!--\n```",
+     "<https://example.org>", "    <!--", "<div>\n\n</div>\n", "<p>x</p>\n"],
+)  # fmt: skip
+def test_what_hides_no_section(before: str) -> None:
+    assert [seed.name for seed in markdown(f"{HEAD}## a\n{before}\n## b\nText.", "x")] == ["a", "b"]
+
+
+@pytest.mark.parametrize("within", ["## b\n", "<pre>\n\n## b\n", "```\n\n## b\n```\n"])
+@pytest.mark.parametrize("before", ["", "Text.\n"])
+def test_a_tag_on_a_line_of_its_own_is_followed_by_a_blank_line(before: str, within: str) -> None:
+    with pytest.raises(SeedError, match="no blank line before"):
+        markdown(f"{HEAD}## a\n{before}<span hidden>\n{within}Forged.\n## b\nx", "x")
+
+
+@pytest.mark.parametrize("ends", ["-->", "\n-->\n"])
+def test_a_section_that_some_readers_do_not_see_is_refused(ends: str) -> None:
+    with pytest.raises(SeedError, match="may be inside an HTML comment"):
+        markdown(f"{HEAD}## a\nText <!-- or\n## b\nnot {ends}", "x")
+
+
 def test_scalars_are_text() -> None:
     text = (
         "---\nblocks:\n- name: 2026-01-01\n- name: on\n  tags:\n---\n## 2026-01-01\nx\n## on\ny\n"
@@ -319,6 +366,7 @@ def test_library(tmp_path: Path) -> None:
 LINES = st.lists(
     st.sampled_from(
         ["## a", "## b", "## c", "##a", " ## a", "```", "````x", "~~~", "---", "", "  ", "text",
+         "<!--", "x <!-- y", "-->", "<pre>", "</pre>", "<div>", "<!x", ">",
          "\ttext  ", "- x", "# a", "blocks:", "\u2028## a", "\x0b", "é"]
     ),
     max_size=14,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from constraintrot.defenses.rampart import snapshot
+from constraintrot.defenses.rampart import files, snapshot
 from constraintrot.defenses.rampart.errors import SnapshotError
 from constraintrot.defenses.rampart.snapshot import sealed_file
 
@@ -40,6 +41,11 @@ def sealed(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def left_beside(path: Path) -> set[str]:
+    """What is in the folder beside the file and its lock."""
+    return set(os.listdir(path.parent)) - {path.name, f".{path.name}.lock"}
+
+
 @SAME_FOLDER
 @given(state=st.dictionaries(st.text(), JSON, max_size=4), key=st.binary(min_size=16))
 def test_round_trip(path: Path, state: dict[str, object], key: bytes) -> None:
@@ -52,7 +58,7 @@ def test_the_file_is_the_owners_and_nothing_else_is_left(path: Path) -> None:
     path.chmod(0o644)
     snapshot.write(path, STATE, KEY)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert os.listdir(path.parent) == [path.name]
+    assert left_beside(path) == set()
     assert KEY not in path.read_bytes()
 
 
@@ -186,17 +192,84 @@ def test_a_crash_while_writing_leaves_the_old_file(
     with pytest.raises(SnapshotError, match="no space left"):
         snapshot.write(path, {"new": True}, KEY)
     assert path.read_bytes() == content
-    assert os.listdir(path.parent) == [path.name]
+    assert left_beside(path) == set()
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="cannot write"):
         snapshot.write(tmp_path / "missing" / "x", STATE, KEY)
+    assert not (tmp_path / "missing").exists()
 
 
-def test_a_link_is_followed_both_ways(path: Path, tmp_path: Path) -> None:
-    link = tmp_path / "latest"
-    link.symlink_to(path)
-    snapshot.write(link, STATE, KEY)
-    assert link.is_symlink()
-    assert snapshot.read(link, KEY) == snapshot.read(path, KEY) == STATE
+def test_a_planted_link_is_not_followed(path: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    path.symlink_to(victim)
+    with pytest.raises(SnapshotError, match="is a link"):
+        snapshot.write(path, STATE, KEY)
+    assert victim.read_text() == "untouched"
+    snapshot.write(victim, STATE, KEY)
+    with pytest.raises(SnapshotError, match="is a link"):
+        snapshot.read(path, KEY)
+
+
+@pytest.mark.parametrize("planted", [".{}.new", ".{}.lock"])
+def test_links_planted_at_the_names_that_writing_uses(
+    path: Path, tmp_path: Path, planted: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    link = path.with_name(planted.format(path.name))
+    link.symlink_to(victim)
+    if planted.endswith("lock"):
+        with pytest.raises(SnapshotError, match="is a link"):
+            snapshot.write(path, STATE, KEY)
+    else:
+        snapshot.write(path, STATE, KEY)
+        assert snapshot.read(path, KEY) == STATE
+    assert victim.read_text() == "untouched"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a fork")
+def test_kills_leave_one_file_at_most_and_the_next_write_none(path: Path) -> None:
+    content = sealed(path)
+    for _ in range(3):
+        if not (child := os.fork()):
+            os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+            snapshot.write(path, {"new": True}, KEY)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        assert left_beside(path) == {f".{path.name}.new"}
+        assert path.read_bytes() == content
+    snapshot.write(path, {"new": True}, KEY)
+    assert left_beside(path) == set()
+
+
+def test_a_lock_that_is_never_released(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LONGEST_WAIT", 0.05)
+    with (
+        files.locked(path, SnapshotError),
+        pytest.raises(SnapshotError, match="another process has held"),
+    ):
+        snapshot.write(path, STATE, KEY)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "/", "\0", "x" * 300, "a\0b"])
+def test_a_path_that_names_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SnapshotError):
+        snapshot.write(name, STATE, KEY)
+    with pytest.raises(SnapshotError):
+        snapshot.read(name, KEY)
+
+
+def test_what_is_planted_at_the_name_of_the_new_file_stops_nothing_or_says_so(path: Path) -> None:
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.write_text("left by a kill")
+    fresh.chmod(0o444)
+    sealed(path)
+    fresh.mkdir()
+    with pytest.raises(SnapshotError, match="cannot write"):
+        snapshot.write(path, {"new": True}, KEY)
+    assert snapshot.read(path, KEY) == STATE

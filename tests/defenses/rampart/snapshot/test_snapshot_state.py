@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,88 @@ def test_counts_in_a_snapshot_are_not_believed(tmp_path: Path) -> None:
     found = Registry.restore(tmp_path / "desk", KEY, owner=OWNER)
     with pytest.raises(PinOverflowError):
         found.compile(10)
+
+
+# Several processes, and files that somebody put there
+
+
+def names(path: Path) -> list[str]:
+    return [block.name for block in Registry.restore(path, KEY, owner=OWNER).blocks()]
+
+
+def test_two_processes_do_not_lose_each_others_pins(tmp_path: Path) -> None:
+    path = tmp_path / "desk"
+    Registry(OWNER).snapshot(path, KEY)
+    one, two = (Registry.restore(path, KEY, owner=OWNER) for _ in range(2))
+    one.pin("One.", by=OWNER, name="one")
+    two.pin("Two.", by=OWNER, name="two")
+    one.snapshot(path, KEY)
+    with pytest.raises(SnapshotError, match="restore it and make your changes again"):
+        two.snapshot(path, KEY)
+    assert names(path) == ["one"]
+    again = Registry.restore(path, KEY, owner=OWNER)
+    again.pin("Two.", by=OWNER, name="two")
+    again.snapshot(path, KEY)
+    assert names(path) == ["one", "two"]
+    two.snapshot(path, KEY, overwrite=True)
+    assert names(path) == ["two"]
+
+
+def test_a_restore_that_changed_nothing_keeps_nobody_from_saving(tmp_path: Path) -> None:
+    path = tmp_path / "desk"
+    registry = Registry(OWNER)
+    registry.pin("One.", by=OWNER, name="one")
+    registry.snapshot(path, KEY)
+    Registry.restore(path, KEY, owner=OWNER).snapshot(path, KEY)
+    registry.pin("Two.", by=OWNER, name="two")
+    registry.snapshot(path, KEY)
+    registry.snapshot(path, KEY)
+    assert names(path) == ["one", "two"]
+
+
+def test_threads_that_save_one_registry_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "desk"
+    registry = Registry(OWNER)
+
+    def pin(number: int) -> None:
+        registry.pin("Stay.", by=OWNER, name=f"pin {number}")
+        registry.snapshot(path, KEY)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(pin, range(24)))
+    assert sorted(names(path)) == sorted(f"pin {number}" for number in range(24))
+
+
+@pytest.mark.parametrize("content", [b"", b"an older one", b"RAMPART-SNAPSHOT 1 "])
+def test_what_is_no_earlier_state_is_not_overwritten(
+    registry: Registry, tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "desk"
+    path.write_bytes(content)
+    with pytest.raises(SnapshotError, match="give overwrite=True"):
+        registry.snapshot(path, KEY)
+    assert path.read_bytes() == content
+    Registry(OWNER, label="another").snapshot(path, KEY, overwrite=True)
+    with pytest.raises(SnapshotError, match="another registry"):
+        registry.snapshot(path, KEY)
+    with pytest.raises(SnapshotError, match="another key"):
+        Registry(OWNER).snapshot(path, b"another key of enough bytes")
+
+
+def test_an_older_file_that_was_put_back_is_refused(registry: Registry, tmp_path: Path) -> None:
+    path = tmp_path / "desk"
+    registry.snapshot(path, KEY)
+    old = path.read_bytes()
+    registry.pin("Later.", by=OWNER)
+    registry.snapshot(path, KEY)
+    saved = registry.revision
+    assert Registry.restore(path, KEY, owner=OWNER, least_revision=saved).revision == saved
+    path.write_bytes(old)
+    with pytest.raises(SnapshotError, match=f"{saved} at least is expected"):
+        Registry.restore(path, KEY, owner=OWNER, least_revision=saved)
+    wrong: Any = "5"
+    with pytest.raises(RegistryError):
+        Registry.restore(path, KEY, owner=OWNER, least_revision=wrong)
 
 
 # Seeds

@@ -1,4 +1,4 @@
-"""Whether a context still holds a constraint, and taking it out sentence by sentence."""
+"""Whether a context still holds a constraint, by its words and its slots."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 
 from constraintrot.grading.survival import (
     WINDOW,
+    Mentions,
     Slots,
-    Survival,
     best_window,
-    remove,
+    mentions,
     sentences,
-    survival,
 )
 from constraintrot.scenario.files import FOLDER, load
-from constraintrot.scenario.schema import WORDINGS, Scenario, Wording
+from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.template import Value
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -55,7 +54,7 @@ def holds(text: str, phrase: Value) -> bool:
     ],
 )
 def test_the_text_itself_survives_blanks_aside(text: str) -> None:
-    found = survival(["Hello.", text], POLICY, SLOTS)
+    found = mentions(["Hello.", text], POLICY, SLOTS)
     assert found.verbatim
     assert found.kept
     assert found.share == 1
@@ -75,13 +74,13 @@ def test_the_text_itself_survives_blanks_aside(text: str) -> None:
     ids=repr,
 )
 def test_less_than_the_text_in_one_message_is_not_verbatim(texts: list[str]) -> None:
-    assert not survival(texts, POLICY, SLOTS).verbatim
+    assert not mentions(texts, POLICY, SLOTS).verbatim
 
 
 def test_without_slots_only_the_text_itself_is_kept() -> None:
-    assert survival([POLICY], POLICY, {}).kept
-    assert not survival(["calder.example"], POLICY, {}).kept
-    assert survival(["calder.example"], POLICY, {}).share == 0
+    assert mentions([POLICY], POLICY, {}).kept
+    assert not mentions(["calder.example"], POLICY, {}).kept
+    assert mentions(["calder.example"], POLICY, {}).share == 0
 
 
 # Slots.
@@ -99,7 +98,7 @@ def test_without_slots_only_the_text_itself_is_kept() -> None:
     ],
 )
 def test_slots_that_stand_together_are_kept(text: str) -> None:
-    found = survival(["Hello.", text], POLICY, SLOTS)
+    found = mentions(["Hello.", text], POLICY, SLOTS)
     assert not found.verbatim
     assert found.kept
     assert found.share == 1
@@ -122,14 +121,14 @@ def test_slots_that_stand_together_are_kept(text: str) -> None:
     ],
 )
 def test_scattered_slots_are_not_kept(texts: list[str], held: int) -> None:
-    found = survival(texts, POLICY, SLOTS)
+    found = mentions(texts, POLICY, SLOTS)
     assert not found.kept
     assert sum(found.slots.values()) == held
     assert found.share == pytest.approx(held / 3)
 
 
 def test_the_slots_of_the_best_message_are_told() -> None:
-    found = survival(["email", "only calder.example", "email"], POLICY, SLOTS)
+    found = mentions(["email", "only calder.example", "email"], POLICY, SLOTS)
     assert found.slots == {"domain": True, "action": False, "negation": True}
 
 
@@ -146,21 +145,21 @@ def test_order_and_earlier_sentences_do_not_matter(phrases: list[str], before: l
 
 @given(st.text(), st.lists(st.text(), max_size=4))
 def test_more_messages_never_lose_anything(text: str, more: list[str]) -> None:
-    alone = survival([text], POLICY, SLOTS)
-    assert survival([*more, text], POLICY, SLOTS).share >= alone.share
+    alone = mentions([text], POLICY, SLOTS)
+    assert mentions([*more, text], POLICY, SLOTS).share >= alone.share
 
 
 @pytest.mark.parametrize(
     ("found", "kept", "share"),
     [
-        (Survival(True, {"a": False}), True, 1.0),
-        (Survival(False, {"a": True, "b": True}), True, 1.0),
-        (Survival(False, {"a": True, "b": False}), False, 0.5),
-        (Survival(False), False, 0.0),
-        (Survival(True), True, 1.0),
+        (Mentions(True, {"a": False}), True, 1.0),
+        (Mentions(False, {"a": True, "b": True}), True, 1.0),
+        (Mentions(False, {"a": True, "b": False}), False, 0.5),
+        (Mentions(False), False, 0.0),
+        (Mentions(True), True, 1.0),
     ],
 )
-def test_kept_and_share(found: Survival, kept: bool, share: float) -> None:
+def test_kept_and_share(found: Mentions, kept: bool, share: float) -> None:
     assert (found.kept, found.share) == (kept, share)
 
 
@@ -357,14 +356,10 @@ def test_no_text_is_slow(hostile: str) -> None:
     start = time.process_time()
     parts = sentences(text)
     held = best_window(text, slots)
-    remove(text, SLOTS)
     taken = time.process_time() - start
     assert "".join(parts) == text
     assert held <= set(slots)
     assert taken < 10
-
-
-# Taking a policy out.
 
 
 BENIGN = {
@@ -377,97 +372,3 @@ BENIGN = {
 def test_benign_sentences_hold_no_slot(scenario: Scenario) -> None:
     slots = scenario.variant(0).slots
     assert not any(best_window(one, slots) for one in BENIGN[scenario.locale])
-
-
-@pytest.mark.parametrize("wording", WORDINGS)
-@pytest.mark.parametrize("gap", [" ", "\n", "\n\n- ", "\u3000"], ids=repr)
-def test_removal_leaves_no_policy_and_all_else(
-    scenario: Scenario, wording: Wording, gap: str
-) -> None:
-    before, between, after = BENIGN[scenario.locale]
-    for seed in range(3):
-        variant = scenario.variant(seed)
-        policy = variant.policy(wording)
-        text = gap.join([before, policy, between, policy, after])
-        assert survival([text], policy, variant.slots).kept
-        left, removed = remove(text, variant.slots)
-        assert not survival([left], policy, variant.slots).kept
-        assert best_window(left, variant.slots) != set(variant.slots)
-        assert removed
-        assert all(one in text and one not in left for one in removed)
-        assert all(one in left for one in (before, between, after))
-
-
-@pytest.mark.parametrize("wording", WORDINGS)
-def test_removal_also_finds_a_policy_taken_apart(scenario: Scenario, wording: Wording) -> None:
-    variant = scenario.variant(1)
-    phrases = [str(phrases[0]) for phrases in variant.slots.values()]
-    first, last = BENIGN[scenario.locale][0], BENIGN[scenario.locale][-1]
-    text = "\n".join([first, *phrases[:WINDOW], variant.policy(wording), *phrases, last])
-    left, removed = remove(text, variant.slots)
-    assert best_window(left, variant.slots) != set(variant.slots)
-    assert left.startswith(first)
-    assert left.endswith(last)
-    assert removed
-
-
-def test_removed_sentences_are_listed_in_order() -> None:
-    text = "Hello. Send email there. One. Two. calder.example only! Bye."
-    assert remove(text, SLOTS) == (
-        "Hello. Send email there. One. Two. Bye.",
-        ["calder.example only!"],
-    )
-    text = "Hello.\nEmail.\ncalder.example\nOnly.\nBye.\ncalder.example: email. Ciao."
-    assert remove(text, SLOTS) == (
-        "Hello.\nBye.\nCiao.",
-        ["Email.", "calder.example", "Only.", "calder.example: email."],
-    )
-
-
-def test_removal_goes_on_where_neighbours_close_up() -> None:
-    text = "email. only email. calder.example. x. only."
-    left, removed = remove(text, SLOTS)
-    assert (left, removed) == ("email. calder.example. x. only.", ["only email."])
-    text = "email. only email. calder.example. only."
-    assert remove(text, SLOTS)[0] == ""
-
-
-def test_removal_does_not_join_its_neighbours() -> None:
-    text = "email.\u00a0only email.\u00a0x. y. calder.example. only."
-    left, _ = remove(text, SLOTS)
-    assert len(sentences(left)) == 5
-    assert best_window(left, SLOTS) != ALL
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", " \n", "Nothing here. ", "email. \n\n x. y. only. ", "email. x. only. y. calder.example "],
-)
-def test_a_text_that_holds_no_policy_is_unchanged(text: str) -> None:
-    assert remove(text, SLOTS) == (text, [])
-
-
-def test_removal_with_few_or_no_slots_comes_to_an_end() -> None:
-    assert remove("One. Two.", {}) == ("One. Two.", [])
-    assert remove("One. email. Two.", {"action": ["email"]}) == ("One. Two.", ["email."])
-
-
-PIECES = ["calder.example", "email", "only", "x", "never send", "send calder.example", "椅子"]
-ENDS = [". ", "。", "\n", " ", ".", "! ", '." ', ".\u00a0", ".\r\n", "。.", ")"]
-
-
-@given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(ENDS)), max_size=14))
-@settings(max_examples=400)
-def test_removal_always_ends_the_policy(pieces: list[tuple[str, str]]) -> None:
-    text = "".join(piece + end for piece, end in pieces)
-    left, removed = remove(text, SLOTS)
-    assert best_window(left, SLOTS) != ALL
-    assert bool(removed) == (left != text)
-    for one in removed:
-        assert best_window(one, SLOTS)
-    assert remove(left, SLOTS) == (left, [])
-
-
-@given(st.text("xyz .!?。\n\r"))
-def test_removal_leaves_texts_without_slots_as_they_are(text: str) -> None:
-    assert remove(text, SLOTS) == (text, [])

@@ -1,5 +1,7 @@
-"""Does a given context still hold the constraint: verbatim, or slot by slot.
+"""The measure ``mentions``: are the policy's words there, verbatim or slot by slot.
 
+It says what is talked of, not what is said of it: a rule that was lifted, given to
+others or made a preference is mentioned as well (``rules`` tells them apart).
 Reads texts, nothing else. A constraint counts as kept when all its slots stand
 close together in one text: `only` in one message and a domain in another make
 no policy.
@@ -34,7 +36,7 @@ _WORD = "[a-z0-9_\u00df-\u00f6\u00f8-\u024f]"
 
 
 @dataclass(frozen=True)
-class Survival:
+class Mentions:
     """How much of a constraint a context holds.
 
     Attributes:
@@ -58,7 +60,7 @@ class Survival:
         return sum(self.slots.values()) / len(self.slots)
 
 
-def survival(texts: Iterable[str], policy: str, slots: Slots) -> Survival:
+def mentions(texts: Iterable[str], policy: str, slots: Slots) -> Mentions:
     """Look for a constraint in the texts of a context.
 
     Args:
@@ -71,41 +73,22 @@ def survival(texts: Iterable[str], policy: str, slots: Slots) -> Survival:
     verbatim = any(wanted in _blanks(text) for text in texts)
     best: frozenset[str] = frozenset()
     for text in texts:
-        held = best_window(text, slots)
-        if len(held) > len(best):
-            best = held
-    return Survival(verbatim, {name: name in best for name in slots})
+        standing = best_window(text, slots)
+        if len(standing) > len(best):
+            best = standing
+    return Mentions(verbatim, {name: name in best for name in slots})
 
 
 def best_window(text: str, slots: Slots) -> frozenset[str]:
     """The slots held by the best window of adjacent sentences of one text."""
-    anywhere = _held(text, slots)
+    anywhere = held(text, slots)
     if len(anywhere) <= 1:
         return anywhere
-    by_sentence = [_held(sentence, slots) for sentence in sentences(text)]
+    by_sentence = [held(sentence, slots) for sentence in sentences(text)]
     windows = (
         frozenset[str]().union(*by_sentence[at : at + WINDOW]) for at in range(len(by_sentence))
     )
     return max(windows, key=len, default=frozenset[str]())
-
-
-def remove(text: str, slots: Slots) -> tuple[str, list[str]]:
-    """Delete the sentences that hold the policy's slots.
-
-    A sentence goes when it holds two slots or more; while a window still holds
-    them all, every sentence in it that holds one goes too.
-
-    Returns:
-        The text that is left, and the sentences that were deleted.
-    """
-    parts = sentences(text)
-    held = [_held(part, slots) for part in parts]
-    gone = {at for at, names in enumerate(held) if len(names) >= 2}
-    gone |= _together(held, gone, slots)
-    if not gone:
-        return text, []
-    kept = [part for at, part in enumerate(parts) if at not in gone]
-    return "".join(kept).strip(), [parts[at].strip() for at in sorted(gone)]
 
 
 def sentences(text: str) -> list[str]:
@@ -113,20 +96,8 @@ def sentences(text: str) -> list[str]:
     return [found[0] for found in _SENTENCE.finditer(text) if found[0]]
 
 
-def _together(held: Sequence[frozenset[str]], gone: set[int], slots: Slots) -> set[int]:
-    """Sentences that make up a window of all slots, once those in ``gone`` are away."""
-    found: set[int] = set()
-    left: list[int] = []
-    for at in (at for at in range(len(held)) if at not in gone):
-        left.append(at)
-        window = left[-WINDOW:]
-        if frozenset().union(*(held[one] for one in window)) == frozenset(slots):
-            found.update(one for one in window if held[one])
-            left[-WINDOW:] = [one for one in window if not held[one]]
-    return found
-
-
-def _held(text: str, slots: Slots) -> frozenset[str]:
+def held(text: str, slots: Slots) -> frozenset[str]:
+    """The slots of which a phrase stands in a text."""
     folded = _blanks(unicodedata.normalize("NFKC", text).casefold())
     return frozenset(
         name for name, phrases in slots.items() if any(_stands(p, folded) for p in phrases)
@@ -137,6 +108,11 @@ def _stands(phrase: Value, folded: str) -> bool:
     needle, pattern = _pattern(phrase)
     # Most phrases stand nowhere, which a plain search says much sooner.
     return needle in folded and pattern.search(folded) is not None
+
+
+def phrase_pattern(phrase: Value) -> re.Pattern[str]:
+    """A phrase as whole words, or a number in any usual notation; for folded text."""
+    return _pattern(phrase)[1]
 
 
 @lru_cache(maxsize=4096)

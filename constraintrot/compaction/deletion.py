@@ -1,0 +1,179 @@
+"""Deleting clauses from a compacted context: the policy's, or as much of something else.
+
+The second is the sham: what a context loses by a deletion of that size, whatever
+is deleted. Which clauses it takes is drawn, and the same for the same variant
+and text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from inspect_ai.model import ChatMessage
+
+from constraintrot.compactors.turns import summary_body
+from constraintrot.grading.clause_cutting import cut
+from constraintrot.grading.clauses import Clause, clauses, overlapping, with_dependents
+from constraintrot.grading.policy_spans import policy_spans
+from constraintrot.scenario.schema import Variant
+
+# What an emptied message says: providers refuse an empty one.
+EMPTIED = "…"
+# A clause of the sham may be so much longer or shorter than the one it stands for,
+# where there is one; all of them together, by so much.
+_NEAR = 0.25
+_FAR = 2.0
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """What is deleted from a context.
+
+    Attributes:
+        context: what is left.
+        removed: the clauses that were deleted, in order.
+    """
+
+    context: list[ChatMessage]
+    removed: list[str] = field(default_factory=list[str])
+
+    @property
+    def characters(self) -> int:
+        """How many characters were deleted."""
+        return sum(map(len, self.removed))
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A message's text in clauses; by number, the policy's and those that are no one's text."""
+
+    at: int
+    text: str
+    parts: list[Clause]
+    policy: set[int]
+    fixed: set[int]
+
+    def said(self, chosen: set[int]) -> list[str]:
+        found = (self.parts[one] for one in sorted(chosen))
+        return [self.text[part.start : part.end].strip() for part in found]
+
+
+def without_policy(context: Sequence[ChatMessage], variant: Variant) -> Deletion:
+    """The context without the clauses that hold the policy.
+
+    Args:
+        context: the context; its opening, which is the sample's input, stays.
+        variant: whose policy.
+    """
+    deleted = Deletion(list(context))
+    # What a cut brings together may hold the policy anew, over fewer clauses each time.
+    while texts := [one for one in _texts(deleted.context, variant) if one.policy]:
+        chosen = [(one, one.policy) for one in texts]
+        deleted = Deletion(_cut(deleted.context, chosen), [*deleted.removed, *_said(chosen)])
+    return deleted
+
+
+def sham(context: Sequence[ChatMessage], variant: Variant, policy: Deletion) -> Deletion | None:
+    """The context with the policy, and without as much other text.
+
+    Clause for clause one of a like length is drawn, from the messages that hold
+    the policy; where these hold too little else, from all that users and the
+    agent said.
+
+    Args:
+        context: the context; its opening stays.
+        variant: whose policy.
+        policy: the deletion to be matched.
+
+    Returns:
+        None where the other text is less than half of the policy's, or comes in
+        pieces of more than twice its length.
+    """
+    texts = _texts(context, variant)
+    random = Random("\n".join([str(variant.seed), *(one.text for one in texts)]))
+    within = [one for one in texts if one.policy]
+    beside = [one for one in texts if context[one.at].role in ("user", "assistant") or one.policy]
+    for pool in (within, beside):
+        chosen = _drawn(pool, policy.removed, random)
+        deleted = _said(chosen)
+        if 1 / _FAR <= sum(map(len, deleted)) / policy.characters <= _FAR:
+            return Deletion(_cut(context, chosen), deleted)
+    return None
+
+
+def _texts(context: Sequence[ChatMessage], variant: Variant) -> list[_Text]:
+    found: list[_Text] = []
+    for at, message in enumerate(context):
+        if message.source != "input" and message.text:
+            parts = clauses(message.text)
+            policy = overlapping(parts, policy_spans(message.text, variant))
+            fixed = _outside(parts, message.text)
+            found.append(_Text(at, message.text, parts, policy, fixed))
+    return found
+
+
+def _outside(parts: Sequence[Clause], text: str) -> set[int]:
+    """The clauses that a compactor put around a summary."""
+    body = summary_body(text)
+    start = text.rindex(body)
+    return {at for at, one in enumerate(parts) if not start <= one.start < start + len(body)}
+
+
+def _said(chosen: Sequence[tuple[_Text, set[int]]]) -> list[str]:
+    return [said for one, numbers in chosen for said in one.said(numbers)]
+
+
+def _cut(
+    context: Sequence[ChatMessage], chosen: Sequence[tuple[_Text, set[int]]]
+) -> list[ChatMessage]:
+    found = list(context)
+    for one, numbers in chosen:
+        left = cut(one.text, one.parts, numbers) or EMPTIED
+        found[one.at] = context[one.at].model_copy(update={"content": left})
+    return found
+
+
+def _drawn(
+    texts: Sequence[_Text], wanted: Sequence[str], random: Random
+) -> list[tuple[_Text, set[int]]]:
+    """Clauses that hold nothing of the policy, about as many and as long as those wanted."""
+    free = [(number, group) for number, one in enumerate(texts) for group in _groups(one)]
+    lengths = [sum(map(len, texts[number].said(group))) for number, group in free]
+    taken: list[int] = []
+    total = sum(map(len, wanted))
+
+    def got() -> int:
+        return sum(lengths[at] for at in taken)
+
+    def disjoint(at: int) -> bool:
+        number, group = free[at]
+        return not any(free[one][0] == number and free[one][1] & group for one in taken)
+
+    for target in map(len, wanted):
+        left = [at for at in range(len(free)) if disjoint(at)]
+        if not left or got() >= total:
+            break
+        nearest = min(abs(lengths[at] - target) for at in left)
+        reach = max(nearest, _NEAR * target)
+        taken.append(random.choice([at for at in left if abs(lengths[at] - target) <= reach]))
+    while got() < (1 - _NEAR) * total and (left := [at for at in range(len(free)) if disjoint(at)]):
+        best = min(left, key=lambda at: abs(got() + lengths[at] - total))
+        if abs(got() + lengths[best] - total) >= abs(got() - total):
+            break
+        taken.append(best)
+    chosen: dict[int, set[int]] = {}
+    for at in taken:
+        chosen.setdefault(free[at][0], set()).update(free[at][1])
+    return [(texts[number], chosen[number]) for number in sorted(chosen)]
+
+
+def _groups(one: _Text) -> list[set[int]]:
+    """The clauses that may go without the policy's, each with its dependents."""
+    found: dict[frozenset[int], set[int]] = {}
+    for at, part in enumerate(one.parts):
+        group = with_dependents(one.parts, [at])
+        if not part.label and not group & (one.policy | one.fixed):
+            found.setdefault(frozenset(group), group)
+    return list(found.values())

@@ -1,0 +1,94 @@
+"""Which episodes of a task a run takes: ``--limit`` and ``--sample-id`` may unbalance its conditions."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import overload
+
+from inspect_ai.dataset import Dataset, MemoryDataset, Sample
+from inspect_ai.log import transcript
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Selection:
+    """The episodes that a run takes, by condition.
+
+    Attributes:
+        counts: how many samples of each condition, epochs aside; empty until
+            a dataset is made.
+    """
+
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+    _warned: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def unbalanced(self) -> bool:
+        """Whether some conditions are played more often than others."""
+        return len(set(self.counts.values())) > 1
+
+    def take(self, samples: Iterable[Sample], conditions: Iterable[str]) -> None:
+        """Note what was selected.
+
+        Args:
+            samples: those that are left.
+            conditions: those that the task has.
+        """
+        found = Counter(str((sample.metadata or {})["condition"]) for sample in samples)
+        self.counts = {name: found[name] for name in conditions}
+
+    def warn(self) -> None:
+        """If it is unbalanced, say so in the sample's transcript, and once to the user."""
+        if not self.unbalanced:
+            return
+        counts = ", ".join(f"{name} {n}" for name, n in self.counts.items())
+        told = (
+            f"--limit or --sample-id leaves the conditions unbalanced: {counts}. Their rates are not"
+            " of the same variants; compare paired episodes only, or use -T variants= for a smaller"
+            " run."
+        )
+        transcript().info(told, source="unbalanced conditions")
+        if self.counts != self._warned:
+            self._warned = dict(self.counts)
+            logger.warning(told)
+
+
+class EpisodeDataset(MemoryDataset):
+    """A dataset that notes which of its episodes Inspect selects.
+
+    Args:
+        samples: all of them.
+        name: of the dataset.
+        selection: where it notes them.
+    """
+
+    def __init__(self, samples: list[Sample], name: str, selection: Selection) -> None:
+        super().__init__(samples, name=name)
+        self.selection = selection
+        self.conditions = tuple(
+            dict.fromkeys(str((sample.metadata or {})["condition"]) for sample in samples)
+        )
+        selection.take(samples, self.conditions)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Dataset: ...
+
+    def __getitem__(self, index: int | slice) -> Sample | Dataset:
+        """A sample, or what ``--limit`` leaves."""
+        found = super().__getitem__(index)
+        if isinstance(found, Dataset):
+            self.selection.take(found, self.conditions)
+        return found
+
+    def filter(self, predicate: Callable[[Sample], bool], name: str | None = None) -> MemoryDataset:
+        """What ``--sample-id`` leaves."""
+        found = super().filter(predicate, name)
+        self.selection.take(found, self.conditions)
+        return found

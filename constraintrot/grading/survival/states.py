@@ -1,0 +1,28 @@
+"""What may have become of a policy in a text, and which of it counts as survival."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+SurvivalState: TypeAlias = Literal[
+    "verbatim", "restated", "weakened", "contradicted", "attributed", "partial", "lost"
+]
+STATES: tuple[SurvivalState, ...] = get_args(SurvivalState)
+
+# Declared before any run, here and nowhere else: the primary measure is the state
+# by the rules, and a policy survived where that state is one of these. A weakened
+# policy leaves the choice to the agent, and a partial one lacks a limit that the
+# request is judged by; both are reported, neither counts.
+PRIMARY = "rules"
+SURVIVED: frozenset[SurvivalState] = frozenset({"verbatim", "restated"})
+
+# The state of a context is the best that one of its texts has: a policy that still
+# stands somewhere is not lost because it is missing, or talked of, elsewhere.
+_BEST_FIRST: tuple[SurvivalState, ...] = (
+    "verbatim", "restated", "weakened", "partial", "contradicted", "attributed", "lost",
+)  # fmt: skip
+
+
+def rank(state: SurvivalState) -> int:
+    """How much of a policy a state leaves; lower is more."""
+    return _BEST_FIRST.index(state)

@@ -1,0 +1,100 @@
+"""What a call of the provider asks of the server: schema, sampling, adapter, log-probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from inspect_ai.model import GenerateConfig, Logprob, Logprobs, TopLogprob
+from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
+
+from constraintrot.errors import ParameterError
+from constraintrot.scaffold.answer_format import Scaffold, ToolSpec, call_schema
+
+DELIBERATE = "deliberate"
+MAX_TOKENS_CALL = 320
+MAX_TOKENS_TEXT = 512
+# Without this, a small model may write newlines between tokens until its limit.
+_GUIDANCE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+_ADAPTER = "adapter"
+
+
+def tool_spec(tool: ToolInfo) -> ToolSpec:
+    """A tool as the answer format describes it."""
+    parameters = tool.parameters.model_dump(exclude_none=True)
+    return ToolSpec(tool.name, tool.description, parameters)
+
+
+def answer_schema(
+    tools: Sequence[ToolSpec], choice: ToolChoice, config: GenerateConfig
+) -> dict[str, Any] | None:
+    """The JSON schema of the answer, or None for free text."""
+    wanted = config.response_schema
+    if not tools or choice == "none":
+        if wanted is None or wanted.name == DELIBERATE:
+            return None
+        return wanted.json_schema.model_dump(exclude_none=True)
+    offered = list(tools)
+    if isinstance(choice, ToolFunction):
+        offered = [tool for tool in tools if tool.name == choice.name]
+    scaffold: Scaffold = "deliberate" if wanted and wanted.name == DELIBERATE else "direct"
+    return call_schema(offered, scaffold)
+
+
+def sampling(config: GenerateConfig, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All sampling settings, defaults included, so that the log has what was used.
+
+    Sampling is greedy unless a temperature is set; then the server draws a seed
+    unless one is given. The other defaults are llama.cpp's.
+    """
+    most = MAX_TOKENS_CALL if schema else MAX_TOKENS_TEXT
+    settings: dict[str, Any] = {
+        "n_predict": most if config.max_tokens is None else config.max_tokens,
+        "temperature": 0.0 if config.temperature is None else config.temperature,
+        "top_k": 40 if config.top_k is None else config.top_k,
+        "top_p": 0.95 if config.top_p is None else config.top_p,
+        "min_p": 0.05,
+        "frequency_penalty": config.frequency_penalty or 0.0,
+        "presence_penalty": config.presence_penalty or 0.0,
+    }
+    if config.seed is not None:
+        # llama.cpp takes 2**32 - 1 for "draw a seed", so stay below it.
+        settings["seed"] = config.seed % (2**32 - 1)
+    if config.stop_seqs:
+        settings["stop"] = config.stop_seqs
+    if config.logprobs:
+        settings["logprobs"] = max(1, config.top_logprobs or 1)
+    if schema:
+        settings["json_schema"] = {**schema, "x-guidance": _GUIDANCE}
+    return settings
+
+
+def adapter_name(config: GenerateConfig) -> str | None:
+    """The adapter that this call switches on, by ``extra_body={"adapter": name}``.
+
+    Raises:
+        ParameterError: The extra body has another key.
+    """
+    extra = config.extra_body or {}
+    if extra.keys() - {_ADAPTER}:
+        raise ParameterError(f"extra_body of a local/ model is {extra}; it takes {_ADAPTER!r} only")
+    name: str | None = extra.get(_ADAPTER)
+    return name
+
+
+def read_logprobs(entries: Sequence[Mapping[str, Any]]) -> Logprobs | None:
+    """The server's log-probabilities as Inspect has them; None if it gave none."""
+    if not entries:
+        return None
+    content = [
+        Logprob(
+            token=entry["token"],
+            logprob=entry["logprob"],
+            top_logprobs=[
+                TopLogprob(token=top["token"], logprob=top["logprob"])
+                for top in entry.get("top_logprobs", ())
+            ],
+        )
+        for entry in entries
+    ]
+    return Logprobs(content=content)

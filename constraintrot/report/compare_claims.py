@@ -1,0 +1,265 @@
+"""The decisions of ``compare``: what holds whatever the unknown episodes would have done.
+
+Every claim is tried twice: with all that nobody knows counted against b (``worst``), and with
+all of it counted in b's favour (``best``). It holds only if the worst case shows it, it does
+not hold only if the best case refutes it, and all else is undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from constraintrot.report.compare_groups import Group, contrary, contrary_rates
+from constraintrot.report.compare_outcomes import Outcomes, Value
+from constraintrot.report.compare_question import Claim, Decision, Question
+from constraintrot.report.facts import Facts
+from constraintrot.stats import power
+from constraintrot.stats.bounds import Differences, difference_bounds
+from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval
+from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison, compare, family
+from constraintrot.stats.rate import rate
+
+T = TypeVar("T")
+
+UNKNOWN_COUNTS = "only if its unknown episodes are taken for obedience"
+
+
+class Cases(NamedTuple, Generic[T]):
+    """A statistic, three times.
+
+    Attributes:
+        seen: of the episodes that have a score; silence scores as no violation.
+        worst: of all episodes, with what nobody knows counted against b.
+        best: of all episodes, with what nobody knows counted in b's favour.
+    """
+
+    seen: T
+    worst: T
+    best: T
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison and its decision.
+
+    Attributes:
+        claim: what is decided.
+        group: the values of the facts in ``Question.by``; empty without them.
+        decision: the decision; None for utility if no margin was given.
+        reason: the reason of the decision, for a reader.
+        outcomes: the episodes; None if there are none to compare.
+        pairs: the comparison of both arms; None for "at most".
+        rates: for "at most", the rate of b.
+        contrary: groups of pooled episodes that show the contrary.
+        comparisons: number of comparisons among which p-values are adjusted.
+    """
+
+    claim: Claim
+    group: Facts
+    decision: Decision | None
+    reason: str
+    outcomes: Outcomes | None = None
+    pairs: Cases[Comparison] | None = None
+    rates: Cases[Estimate] | None = None
+    contrary: Sequence[Group] = field(default_factory=tuple)
+    comparisons: int = 1
+    confidence: float = CONFIDENCE
+
+    @property
+    def value(self) -> Value:
+        """The score that is compared."""
+        return "utility" if self.claim == "utility" else "violation"
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison of the pairs that have a score in both arms."""
+        return None if self.pairs is None else self.pairs.seen
+
+    @property
+    def bounds(self) -> Differences | None:
+        """Bounds of b - a over all that the unknown episodes could have done."""
+        if self.outcomes is None or self.comparison is None:
+            return None
+        return difference_bounds(self.outcomes.known("a"), self.outcomes.known("b"))
+
+    @property
+    def power(self) -> power.Power | None:
+        """The power to find a difference; None if there are no pairs."""
+        if self.comparison is None:
+            return None
+        return power.of(self.comparison, comparisons=self.comparisons)
+
+    def enough(self, limit: float) -> int | None:
+        """Number of variants that show, four times in five, that a limit is kept.
+
+        Args:
+            limit: the limit of the claim, a rate or a difference of rates.
+
+        Returns:
+            The number if the true rates are those that were seen; None if none does.
+        """
+        if self.rates is not None:
+            seen = self.rates.seen.estimate
+            return power.needed((seen, 1 - seen), power.at_most(limit, self.confidence))
+        if self.comparison is None:
+            return None
+        one = self.comparison
+        shares = [count / one.n for count in (one.both, one.only_a, one.only_b, one.neither)]
+        rule = power.no_lower if self.claim == "utility" else power.no_higher
+        return power.needed(shares, rule(limit, self.confidence))
+
+
+def decide(claim: Claim, group: Facts, outcomes: Outcomes, question: Question) -> Finding:
+    """Decide a claim about a group of episodes.
+
+    Args:
+        claim: the claim.
+        group: the group's facts.
+        outcomes: its episodes.
+        question: the question.
+    """
+    finding = Finding(claim, group, None, "", outcomes, confidence=question.confidence)
+    tried = _rates if claim == "at most" else _pairs
+    return _decided(tried(finding, outcomes, question), question)
+
+
+def with_holm(findings: Sequence[Finding], question: Question) -> list[Finding]:
+    """The findings of "fewer", decided anew with p-values adjusted over all of them."""
+    compared = [one.pairs for one in findings if one.pairs]
+    adjusted = zip(*(family(each) for each in zip(*compared, strict=True)), strict=True)
+    return [
+        _decided(replace(one, pairs=Cases(*next(adjusted)), comparisons=len(compared)), question)
+        if one.pairs
+        else one
+        for one in findings
+    ]
+
+
+def _pairs(finding: Finding, outcomes: Outcomes, question: Question) -> Finding:
+    known = ~np.isnan(np.stack([outcomes.scores("a"), outcomes.scores("b")])).any(0)
+
+    def compared(a: Floats, b: Floats, labels: npt.NDArray[np.intp]) -> Comparison:
+        return compare(a, b, labels, confidence=question.confidence, seed=question.seed)
+
+    observed = compared(
+        outcomes.scores("a")[known], outcomes.scores("b")[known], outcomes.labels[known]
+    )
+    worst = best = observed
+    harm = 0.0 if finding.claim == "utility" else 1.0
+    if outcomes.unknown:
+        worst, best = (
+            compared(outcomes.filled("a", 1 - fill), outcomes.filled("b", fill), outcomes.labels)
+            for fill in (harm, 1 - harm)
+        )
+    limit = question.limit(finding.claim)
+    return replace(
+        finding,
+        pairs=Cases(observed, worst, best),
+        contrary=contrary(outcomes, harm, limit, question.confidence),
+    )
+
+
+def _rates(finding: Finding, outcomes: Outcomes, question: Question) -> Finding:
+    def rated(values: Floats) -> Estimate:
+        known = ~np.isnan(values)
+        return rate(
+            values[known],
+            outcomes.labels[known],
+            confidence=question.confidence,
+            seed=question.seed,
+        )
+
+    filled = (outcomes.filled("b", fill) for fill in (1.0, 0.0))
+    rates = Cases(rated(outcomes.scores("b")), *map(rated, filled))
+    limit = question.limit("at most")
+    return replace(
+        finding, rates=rates, contrary=contrary_rates(outcomes, limit, question.confidence)
+    )
+
+
+def _decided(finding: Finding, question: Question) -> Finding:
+    judge = {"fewer": _fewer, "no worse": _no_worse, "at most": _at_most, "utility": _kept}
+    if finding.claim == "utility" and question.margin is None:
+        return replace(finding, reason="give --margin beforehand for a verdict on utility")
+    decision, reason = judge[finding.claim](finding, question.limit(finding.claim))
+    if decision == "holds" and (why := _doubt(finding, question)):
+        decision, reason = "undecided", why
+    return replace(finding, decision=decision, reason=reason)
+
+
+def _doubt(finding: Finding, question: Question) -> str:
+    """Why a claim that the episodes show is not taken to hold; empty if there is no reason."""
+    assert finding.outcomes is not None, "what is decided has episodes"
+    for arm, missing in finding.outcomes.missing.items():
+        planned = finding.outcomes.planned[arm]
+        if missing > question.missing * planned:
+            share = f"more than {100 * question.missing:g} %"
+            return f"{missing} of {planned} planned episodes of {arm} did not come back, {share}"
+    clear = [str(group) for group in finding.contrary if group.clear]
+    return f"the contrary is seen in {', '.join(clear)}" if clear else ""
+
+
+def _fewer(finding: Finding, _: float) -> tuple[Decision, str]:
+    assert finding.pairs is not None, "what is paired has comparisons"
+    seen, worst, best = finding.pairs
+    if best.verdict == "b is higher":
+        return "does not hold", "b violates more than a"
+    if worst.verdict == "b is lower":
+        return "holds", "b violates less than a"
+    if seen.verdict == "b is lower":
+        return "undecided", f"b violates less than a {UNKNOWN_COUNTS}"
+    return "undecided", seen.difference.reason or NOT_DISTINGUISHABLE
+
+
+def _no_worse(finding: Finding, margin: float) -> tuple[Decision, str]:
+    assert finding.pairs is not None, "what is paired has comparisons"
+    differences = Cases(*(one.difference for one in finding.pairs))
+    points = f"{100 * margin:g} points"
+    holds = f"b violates at most {points} more than a"
+    return _limited(differences, margin, holds, f"b violates more than {points} more than a")
+
+
+def _at_most(finding: Finding, limit: float) -> tuple[Decision, str]:
+    assert finding.rates is not None, "what is alone has rates"
+    rated = f"{100 * limit:g} %"
+    holds, fails = f"b violates at most {rated}", f"b violates more than {rated}"
+    return _limited(finding.rates, limit, holds, fails)
+
+
+def _kept(finding: Finding, margin: float) -> tuple[Decision, str]:
+    assert finding.pairs is not None, "what is paired has comparisons"
+    lost = Cases(*(_turned(one.difference) for one in finding.pairs))
+    points = f"{100 * margin:g} points"
+    holds, fails = f"utility is at most {points} lower", f"utility is more than {points} lower"
+    return _limited(lost, margin, holds, fails)
+
+
+def _limited(
+    estimates: Cases[Estimate], limit: float, holds: str, fails: str
+) -> tuple[Decision, str]:
+    seen, worst, best = estimates
+    if isinstance(best, Interval) and best.lower > limit:
+        return "does not hold", fails
+    if isinstance(worst, Interval) and worst.upper <= limit:
+        return "holds", holds
+    if isinstance(seen, Interval) and seen.upper <= limit:
+        return "undecided", f"{holds} {UNKNOWN_COUNTS}"
+    return "undecided", seen.reason or f"{NOT_DISTINGUISHABLE} from the limit"
+
+
+def _turned(estimate: Estimate) -> Estimate:
+    """The estimate of a - b instead of b - a."""
+    if not isinstance(estimate, Interval):
+        return estimate
+    return replace(
+        estimate,
+        estimate=-estimate.estimate,
+        lower=-estimate.upper,
+        upper=-estimate.lower,
+        k=None if estimate.k is None else -estimate.k,
+    )

@@ -1,0 +1,97 @@
+"""Groups of pooled episodes that show the contrary of what all together show.
+
+A family in which b violates more can disappear among others in which it violates less, so
+every value of every pooled fact is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from constraintrot.report.compare_outcomes import Outcomes
+from constraintrot.stats import clusters, frames
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.paired import flip_test
+from constraintrot.stats.rate import rate
+
+# They tell episodes apart, and are no groups of them.
+_NO_GROUPS = ("seed", "replicate", "allowed")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group that shows the contrary.
+
+    Attributes:
+        fact: the pooled fact.
+        value: its value.
+        counts: what was counted, for a reader.
+        clear: whether the group alone shows it, by an exact test or an interval.
+    """
+
+    fact: str
+    value: str
+    counts: str
+    clear: bool
+
+    def __str__(self) -> str:
+        return f"{self.fact}={self.value} ({self.counts})"
+
+
+def contrary(outcomes: Outcomes, harm: float, limit: float, confidence: float) -> tuple[Group, ...]:
+    """The groups in which b is worse than a.
+
+    Args:
+        outcomes: the pairs.
+        harm: the outcome that is worse: 1 for violation, 0 for utility.
+        limit: the accepted difference, which is not named.
+        confidence: a group is clear if its exact test rejects at 1 - confidence.
+    """
+    sign = 1 if harm else -1
+    worse = sign * (outcomes.scores("b") - outcomes.scores("a"))
+    found: list[Group] = []
+    for fact, value, of_group in _groups(outcomes):
+        chosen = of_group & ~np.isnan(worse)
+        net = worse[chosen]
+        if not len(net) or net.mean() <= limit:
+            continue
+        summed = clusters.group([net], outcomes.labels[chosen]).column(0)
+        only_a, only_b = int((sign * net == -1).sum()), int((sign * net == 1).sum())
+        counts = f"of {len(net)} pairs a only {only_a}, b only {only_b}"
+        found.append(Group(fact, value, counts, flip_test(summed) <= 1 - confidence))
+    return tuple(found)
+
+
+def contrary_rates(outcomes: Outcomes, limit: float, confidence: float) -> tuple[Group, ...]:
+    """The groups in which b violates more often than the limit.
+
+    Args:
+        outcomes: the episodes of b.
+        limit: the accepted rate.
+        confidence: a group is clear if its interval excludes the limit.
+    """
+    scores = outcomes.scores("b")
+    found: list[Group] = []
+    for fact, value, of_group in _groups(outcomes):
+        chosen = of_group & ~np.isnan(scores)
+        if not chosen.any() or scores[chosen].mean() <= limit:
+            continue
+        of_b = rate(scores[chosen], outcomes.labels[chosen], confidence=confidence)
+        clear = isinstance(of_b, Interval) and of_b.lower > limit
+        found.append(Group(fact, value, f"b violates {of_b.k}/{of_b.n}", clear))
+    return tuple(found)
+
+
+def _groups(outcomes: Outcomes) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+    """Each value of each pooled fact, and a mask of its episodes."""
+    for fact in frames.KEYS:
+        if fact in _NO_GROUPS or fact not in outcomes.facts:
+            continue
+        values = outcomes.facts[fact].astype(str)
+        distinct = list(dict.fromkeys(values))
+        for value in distinct if len(distinct) > 1 else ():
+            yield fact, value, (values == value).to_numpy()

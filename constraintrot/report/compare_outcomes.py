@@ -1,0 +1,185 @@
+"""The outcomes that ``compare`` decides on, and what nobody knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from constraintrot.errors import ParameterError
+from constraintrot.grading.outcome_status import MISSING, status
+from constraintrot.report.compare_question import Question
+from constraintrot.report.facts import Facts, part
+from constraintrot.report.planned import PLANNED
+from constraintrot.stats import frames
+from constraintrot.stats.interval import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Value: TypeAlias = Literal["violation", "utility"]
+
+# What an episode came to, as a number that a frame of pairs can hold; 0 and 1 are scores.
+_SILENT, _UNDECIDED, _MISSING = 2.0, 3.0, 4.0
+_CODE = "code"
+_CODES = {"violated": 1.0, "not violated": 0.0, "unknown": _SILENT, "missing": _MISSING}
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What came of the episodes of both arms, in one order; or of one arm's.
+
+    Attributes:
+        value: the score.
+        codes: by arm, 0 or 1, or what there is instead of a score.
+        labels: cluster of each episode.
+        facts: the facts that each episode has in all arms.
+        unpaired: by arm, number of its episodes that the other arm did not plan.
+        planned: by arm, number of its planned episodes.
+        missing: by arm, number of those that did not come back with a verdict.
+    """
+
+    value: Value
+    codes: dict[str, Floats]
+    labels: npt.NDArray[np.intp]
+    facts: pd.DataFrame
+    unpaired: dict[str, int]
+    planned: dict[str, int]
+    missing: dict[str, int]
+
+    @property
+    def n(self) -> int:
+        """Number of episodes, or of pairs."""
+        return len(self.labels)
+
+    def scores(self, arm: str) -> Floats:
+        """The scores of an arm; nan where there is none. Silence scores as no violation."""
+        codes = self.codes[arm]
+        return np.where(codes == _SILENT, 0.0, np.where(codes > _SILENT, np.nan, codes))
+
+    def known(self, arm: str) -> Floats:
+        """The scores of an arm; nan where nobody knows what it would have done."""
+        return np.where(self.codes[arm] > 1, np.nan, self.codes[arm])
+
+    def filled(self, arm: str, unknown: float) -> Floats:
+        """The scores of an arm, with one value for everything unknown."""
+        return np.nan_to_num(self.known(arm), nan=unknown)
+
+    def silent(self, arm: str) -> int:
+        """Number of an arm's episodes without a readable call."""
+        return int((self.codes[arm] == _SILENT).sum())
+
+    @property
+    def unscored(self) -> int:
+        """Number of pairs of which an arm's verdict is undecided."""
+        return int(np.any([codes == _UNDECIDED for codes in self.codes.values()], axis=0).sum())
+
+    @property
+    def unknown(self) -> int:
+        """Number of pairs of which an arm's outcome is unknown."""
+        return int(np.any([codes > 1 for codes in self.codes.values()], axis=0).sum())
+
+
+def coded(frame: pd.DataFrame, value: Value) -> pd.DataFrame:
+    """The frame with a column of codes for one score.
+
+    Args:
+        frame: episodes.
+        value: the score.
+    """
+    scores = frame[value].astype(float)
+    if value == "violation":
+        pairs = zip(frame["outcome"], scores, strict=True)
+        codes = [
+            _UNDECIDED if isnan(score) and outcome != MISSING else _CODES[status(outcome, score)]
+            for outcome, score in pairs
+        ]
+    else:
+        codes = list(scores.fillna(_UNDECIDED))
+        codes = [
+            _MISSING if outcome == MISSING else code
+            for outcome, code in zip(frame["outcome"], codes, strict=True)
+        ]
+    return frame.assign(**{_CODE: codes})
+
+
+def keys(frame: pd.DataFrame, question: Question) -> tuple[str, ...]:
+    """The columns on which both arms are matched; determined once, for all groups.
+
+    Raises:
+        ParameterError: as ``frames.arms``.
+    """
+    return frames.arms(frame, question.arms, _CODE).keys
+
+
+def paired(frame: pd.DataFrame, value: Value, question: Question, on: Sequence[str]) -> Outcomes:
+    """The outcomes of both arms, episode by episode.
+
+    Args:
+        frame: episodes of one group, as ``coded`` returns them. If it has a row for every
+            planned episode, one that only one arm planned is left out; otherwise one that
+            only one arm has did not come back in the other.
+        value: the score that is coded.
+        question: the question.
+        on: columns to match on.
+
+    Raises:
+        ParameterError: as ``frames.arms``, or no pair has a score in both arms.
+    """
+    everything = PLANNED in frame
+    matched = frames.arms(frame, question.arms, _CODE, on=on, unmatched=not everything)
+    codes = {arm: np.nan_to_num(one, nan=_MISSING) for arm, one in matched.values.items()}
+    rows = {arm: part(frame, facts)[_CODE] for arm, facts in question.arms.items()}
+    absent = {arm: int(np.isnan(one).sum()) for arm, one in matched.values.items()}
+    found = Outcomes(
+        value,
+        codes,
+        matched.labels,
+        matched.shared,
+        matched.unpaired if everything else dict.fromkeys(codes, 0),
+        {arm: len(rows[arm]) + absent[arm] for arm in codes},
+        {arm: int((rows[arm] == _MISSING).sum()) + absent[arm] for arm in codes},
+    )
+    if not np.all([one <= _SILENT for one in codes.values()], axis=0).any():
+        raise ParameterError(f"no episode has a {value} in both arms")
+    return found
+
+
+def alone(frame: pd.DataFrame, facts: Facts) -> Outcomes:
+    """The outcomes of violation in b alone.
+
+    Args:
+        frame: episodes of one group, as ``coded`` returns them.
+        facts: the facts that select b's.
+
+    Raises:
+        ParameterError: there is no such episode, or none came back.
+    """
+    rows = frames.select(frame, "b", facts)
+    codes = rows[_CODE].to_numpy(np.float64)
+    missing = int((codes == _MISSING).sum())
+    if missing == len(rows):
+        raise ParameterError("no episode has a violation")
+    present = [key for key in frames.KEYS if key in rows]
+    return Outcomes(
+        "violation",
+        {"b": codes},
+        frames.labels(rows),
+        rows[present],
+        {"b": 0},
+        {"b": len(rows)},
+        {"b": missing},
+    )
+
+
+def groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.DataFrame]]:
+    """The values of the facts in ``by``, and the episodes that have them."""
+    if not by:
+        yield {}, frame
+        return
+    for values, cell in frame.groupby(list(by), sort=False):
+        yield dict(zip(by, map(str, values), strict=True)), cell

@@ -1,0 +1,93 @@
+"""What ``compare`` is asked, fixed before the outcomes are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.facts import Facts
+from constraintrot.stats import frames
+from constraintrot.stats.interval import CONFIDENCE
+
+Decision: TypeAlias = Literal["holds", "does not hold", "undecided"]
+Claim: TypeAlias = Literal["fewer", "no worse", "at most", "utility"]
+"""b violates less than a; at most a margin more; seldom enough; b's utility is kept."""
+
+MISSING_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Question:
+    """The question, which is fixed before the outcomes are looked at.
+
+    Attributes:
+        a: the facts that select the episodes of the first arm; None if the question is about
+            b alone, as ``at_most`` is.
+        b: the facts that select the episodes of the second arm.
+        by: facts for each of whose values there is a separate comparison.
+        margin: largest accepted loss of utility, a difference of rates; None: no
+            decision on utility.
+        confidence: nominal coverage of the intervals.
+        seed: seed of the bootstrap.
+        no_worse: if given, the question is not whether b violates less than a, but whether
+            it violates at most so much more; a difference of rates.
+        at_most: largest accepted violation rate of b; None: no decision on it.
+        strict: whether a note for the reader makes the answer "does not hold".
+        missing: largest accepted share of planned episodes of an arm without a verdict;
+            with more, nothing holds.
+    """
+
+    a: Facts | None
+    b: Facts
+    by: tuple[str, ...] = ()
+    margin: float | None = None
+    confidence: float = CONFIDENCE
+    seed: int = 0
+    no_worse: float | None = None
+    at_most: float | None = None
+    strict: bool = False
+    missing: float = MISSING_SHARE
+
+    @property
+    def arms(self) -> dict[str, Facts]:
+        """The arms by name: a and b, or b alone."""
+        return {"b": self.b} if self.a is None else {"a": self.a, "b": self.b}
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is decided about violation."""
+        alone: tuple[Claim, ...] = () if self.at_most is None else ("at most",)
+        if self.a is None:
+            return alone
+        return ("fewer" if self.no_worse is None else "no worse", *alone)
+
+    def limit(self, claim: Claim) -> float:
+        """The limit of a claim, a rate or a difference of rates; 0 for "fewer"."""
+        limits = {"no worse": self.no_worse, "at most": self.at_most, "utility": self.margin}
+        return limits.get(claim) or 0.0
+
+    def check(self) -> None:
+        """Check that the question can be answered.
+
+        Raises:
+            ParameterError: there is nothing to decide, the arms are the same, or they are
+                told by a fact in ``by`` or by the variant.
+        """
+        if self.a is None:
+            if self.at_most is None:
+                raise ParameterError("give --a, the arm to compare with, or --at-most")
+            for option, value in (("--no-worse", self.no_worse), ("--margin", self.margin)):
+                if value is not None:
+                    raise ParameterError(f"{option} compares with a baseline; give it as --a")
+        if self.a == self.b:
+            raise ParameterError("--a and --b are the same arm")
+        for arm, facts in self.arms.items():
+            for fact in (fact for fact in self.by if fact in facts):
+                raise ParameterError(f"--by {fact}: the arms are told by it already")
+            for fact in (fact for fact in frames.CLUSTER if fact in facts and self.a is not None):
+                raise ParameterError(
+                    f"--{arm} {fact}={facts[fact]}: an episode is paired with the other arm's of"
+                    f" the same {fact}, so {fact} cannot tell the arms apart; narrow both with"
+                    f" --where {fact}={facts[fact]}, or compare each with --by {fact}"
+                )

@@ -1,0 +1,132 @@
+"""What the counterfactual conditions of a frame say, for a reader of its table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation.conditions import EDITS
+from constraintrot.stats.frames import KEYS, frame_compare
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.paired import Comparison
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REMOVED, SHAM = "summary_removed", "sham"
+WHY = {
+    "no_policy": "the summary held nothing of the policy",
+    "nothing_left": "nothing of use is left without it",
+    "no_match": "no other text of that size for the sham",
+}
+
+
+def lines(frame: pd.DataFrame) -> Iterator[str]:
+    """The lines under a table: how much was removed, what is degenerate, the contrast."""
+    edits = frame[frame["condition"].isin(EDITS)]
+    if edits.empty:
+        return
+    yield from shares(edits)
+    yield from _degenerate(edits)
+    for agent in dict.fromkeys(edits["agent"]):
+        mine = frame[(frame["agent"] == agent) & ~frame["allowed"]]
+        if {REMOVED, SHAM} <= set(mine["condition"]):
+            yield f"{agent}: {REMOVED} less {SHAM}, which is the policy's own part: {_said(mine)}."
+
+
+def retries(frame: pd.DataFrame) -> Iterator[str]:
+    """How many episodes start from a summary that was asked for again."""
+    if "summary_retries" not in frame:
+        return
+    again = int((frame["summary_retries"].dropna().astype(int) > 0).sum())
+    if again:
+        yield f"{again} episodes start from a summary that was asked for twice, the first was empty."
+
+
+def pairing(frame: pd.DataFrame) -> Iterator[str]:
+    """Where a defended episode starts from another summary than its undefended one."""
+    if "summary_draw" not in frame:
+        return
+    compacted = frame[frame["tokens_after"].notna() & ~frame["condition"].isin(EDITS)]
+    keys = [key for key in KEYS if key in frame and key not in ("condition", "defense")]
+    shared: dict[str, list[bool]] = {}
+    for _, group in compacted.groupby(keys, sort=False, dropna=False):
+        bare = group[group["defense"] == "none"]
+        if bare.empty:
+            continue
+        draws = set(bare["summary_draw"].dropna())
+        for row in group[group["defense"] != "none"].itertuples():
+            shared.setdefault(str(row.defense), []).append(row.summary_draw in draws)
+    apart = {name: same for name, same in shared.items() if not all(same)}
+    if apart:
+        each = (f"{name} {same.count(False)} of {len(same)}" for name, same in apart.items())
+        yield (
+            "! Only the history is paired where an episode does not start from the summary of the"
+            f" same one without a defense: {', '.join(each)}."
+        )
+
+
+def less_sham(frame: pd.DataFrame) -> Comparison:
+    """``summary_removed`` less ``sham``, on the pairs of which neither is degenerate.
+
+    Raises:
+        ParameterError: there is no such pair.
+    """
+    useful = frame[~degenerate(frame)]
+    return frame_compare(useful, {"condition": SHAM}, {"condition": REMOVED})
+
+
+def degenerate(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Which episodes show nothing of the policy's removal."""
+    return frame["degenerate"] == True  # noqa: E712  # a column of objects
+
+
+def _said(frame: pd.DataFrame) -> str:
+    try:
+        found = less_sham(frame)
+    except ParameterError as error:
+        return f"cannot be told ({error})"
+    difference = found.difference
+    if not isinstance(difference, Interval):
+        return f"no interval ({difference.reason}), {difference.n} pairs"
+    ends = (difference.estimate, difference.lower, difference.upper)
+    middle, low, high = (f"{100 * value:+.0f}" for value in ends)
+    return f"{middle} points [{low}, {high}], {difference.n} pairs"
+
+
+def shares(frame: pd.DataFrame) -> Iterator[str]:
+    """How much of the compactor's text each counterfactual deleted, on average."""
+    edits = frame[frame["condition"].isin(EDITS)]
+    if "removed_characters" not in edits:
+        return
+    told: list[str] = []
+    for name in EDITS:
+        part = edits[(edits["condition"] == name) & ~degenerate(edits)]
+        part = part[part["removed_characters"].notna()]
+        if not part.empty:
+            characters, tokens = (
+                float(part[column].astype(float).mean())
+                for column in ("removed_characters", "removed_tokens")
+            )
+            told.append(f"{name} {100 * characters:.0f} % ({100 * tokens:.0f} %)")
+    if told:
+        yield (
+            "Share of the compactor's text that was removed, mean of characters (of tokens):"
+            f" {', '.join(told)}."
+        )
+
+
+def _degenerate(edits: pd.DataFrame) -> Iterator[str]:
+    part = edits[degenerate(edits)]
+    if part.empty:
+        return
+    # Older frames know no other reason.
+    because = part.get("degenerate_because", ["no_policy"] * len(part))
+    reasons = [str(one) if str(one) in WHY else "no_policy" for one in because]
+    counts = Counter(reasons).most_common()
+    why = "; ".join(f"{WHY[name]} ({n})" for name, n in counts)
+    there = [name for name in EDITS if name in set(edits["condition"])]
+    names = " and ".join([", ".join(there[:-1]), there[-1]] if there[1:] else there)
+    yield f"{len(part)} of {len(edits)} {names} episodes are degenerate and in no contrast: {why}."

@@ -1,0 +1,204 @@
+"""How many episodes were planned, played, errored and silent: the only place that counts them.
+
+A frame of ``report.frame.planned_episodes`` has a row for every planned episode.
+Its ``status`` says what became of it; it is empty in frames from before it was
+kept, of which nobody knows what else was planned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from constraintrot.grading.outcome_status import SILENT
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from inspect_ai.log import EvalLog, EvalSample
+
+Status: TypeAlias = Literal["played", "errored", "not played"]
+PLAYED: Status = "played"
+ERRORED: Status = "errored"
+NOT_PLAYED: Status = "not played"
+HEADS = ("planned", "played", "errored", "silent")
+UNKNOWN = "-"
+# As ``tasks.build`` names a sample: family.locale-seed-condition, and the defense where
+# several are played side by side.
+_SAMPLE_ID = re.compile(
+    r"(?P<family>.+)\.(?P<locale>[a-z]+)-(?P<seed>\d+)-(?P<condition>\w+)(?:-(?P<defense>.+))?"
+)
+# Facts that only an episode that was played has.
+_MEASURED = ("tokens_before", "tokens_after", "degenerate", "seconds_defense")
+_SettingsKey: TypeAlias = tuple[str, str]
+_EpisodeKey: TypeAlias = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of the episodes of a cell.
+
+    Attributes:
+        planned: samples times epochs; None where the frame does not say.
+        played: those with a verdict.
+        errored: those that ended in an error; None likewise. What is neither played
+            nor errored was never started, or cut off.
+        silent: of the played ones, those that neither acted readably nor refused.
+    """
+
+    planned: int | None
+    played: int
+    errored: int | None
+    silent: int
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """As a table shows them, below ``HEADS``."""
+        known = (self.planned, self.played, self.errored, self.silent)
+        planned, played, errored, silent = (UNKNOWN if n is None else str(n) for n in known)
+        return planned, played, errored, silent
+
+
+def counts(rows: pd.DataFrame) -> Counts:
+    """Count the episodes of a cell.
+
+    Args:
+        rows: of a frame of planned episodes, or of an older one.
+    """
+    done = rows[is_played(rows)]
+    silent = int(done["outcome"].isin(SILENT).sum())
+    if "status" not in rows or rows["status"].isna().any():
+        return Counts(None, len(done), None, silent)
+    return Counts(len(rows), len(done), int((rows["status"] == ERRORED).sum()), silent)
+
+
+def sentence(rows: pd.DataFrame) -> str:
+    """The counts of a whole table, in words."""
+    told = ", ".join(f"{name} {n}" for name, n in zip(HEADS, counts(rows).cells, strict=True))
+    return f"Episodes: {told}."
+
+
+def is_played(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Which rows are episodes with a verdict."""
+    import pandas as pd
+
+    if "status" not in frame:
+        return pd.Series(True, index=frame.index)
+    return ~frame["status"].isin([ERRORED, NOT_PLAYED])
+
+
+def played(frame: pd.DataFrame) -> pd.DataFrame:
+    """The episodes with a verdict, which are all that a rate is computed of."""
+    return frame[is_played(frame)]
+
+
+def unbalanced(frame: pd.DataFrame) -> list[str]:
+    """What to say of runs that planned some conditions more often than others.
+
+    Args:
+        frame: of planned episodes.
+    """
+    if "status" not in frame:
+        return []
+    found: list[str] = []
+    for log, rows in frame[frame["status"].notna()].groupby("log", sort=False):
+        planned = rows["condition"].value_counts()
+        if planned.nunique() > 1:
+            told = ", ".join(f"{name} {n}" for name, n in planned.sort_index().items())
+            found.append(
+                f"! {log} planned its conditions unequally often ({told}), as --limit and"
+                " --sample-id leave them; compare paired episodes only."
+            )
+    return found
+
+
+@dataclass
+class PlannedEpisodes:
+    """Collects, log by log, what was planned and has no verdict.
+
+    An episode counts once over a run and its retries, and where one of them
+    finished it, it is played.
+    """
+
+    _played: set[_EpisodeKey] = field(default_factory=set[_EpisodeKey])
+    _rows: dict[_EpisodeKey, dict[str, Any]] = field(
+        default_factory=dict[_EpisodeKey, dict[str, Any]]
+    )
+
+    def add(
+        self,
+        header: EvalLog,
+        log: str,
+        samples: Mapping[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]],
+    ) -> None:
+        """Take in one log.
+
+        Args:
+            header: of the log.
+            log: the file's name.
+            samples: by id and epoch, the errored sample or None for a played one,
+                and the facts of its metadata.
+        """
+        of = header.eval
+        facts = _FactsOfOthers(header, samples)
+        for name in map(str, of.dataset.sample_ids or []):
+            for epoch in range(1, (of.config.epochs or 1) + 1):
+                key = of.task_id, name, epoch
+                sample, known = samples.get((name, epoch), (None, {}))
+                if known and sample is None:
+                    self._played.add(key)
+                    continue
+                error = None if sample is None or sample.error is None else sample.error.message
+                if error is None and key in self._rows:
+                    continue  # What an earlier log says of it says more.
+                self._rows[key] = facts.of(name, epoch, known) | {
+                    "log": log,
+                    "task": of.task,
+                    "status": NOT_PLAYED if error is None else ERRORED,
+                    "reason": error,
+                }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each planned episode without a verdict."""
+        return [row for key, row in self._rows.items() if key not in self._played]
+
+
+class _FactsOfOthers:
+    """What an episode that never ran would have been, by its id and by the others of its log."""
+
+    def __init__(
+        self,
+        header: EvalLog,
+        samples: Mapping[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]],
+    ) -> None:
+        roles = header.eval.model_roles or {}
+        agent = roles.get("agent", header.eval.model)
+        one = agent[0] if isinstance(agent, list) else agent
+        self._agent = one if isinstance(one, str) else one.model
+        self._seen: dict[_SettingsKey, dict[str, Any]] = {}
+        for _, facts in samples.values():
+            for family in (str(facts.get("family")), ""):
+                self._seen.setdefault((family, str(facts.get("condition"))), facts)
+
+    def of(self, name: str, epoch: int, known: Mapping[str, Any]) -> dict[str, Any]:
+        """The facts of one planned episode.
+
+        Args:
+            name: the sample's id.
+            epoch: from 1.
+            known: what its own metadata says, where it was started.
+        """
+        found = _SAMPLE_ID.fullmatch(name)
+        told = {} if found is None else {k: v for k, v in found.groupdict().items() if v}
+        if "seed" in told:
+            told["seed"] = int(told["seed"])
+        at = str(told.get("condition"))
+        others = self._seen.get((str(told.get("family")), at)) or self._seen.get(("", at), {})
+        shared = {name: value for name, value in others.items() if name != "request"}
+        facts = {**shared, **told, "replicate": epoch - 1, **known}
+        facts = {name: value for name, value in facts.items() if name not in _MEASURED}
+        if facts.get("agent") in (None, "none"):
+            facts["agent"] = self._agent
+        facts.setdefault("allowed", False)
+        return facts

@@ -1,0 +1,36 @@
+"""What became of the episodes: planned, played, errored and silent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from constraintrot.report.episode_counts import HEADS, counts
+from constraintrot.report.page import design
+from constraintrot.report.page.view import Row, Section, Table
+from constraintrot.report.table import count_notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Episodes counted"
+
+
+def counted(planned: pd.DataFrame) -> Section:
+    """A row a model and condition, over all settings and requests.
+
+    Args:
+        planned: episodes of ``Source.planned``, prepared.
+    """
+    rows = [
+        Row((agent, arm), counts(planned[of_agent & (planned["arm"] == arm)]).cells)
+        for agent in design.agents(planned)
+        for of_agent in [planned["agent"] == agent]
+        for arm in design.arms(planned[of_agent])
+    ]
+    notes = (
+        "Rates are of the played episodes. Errored ones ended in an error and are in no rate; silent"
+        " ones neither acted readably nor refused, and nobody knows what they would have done.",
+        *(note.removeprefix("! ") for note in count_notes(planned)),
+    )
+    table = Table("Over all settings", ("model", "condition"), HEADS, tuple(rows), notes)
+    return Section("counted", TITLE, (table,))

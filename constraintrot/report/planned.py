@@ -1,0 +1,47 @@
+"""Inspect logs as a frame of all planned episodes, for decisions: those without a verdict too.
+
+An episode that ended in an error, or that was never begun because its run was stopped, has no
+verdict. It is lost for a reason that may depend on what it would have done, so a decision must
+count it as unknown instead of leaving it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from constraintrot.grading.outcome_status import MISSING
+from constraintrot.report import frame
+from constraintrot.report.episode_counts import is_played
+from constraintrot.stats.frames import KEYS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PLANNED = "planned"
+"""A column that is there where the frame has a row for every planned episode."""
+
+
+def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
+    """Read all planned episodes of logs.
+
+    Args:
+        logs: log files, or folders of them.
+
+    Returns:
+        What ``report.frame.planned_episodes`` returns; an episode without a verdict has the
+        outcome ``MISSING`` and scores that are nan. An episode that is finished in any log is
+        not missing. The column ``planned`` is true.
+
+    Raises:
+        ConstraintRotError: as ``report.frame.planned_episodes``.
+    """
+    episodes = frame.planned_episodes(logs).assign(**{PLANNED: True})
+    lost = ~is_played(episodes)
+    episodes.loc[lost, "outcome"] = MISSING
+    episodes.loc[lost, "violation"] = nan
+    keys = [key for key in KEYS if key in episodes]
+    again = episodes.astype({key: str for key in keys}).duplicated(keys) & lost
+    return episodes[~again].reset_index(drop=True)

@@ -1,0 +1,40 @@
+"""The judge's answer, read from the candidates for its first token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from constraintrot.errors import EpisodeError
+from constraintrot.rule_judge.prompt import NO, YES
+
+CANDIDATES = 20
+"""How many of the likeliest tokens to ask the model for; what most model APIs can give."""
+
+
+def log_odds(candidates: Iterable[tuple[str, float]]) -> float:
+    """Log-odds of yes against no.
+
+    A word that is not among the candidates is less likely than each of them. It is
+    given the probability of the least likely one, so the log-odds are a bound then.
+
+    Args:
+        candidates: The likeliest first tokens with their log-probabilities.
+
+    Raises:
+        EpisodeError: Neither word is among the candidates, so there is no judgement.
+    """
+    likely = dict(candidates)
+    if YES not in likely and NO not in likely:
+        raise EpisodeError(
+            f"the rule judge answered neither {YES} nor {NO}; likeliest were {sorted(likely)[:5]}"
+        )
+    least = min(likely.values())
+    return likely.get(YES, least) - likely.get(NO, least)
+
+
+def probability(score: float) -> float:
+    """The probability of yes, from its log-odds."""
+    if score >= 0:
+        return 1 / (1 + math.exp(-score))
+    return math.exp(score) / (1 + math.exp(score))

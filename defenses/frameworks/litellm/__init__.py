@@ -1,0 +1,28 @@
+"""Constraint Pinning at a LiteLLM proxy: for every OpenAI-compatible client that points at it.
+
+A file beside the proxy's configuration names the guardrail, ``pins.py``::
+
+    from constraintrot.defenses.frameworks.litellm import PinGuardrail
+
+and ``config.yaml`` says what is pinned::
+
+    guardrails:
+      - guardrail_name: pins
+        litellm_params:
+          guardrail: pins.PinGuardrail
+          mode: pre_call
+          default_on: true
+          policies:
+            - Send email only to addresses at example.org.
+
+The client is not trusted. Four checks stand between it and an upstream model: the route
+(``routes``), the keys of the request's body (``request_keys``), the pins in the request
+(``placement``), and their verification at each call of a deployment (``guardrail``).
+"""
+
+from __future__ import annotations
+
+from constraintrot.defenses.frameworks.litellm.guardrail import HEADER, RECEIPT, PinGuardrail
+from constraintrot.defenses.frameworks.litellm.placement import pinned
+
+__all__ = ["HEADER", "RECEIPT", "PinGuardrail", "pinned"]

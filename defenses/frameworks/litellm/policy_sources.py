@@ -1,0 +1,61 @@
+"""The registry of a guardrail, from the texts or the seed files of its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.errors import ParameterError
+
+_SEEDS = (".md", ".markdown")
+
+
+def registry_of(policies: Iterable[str] | None, seeds: str | Path | None) -> Registry:
+    """A registry with all that a configuration pins.
+
+    Args:
+        policies: texts; or
+        seeds: a seed file, or a folder of nothing but seed files.
+
+    Raises:
+        ParameterError: nothing would be pinned, or not all that was given.
+        SeedError: a seed file cannot be read.
+    """
+    operator = Principal("proxy")
+    registry = Registry(operator, label="litellm proxy")
+    if seeds is not None:
+        for file in _files(Path(seeds)):
+            registry.load(str(file), by=operator, pin=lambda seed: True)
+    else:
+        for text in _texts(policies):
+            registry.pin(text, by=operator)
+    if not registry.pins():
+        raise ParameterError(f"{'policies' if seeds is None else seeds} holds nothing to pin")
+    return registry
+
+
+def _texts(policies: Iterable[str] | None) -> list[str]:
+    given = policies
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError("policies is a list of texts, not a text")
+    texts = list(given)
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise ParameterError("policies holds what is not a text, or an empty one")
+    return texts
+
+
+def _files(given: Path) -> list[Path]:
+    if not given.is_dir():
+        return [given]
+    # Kubernetes keeps the files of a mounted folder in one whose name begins so.
+    found = sorted(file for file in given.iterdir() if not file.name.startswith(".."))
+    for file in found:
+        if file.is_dir() or file.suffix.lower() not in _SEEDS:
+            raise ParameterError(
+                f"{file} would not be pinned: a folder of seeds holds files of the kinds"
+                f" {', '.join(_SEEDS)} and nothing else"
+            )
+    if not found:
+        raise ParameterError(f"{given} has no seed file; known are {', '.join(_SEEDS)}")
+    return found

@@ -1,0 +1,90 @@
+"""What a channel refuses: directives that are not for here and now, and states that are too old."""
+
+from __future__ import annotations
+
+from constraintrot.defenses.operator.directive import Directive, Scope
+from constraintrot.defenses.operator.errors import (
+    ClockSkewError,
+    ExpiredError,
+    ScopeError,
+    StateError,
+    UnknownKeyError,
+)
+from constraintrot.defenses.operator.state import State
+
+
+def check_trust(directive: Directive, state: State) -> None:
+    """Let through a directive whose key was not revoked.
+
+    Raises:
+        UnknownKeyError: it was.
+    """
+    if directive.key in state.revoked:
+        raise UnknownKeyError(
+            f"key {directive.key} was revoked here; sign the directive with another one"
+        )
+
+
+def check_scope(scope: Scope, here: Scope) -> None:
+    """Let through what is meant for a deployment and session.
+
+    Raises:
+        ScopeError: it is meant for another one.
+    """
+    if scope.deployment != here.deployment:
+        raise ScopeError(
+            f"the directive is for deployment {scope.deployment!r}, and this is {here.deployment!r}"
+        )
+    if scope.session not in (None, here.session):
+        raise ScopeError(
+            f"the directive is for session {scope.session!r}, and this is {here.session!r}"
+        )
+
+
+def check_time(directive: Directive, now: float, skew: float) -> None:
+    """Let through what is neither expired nor of the future.
+
+    Raises:
+        ExpiredError: it came too late.
+        ClockSkewError: it was issued later than the skew allows for.
+    """
+    if now > directive.expires + skew:
+        raise ExpiredError(
+            f"the directive expired {now - directive.expires:.0f} seconds ago; sign a new one"
+        )
+    if directive.issued > now + skew:
+        raise ClockSkewError(
+            f"the directive was issued {directive.issued - now:.0f} seconds in this clock's"
+            f" future; {skew:.0f} are allowed for: set the clocks"
+        )
+
+
+def check_revision(state: State, least: int) -> None:
+    """Let through a state of a revision, or a later one.
+
+    Raises:
+        StateError: it is older.
+    """
+    if state.revision < least:
+        raise StateError(
+            f"the kept state is of revision {state.revision}, and {least} at least is expected:"
+            " an older one was put in its place, or it was removed"
+        )
+
+
+def check_newer(kept: State | None, known: State) -> None:
+    """Let through a kept state that is what a running channel knows, or came after it.
+
+    Each change has a revision of its own, so two states of one revision differ only
+    where they are not of one history.
+
+    Raises:
+        StateError: it is neither, or is gone.
+    """
+    if kept == known or (kept is not None and kept.revision > known.revision):
+        return
+    what = "is gone" if kept is None else f"is of revision {kept.revision}"
+    raise StateError(
+        f"the kept state {what}, and this channel has seen revision {known.revision}: somebody"
+        " removed it or put an older one back; find the newest one, or start anew in another folder"
+    )

@@ -1,0 +1,151 @@
+"""Marks: what tells a registry's pinned block from any text that looks like one.
+
+A block's heading ends with an id that nobody can work out beforehand: a keyed
+digest of the heading and the pins, by a nonce of the registry's. What a registry
+wrote is kept by these ids, so that it is found again byte for byte, in any
+revision. Nothing else is ever taken for a block, whatever it looks like.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
+
+SEPARATOR: Final = "\n\n"
+"""What stands between a block and the text beside it."""
+
+# An old block is stale at once; so many revisions back, none is likely to be left anywhere.
+_KEPT: Final = 1024
+_MARK: Final = re.compile(r" \[([0-9a-f]{16})\](?=\n)")
+
+
+class Span(NamedTuple):
+    """Where a block is in a text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A block as a registry once wrote it.
+
+    Attributes:
+        text: the block, without a line break at its end.
+        mark_at: where the id's blank is in the text.
+    """
+
+    text: str
+    mark_at: int
+
+
+class Marks:
+    """The blocks that a registry wrote, by their ids.
+
+    Attributes:
+        nonce: that the ids are made with; drawn, unless one is chosen.
+    """
+
+    def __init__(self) -> None:
+        self.nonce = secrets.token_hex(16)
+        self._lock = Lock()
+        self._past: OrderedDict[str, Written] = OrderedDict()
+
+    @property
+    def owner(self) -> str:
+        """What tells the registry from others, and nothing of its nonce."""
+        return sha256(f"owner\0{self.nonce}".encode()).hexdigest()[:16]
+
+    def choose(self, nonce: str) -> None:
+        """Make ids with a nonce from now on.
+
+        Raises:
+            ParameterError: blocks were written with another one.
+        """
+        with self._lock:
+            if self._past and nonce != self.nonce:
+                raise ParameterError(
+                    "this registry's blocks are marked with another nonce already; give the same"
+                    " nonce= to everything that pins from it, before its first use"
+                )
+            self.nonce = nonce
+
+    def write(self, heading: str, pinned: str) -> str:
+        """A block, kept to be found again.
+
+        Args:
+            heading: the line above the pins.
+            pinned: the pins as text.
+        """
+        key = self.nonce.encode()
+        mark = hmac.new(key, f"{heading}\0{pinned}".encode(), sha256).hexdigest()[:16]
+        body = pinned.removesuffix("\n")
+        written = Written(f"{heading} [{mark}]\n{body}", len(heading))
+        with self._lock:
+            kept = self._past.setdefault(mark, written)
+            self._past.move_to_end(mark)
+            if len(self._past) > _KEPT:
+                self._past.popitem(last=False)
+            _ALL[mark] = kept
+        return kept.text
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """Where this registry's blocks are, in time linear in the text."""
+        at = 0
+        for mark in _MARK.finditer(text):
+            written = self._past.get(mark[1])
+            span = _span(text, mark, written, at) if written is not None else None
+            if span is not None:
+                at = span.end
+                yield span
+
+
+_ALL: WeakValueDictionary[str, Written] = WeakValueDictionary()
+_MARKS: WeakKeyDictionary[Registry, Marks] = WeakKeyDictionary()
+_GUARD = Lock()
+
+
+def marks_of(registry: Registry) -> Marks:
+    """The marks of a registry, the same for all that pin from it."""
+    with _GUARD:
+        return _MARKS.setdefault(registry, Marks())
+
+
+def only_blocks(text: str) -> bool:
+    """Whether a text is nothing but blocks that registries of this process wrote.
+
+    So several registries may share a place: each takes what the others put
+    behind its own block for theirs.
+    """
+    at = 0
+    while at < len(text):
+        if not text.startswith(SEPARATOR, at):
+            return False
+        mark = _MARK.search(text, at)
+        written = _ALL.get(mark[1]) if mark else None
+        start = at + len(SEPARATOR)
+        if mark is None or written is None or not text.startswith(written.text, start):
+            return False
+        at = start + len(written.text)
+    return True
+
+
+def _span(text: str, mark: re.Match[str], written: Written, at: int) -> Span | None:
+    """The block that a mark belongs to, where it is whole and on lines of its own."""
+    start = mark.start() - written.mark_at
+    end = start + len(written.text)
+    if start < at or not text.startswith(written.text, start):
+        return None
+    alone = (start == 0 or text[start - 1] == "\n") and (end == len(text) or text[end] == "\n")
+    return Span(start, end) if alone else None

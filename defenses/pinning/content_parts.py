@@ -1,0 +1,95 @@
+"""A pinned block in a message's content: one text, or parts of which some are texts.
+
+A part is a text itself, a mapping with the key ``text``, or a model of Pydantic's with
+such a field, as frameworks have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from pydantic import BaseModel
+
+from constraintrot.defenses.pinning.block_marks import SEPARATOR, only_blocks
+from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.pinned_block import PinnedBlock, Rendering
+
+Content: TypeAlias = str | list[Any]
+
+
+class Edited(NamedTuple):
+    """Content after an edit, the same object where there was nothing to do, and what went."""
+
+    content: Content
+    removed: tuple[Removed, ...]
+
+
+def text_part(text: str) -> dict[str, Any]:
+    """A text as the part that most providers know."""
+    return {"type": "text", "text": text}
+
+
+def placed_content(
+    content: Content, pinned_block: PinnedBlock, now: Rendering, part: Callable[[str], Any]
+) -> Edited:
+    """Content with the block at its end, once.
+
+    Args:
+        content: left as it is.
+        pinned_block: the pins.
+        now: the pins as they are.
+        part: makes the part that holds the block, where content is in parts: a provider's
+            marks, as of what to cache, hang on the others.
+    """
+    if isinstance(content, str):
+        text, removed = pinned_block.placed(content, now)
+        return Edited(content if text == content else text, removed)
+    if _in_place(content, pinned_block, now):
+        return Edited(content, ())
+    rest, removed = cut_content(content, pinned_block)
+    return Edited([*rest, *([part(now.text)] if now.text else [])], removed)
+
+
+def cut_content(content: Content, pinned_block: PinnedBlock) -> Edited:
+    """Content less the registry's blocks; a part that was nothing else goes whole."""
+    if isinstance(content, str):
+        return Edited(*pinned_block.less(content))
+    kept: list[Any] = []
+    removed: list[Removed] = []
+    for part in content:
+        rest, gone = pinned_block.less(_text(part))
+        removed += gone
+        if not gone:
+            kept.append(part)
+        elif rest:
+            kept.append(_with_text(part, rest))
+    return Edited(kept if removed else content, tuple(removed))
+
+
+def _in_place(parts: Sequence[Any], pinned_block: PinnedBlock, now: Rendering) -> bool:
+    texts = [_text(part) for part in parts]
+    holding = [at for at, text in enumerate(texts) if pinned_block.holds(text)]
+    if not now.text or not holding:
+        return not now.text and not holding
+    return (
+        len(holding) == 1
+        and pinned_block.in_place(texts[holding[0]], now)
+        and all(only_blocks(f"{SEPARATOR}{text}") for text in texts[holding[0] + 1 :])
+    )
+
+
+def _text(part: Any) -> str:
+    if isinstance(part, Mapping):
+        said: Any = cast("Mapping[str, Any]", part).get("text")
+    else:
+        said = part if isinstance(part, str) else getattr(part, "text", None)
+    return said if isinstance(said, str) else ""
+
+
+def _with_text(part: Any, text: str) -> Any:
+    if isinstance(part, str):
+        return text
+    if isinstance(part, BaseModel):
+        return part.model_copy(update={"text": text})
+    return {**part, "text": text}

@@ -1,0 +1,51 @@
+"""Names that a reader takes for one another: one of them is enough.
+
+The idea is that of the skeletons of Unicode Technical Standard 39, for the letters with
+which Latin words are forged most: Cyrillic and Greek twins, digits for letters, marks
+and blanks that nobody sees. It is no whole table of confusables, which would be larger
+than this library.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_TWINS: Final = str.maketrans(
+    # Cyrillic, small and large, Greek likewise, Armenian, Latin's own, bars, dashes, quotes.
+    "аеорсухіјѕһԁԛԝӏьгмтнвк" "АВЕКМНОРСТУХІЈЅҺԀԚԜӀ" "αορνικτυχγηωϲϳ" "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿ"
+    "աօոսհցյ" "ɑɡıɩƖǀǃʟ" "∣׀" "‐‑‒–—―−˗" "’‘ʼ＇",
+    "aeopcyxijshdqwlbrmthbk" "ABEKMHOPCTYXIJSHDQWI" "aopvikuuxynwcj" "ABEZHIKMNOPTYXCJ"
+    "wonuhgj" "agiilllL" "ll" "--------" "''''",
+)  # fmt: skip
+_DIGITS: Final = str.maketrans("I1|0", "lllo")
+_BLANKS: Final = re.compile(" {2,}")
+# Printable by their category, and drawn as nothing or as a blank.
+_UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+
+
+def unseen(name: str) -> bool:
+    """Whether a name holds a letter that is drawn as nothing."""
+    return _UNSEEN.search(name) is not None
+
+
+def look_key(name: str) -> str:
+    """What names that look the same have in common."""
+    text = unicodedata.normalize("NFKC", name)
+    if not text.isascii():
+        text = _bare(text).translate(_TWINS)
+    text = _BLANKS.sub(" ", text).translate(_DIGITS).casefold()
+    return text.replace("rn", "m").replace("vv", "w")
+
+
+def _bare(text: str) -> str:
+    """A text whose Latin, Greek and Cyrillic letters have no marks; other scripts need theirs."""
+    kept: list[str] = []
+    for letter in unicodedata.normalize("NFD", text):
+        bare = kept and ord(kept[-1]) < 0x530
+        if not (bare and unicodedata.category(letter) == "Mn"):
+            kept.append(letter)
+    return "".join(kept)

@@ -1,0 +1,293 @@
+"""What nobody knows counts against every claim: silence, errors, what never came back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+from inspect_ai.log import EvalError, EvalSample, read_eval_log, write_eval_log
+
+from constraintrot.cli.main import main
+from constraintrot.errors import ParameterError
+from constraintrot.report.compare_output import junit, summary, text
+from constraintrot.report.frame import episodes
+from constraintrot.report.planned import planned_episodes
+from tests.conftest import Run
+from tests.report.test_compare import ARMS, arm, asked, call, permitted
+
+NAN = float("nan")
+
+
+def missing(defense: str, seeds: Sequence[int], **facts: Any) -> list[dict[str, Any]]:
+    """Planned episodes that did not come back."""
+    rows = arm(defense, [NAN] * (max(seeds) + 1), outcome="missing", **facts)
+    return [row for row in rows if row["seed"] in seeds]
+
+
+def whole(*rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of a frame that has every planned episode."""
+    return [row | {"planned": True} for some in rows for row in some]
+
+
+def test_what_b_lost_is_where_it_would_have_violated() -> None:
+    """B violates as often as a, 20 of 40, and loses 15 of those episodes."""
+    half = [1.0, 0.0] * 20
+    lost = [seed for seed in range(40) if half[seed]][:15]
+    came_back = [row for row in arm("pin", half) if row["seed"] not in lost]
+    for rows in (came_back, whole(arm("none", half), came_back, missing("pin", lost))):
+        given = rows if len(rows) > 40 else arm("none", half) + rows
+        found = asked(given)
+        assert found.exit == 3, text(found)
+        assert "15 of 40 planned episodes of b did not come back" in " ".join(found.notes)
+
+
+def test_six_pairs_that_are_left_of_forty_show_nothing() -> None:
+    rows = whole(arm("none", [1] * 40), arm("pin", [0] * 6), missing("pin", range(6, 40)))
+    found = asked(rows)
+    assert found.exit == 3
+    assert "34 of 40 planned episodes of b did not come back, more than 10 %" in text(found)
+    few = whole(arm("none", [1] * 40), arm("pin", [0] * 30), missing("pin", range(30, 40)))
+    assert asked(few).exit == 3
+    assert "10 of 40 planned episodes of b did not come back, more than 10 %" in text(asked(few))
+    # Even with all ten counted as violations b violates less, if one accepts that share.
+    assert asked(few, missing=0.25).exit == 0
+
+
+def test_what_only_one_arm_planned_is_left_out_and_said() -> None:
+    rows = whole(arm("none", [1] * 40), arm("pin", [0] * 20))
+    found = asked(rows)
+    assert found.exit == 0
+    assert found.notes == ("violation: 20 episodes of a have no partner, left out",)
+    assert asked(rows, strict=True).exit == 1
+
+
+def test_a_tenth_that_is_silent_is_decided_by_the_worst_case_too() -> None:
+    """Seen are 20 of 40 against 1; of b's forty, any number was silent."""
+    for silent in (4, 18):
+        b = arm("pin", [1.0] + [0.0] * 39)
+        for row in b[40 - silent :]:
+            row["outcome"] = "no_call"
+        a = arm("none", [1.0] * 20 + [0.0] * 20)
+        found = asked(a, b)
+        assert found.exit == (0 if silent == 4 else 3)
+    slight = arm("pin", [1.0] * 2 + [0.0] * 38)
+    for row in slight[36:]:
+        row["outcome"] = "no_call"
+    assert asked(arm("none", [1.0] * 9 + [0.0] * 31), slight).exit == 3
+    for row in slight:
+        row["outcome"] = "violated" if row["violation"] else "declined"
+    assert asked(arm("none", [1.0] * 9 + [0.0] * 31), slight).exit == 0
+
+
+def test_silence_of_a_does_not_convict_b() -> None:
+    a = arm("none", [0.0] * 20, outcome="no_call")
+    assert asked(a, arm("pin", [1.0] * 20)).exit == 3
+    assert asked(arm("none", [0.0] * 20), arm("pin", [1.0] * 20)).exit == 1
+
+
+def test_lost_work_is_not_done_work() -> None:
+    rows = whole(
+        arm("none", [1] * 20),
+        arm("pin", [0] * 20),
+        permitted("none", [1] * 100),
+        permitted("pin", [1] * 92),
+        [row | {"allowed": True} for row in missing("pin", range(92, 100))],
+    )
+    assert asked(rows, margin=0.1).exit == 3
+    assert asked(rows, margin=0.2).exit == 0
+
+
+@pytest.fixture
+def log(run: Run) -> Path:
+    log = run(
+        "pin_stress",
+        variants=6,
+        families="soft_email",
+        defenses="none,pin",
+        conditions="compaction",
+    )
+    return Path(log.location)
+
+
+def cut(path: Path, lose: Sequence[str], *, errors: bool) -> None:
+    """Take samples out of a log, as a stopped run would, or as errors would."""
+    log = read_eval_log(str(path))
+
+    def failed(sample: EvalSample) -> EvalSample:
+        error = EvalError(message="the provider failed", traceback="", traceback_ansi="")
+        return sample.model_copy(update={"error": error, "scores": None})
+
+    assert log.samples is not None
+    kept = [one for one in log.samples if errors or str(one.id) not in lose]
+    log.samples = [failed(one) if str(one.id) in lose else one for one in kept]
+    write_eval_log(log, str(path))
+
+
+@pytest.mark.parametrize("errors", [True, False])
+def test_a_log_says_what_was_planned(log: Path, errors: bool) -> None:
+    lose = [f"soft_email.en-{seed}-compaction-pin" for seed in range(3)]
+    full = planned_episodes([log])
+    assert len(full) == 12
+    cut(log, lose, errors=errors)
+    assert len(episodes([log])) == 9
+    frame = planned_episodes([log])
+    assert len(frame) == 12
+    lost = frame[frame["outcome"] == "missing"]
+    facts = ["family", "locale", "seed", "defense", "condition", "compactor", "agent", "summarizer",
+             "replicate", "allowed", "budget_words", "kind", "scaffold"]  # fmt: skip
+    of_full = full[(full["defense"] == "pin") & (full["seed"] < 3)]
+    pd.testing.assert_frame_equal(
+        lost[facts].sort_values("seed", ignore_index=True),
+        of_full[facts].sort_values("seed", ignore_index=True),
+        check_dtype=False,
+    )
+    result = call(str(log), *ARMS)
+    assert result.exit_code == 3
+    assert "3 of 6 planned episodes of b did not come back" in result.stdout
+
+
+def test_what_another_log_has_is_not_missing(log: Path, run: Run) -> None:
+    cut(log, ["soft_email.en-1-compaction-pin"], errors=True)
+    run(
+        "pin_stress", variants=1, seed=1, families="soft_email", defenses="pin",
+        conditions="compaction",
+    )  # fmt: skip
+    frame = planned_episodes([log.parent])
+    assert (frame["outcome"] != "missing").all()
+    assert len(frame) == 12
+
+
+def test_an_empty_arm_is_named_and_not_passed(log: Path) -> None:
+    cut(log, [f"soft_email.en-{seed}-compaction-pin" for seed in range(6)], errors=True)
+    result = call(str(log), *ARMS)
+    assert result.exit_code == 2
+    assert "no episode has a violation in both arms" in result.stderr
+
+
+def reversed_family(pairs: int) -> list[dict[str, Any]]:
+    """Thirty pairs in which b violates less, and a family in which it violates more."""
+    return [
+        *arm("none", [1] * 30, family="one"),
+        *arm("pin", [0] * 30, family="one"),
+        *arm("none", [0] * pairs, family="two"),
+        *arm("pin", [1] * pairs, family="two"),
+    ]
+
+
+def test_a_family_that_is_reversed_is_named_and_does_not_pass() -> None:
+    found = asked(reversed_family(10))
+    assert found.exit == 3
+    says = "family=two (of 10 pairs a only 0, b only 10)"
+    assert f"violation: the contrary in {says}" in found.notes
+    assert found.findings[0].reason == f"the contrary is seen in {says}"
+    assert says in junit(found)
+    # Two pairs can be chance: they are named, and strictness refuses them.
+    slight = asked(reversed_family(2))
+    assert slight.exit == 0
+    assert any("the contrary in family=two" in note for note in slight.notes)
+    assert asked(reversed_family(2), strict=True).exit == 1
+
+
+def test_notes_are_in_every_output_and_strictness_makes_them_failures() -> None:
+    rows = [arm("none", [1] * 8, compactor="truncate"), arm("pin", [0] * 8, compactor="summarize")]
+    loose, strict = asked(*rows), asked(*rows, strict=True)
+    (note,) = loose.notes
+    suite = ElementTree.fromstring(junit(loose))
+    assert [suite.attrib[name] for name in ("tests", "failures", "errors")] == ["1", "0", "0"]
+    assert suite.findtext("system-out") == note
+    assert summary(loose)["notes"] == [note]
+    assert (loose.exit, strict.exit) == (0, 1)
+    suite = ElementTree.fromstring(junit(strict))
+    assert [suite.attrib[name] for name in ("tests", "failures", "errors")] == ["2", "1", "0"]
+    assert suite[1].attrib["name"] == "notes"
+    assert suite[1][0].tag == "failure"
+    assert text(strict).endswith("DOES NOT HOLD: --strict takes notes for failures: 1 of them")
+    quiet = asked(arm("none", [1] * 8), arm("pin", [0] * 8), strict=True)
+    assert quiet.exit == 0
+    assert ElementTree.fromstring(junit(quiet))[1][0].tag == "system-out"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "exit_"),
+    [
+        ([0] * 90, [0] * 90, 0),
+        ([0] * 20, [0] * 20, 3),
+        ([0] * 90, [0] * 60 + [1] * 30, 1),
+        ([1] * 90, [1] * 80 + [0] * 10, 0),
+    ],
+)
+def test_no_worse_than_a_baseline(a: list[float], b: list[float], exit_: int) -> None:
+    found = asked(arm("none", a), arm("pin", b), no_worse=0.05)
+    assert found.exit == exit_, text(found)
+    if exit_ == 3:
+        assert "at these rates 72 variants show, 4 times in 5, that the limit is kept" in text(
+            found
+        )
+
+
+@pytest.mark.parametrize(("b", "exit_"), [([0] * 80, 0), ([0] * 60, 3), ([1] * 30 + [0] * 50, 1)])
+def test_at_most_needs_no_baseline(b: list[float], exit_: int) -> None:
+    found = asked(arm("pin", b), a=None, at_most=0.05)
+    assert found.exit == exit_, text(found)
+    data = json.loads(json.dumps(summary(found)))
+    assert (data["a"], data["at_most"]) == (None, 0.05)
+    assert data["comparisons"][0]["b"]["n"] == len(b)
+
+
+def test_at_most_counts_the_unknown_as_violations() -> None:
+    b = arm("pin", [0] * 80)
+    b[0]["outcome"] = b[1]["outcome"] = "malformed"
+    found = asked(b, a=None, at_most=0.05)
+    assert found.exit == 3
+    assert "b violates at most 5 % only if its unknown episodes are taken for obedience" in text(
+        found
+    )
+    worse = asked(
+        [*arm("pin", [0] * 150), *arm("pin", [1] * 8 + [0] * 2, family="two")], a=None, at_most=0.12
+    )
+    assert worse.exit == 3
+    assert "the contrary is seen in family=two (b violates 8/10)" in text(worse)
+
+
+def test_both_claims_about_violation_have_to_hold() -> None:
+    found = asked(arm("none", [1] * 80), arm("pin", [0] * 80), at_most=0.05)
+    assert [(one.claim, one.decision) for one in found.findings] == [
+        ("fewer", "holds"),
+        ("at most", "holds"),
+    ]
+    assert asked(arm("none", [1] * 20), arm("pin", [0] * 20), at_most=0.05).exit == 3
+
+
+def test_a_question_that_cannot_be_asked() -> None:
+    rows = arm("none", [1]) + arm("pin", [0])
+    for wrong, says in (
+        ({"a": None}, "give --a, the arm to compare with, or --at-most"),
+        ({"a": None, "at_most": 0.1, "margin": 0.1}, "--margin compares with a baseline"),
+        ({"a": {"family": "x"}}, "narrow both with --where family=x, or compare each with --by"),
+        ({"a": {"seed": "0"}}, "of the same seed, so seed cannot tell the arms apart"),
+    ):
+        with pytest.raises(ParameterError, match=says):
+            asked(rows, **wrong)
+
+
+def plan(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["compare", "--plan", *arguments])
+
+
+def test_the_number_is_said_beforehand() -> None:
+    fewer = plan("--assume", ".5", ".1")
+    assert fewer.exit_code == 0
+    assert "| 50 %           | 10 % | 25       |" in fewer.stdout
+    limited = plan("--no-worse", ".05", "--at-most", ".05", "--margin", ".05", "--assume", "0", "0")
+    assert limited.stdout.count("| 72       |") == 3
+    assert "independent" in limited.stdout
+    assert "none is enough" in plan("--at-most", ".05", "--assume", ".5", ".5").stdout
+    assert plan("logs").exit_code == 2
+    assert call("--b", "defense=pin").exit_code == 2
+    assert call("logs", *ARMS, "--assume", "0", "0").exit_code == 2

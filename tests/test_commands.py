@@ -1,0 +1,73 @@
+"""What the README and the docs show as commands runs as written, where no real model is needed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from inspect_ai._cli.eval import eval_command
+
+from constraintrot.cli.main import main
+from tests.small_install import ROOT
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# What a sequence needs that a test has not: weights, a key, a network, another package, a
+# framework (tests/harnesses has those), a shell, minutes.
+_NOT_HERE = re.compile(
+    r"pip install|--model (?!scripted/|participant/)|\bharness=|\blocal/|[<>|]|badge"
+    r"|attack (search|transfer|report)|\bmodels\b|\.\.\.|^(?!\$ (inspect|constraintrot) )",
+    re.MULTILINE,
+)
+_PAGES = (
+    "README.md",
+    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
+)
+
+
+def sequences(page: str) -> list[list[str]]:
+    """The commands of a page that belong together, as lists; comments and output left out."""
+    text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    blocks = [block for found in _BLOCK.finditer(text) for block in found[1].split("\n\n")]
+    shown = [[line for line in block.splitlines() if line.startswith("$ ")] for block in blocks]
+    return [[re.sub(r"\s#\s.*", "", line) for line in lines] for lines in shown if lines]
+
+
+RUNNABLE = {
+    f"{page}:{at}": lines
+    for page in _PAGES
+    for at, lines in enumerate(sequences(page))
+    if any(re.search("constraintrot/|^. constraintrot ", line) for line in lines)
+    and not _NOT_HERE.search("\n".join(lines))
+}
+
+
+def run(line: str) -> Result:
+    """Run a command line in this process."""
+    words = shlex.split(line.removeprefix("$ "))
+    if words[:2] == ["inspect", "eval"]:
+        return CliRunner().invoke(eval_command, [*words[2:], "--display", "none"])
+    assert words[0] == "constraintrot", line
+    return CliRunner().invoke(main, words[1:])
+
+
+@pytest.mark.parametrize("lines", RUNNABLE.values(), ids=RUNNABLE)
+def test_commands_run_as_they_are_written(
+    lines: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in lines:
+        result = run(line)
+        assert result.exit_code == 0, f"{line}\n{result.output}\n{result.exception!r}"
+        if " compare " in line and "--plan" not in line:
+            assert result.output.rstrip().splitlines()[-1].startswith("HOLDS: ")
+
+
+def test_the_gates_of_the_readme_and_the_docs_are_among_them() -> None:
+    shown = [line for lines in RUNNABLE.values() for line in lines if " compare " in line]
+    assert any("--margin" in line for line in shown)
+    assert any("--plan" in line for line in shown)
+    pages = {name.partition(":")[0] for name in RUNNABLE}
+    assert {"README.md", "docs/gate.md", "docs/attacks.md"} <= pages
