@@ -56,6 +56,7 @@ class Committed(Strict):
         commands: shell commands that repeat the run.
         shows: what the run shows, in one sentence.
         does_not_show: what the run does not show, in one sentence.
+        withdrawn: what was read from it before and is read no more, with why.
         tables: tables on its page.
         notes: Markdown below the tables.
     """
@@ -71,6 +72,7 @@ class Committed(Strict):
     commands: str
     shows: str
     does_not_show: str
+    withdrawn: str = ""
     tables: tuple[Printed, ...] = ()
     notes: str = ""
 

@@ -26,11 +26,11 @@ _GROUPED_BY = ("agent", "condition", "attack", "defense", *design.SETTINGS)
 
 def index(runs: Sequence[Counted]) -> str:
     """The runs as a table, and below it how each was made."""
-    head = ("run", "when", "episodes", "shows", "does not show")
+    head = ("run", "when", "episodes", "shows", "does not show", "withdrawn")
     body = [
         [
             f"[{one.run.title}]({one.run.name}.md)", one.run.date, str(len(one.frame)),
-            one.run.shows, one.run.does_not_show,
+            one.run.shows, one.run.does_not_show, one.run.withdrawn,
         ]
         for one in runs
     ]  # fmt: skip
@@ -56,6 +56,7 @@ def run_page(one: Counted) -> str:
     lines = [MADE.format(RUNS), "", f"# {run.title}", "", *_loose(("", ""), rows), ""]
     lines += ["```console", run.commands.strip(), "```", ""]
     lines += [f"**Shows.** {run.shows}", "", f"**Does not show.** {run.does_not_show}", ""]
+    lines += [f"**Withdrawn.** {run.withdrawn}", ""] if run.withdrawn else []
     for printed in run.tables:
         title, text = _printed(printed, one.frame)
         lines += [f"## {title}", "", text, ""]
