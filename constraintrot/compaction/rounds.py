@@ -144,8 +144,8 @@ async def compact(
         episode: the staged conversation; its trigger is not part of the context.
         strategy: the compactor.
         model: the agent's model.
-        by_size: compact when the strategy's threshold is exceeded, instead of
-            after every segment.
+        by_size: compact when the messages exceed the strategy's threshold, instead
+            of after every segment; the tools' definitions are not counted.
         wrap: what a defense puts around the compactor.
         share_as: key under which whatever the compactor gives back is shared with
             other episodes of the run that show it the same; None where none does.
@@ -159,8 +159,11 @@ async def compact(
     inner = _recorded(draws or asked, type(strategy).__name__)
     wrapped = wrap(inner)
     outer = _recorded(wrapped, type(wrapped).__name__)
-    opening = opening_messages(episode)
     tools = tool_infos(episode.tools)
+    if by_size:
+        # Inspect adds the tools' definitions to the size; no compactor makes those shorter.
+        outer.threshold += await model.count_tool_tokens(tools)
+    opening = opening_messages(episode)
     handler = compaction(outer, prefix=opening, tools=tools, model=model)
     history = [*opening, *standing_messages(episode)]
     context: list[ChatMessage] = []

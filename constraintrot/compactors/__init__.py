@@ -34,7 +34,7 @@ class Settings:
         prompt: preset of the summarizer's prompt; None for the compactor's default.
         budget_words: most words that a summary may have, 15 to 300; None for the
             compactor's default.
-        compact_at: compaction threshold in tokens; None if compaction is forced
+        compact_at: compaction threshold in tokens of messages; None if compaction is forced
             after each segment of history.
     """
 

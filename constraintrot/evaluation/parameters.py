@@ -41,7 +41,7 @@ class TaskParameters(TypedDict, total=False):
         rounds: number of compactions, with new benign turns in between.
         context_tokens: length of the history before the first compaction, in
             o200k tokens.
-        compact_at: compact when the context exceeds this many tokens, instead
+        compact_at: compact when the messages exceed this many tokens, instead
             of after each segment of history.
         channel: who gives the policy: user turn, system message, memory entry or
             tool result.

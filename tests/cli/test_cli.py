@@ -176,9 +176,9 @@ def test_no_cell_of_a_table_is_a_formula(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: str
 ) -> None:
     run("soft_email", variants=1, conditions="floor")
-    plain = frame.episodes([tmp_path / "logs"])
+    plain = frame.planned_episodes([tmp_path / "logs"])
     plain["reason"] = plain["agent"] = cell
-    monkeypatch.setattr(frame, "episodes", lambda logs: plain)
+    monkeypatch.setattr(frame, "planned_episodes", lambda logs: plain)
     out = tmp_path / "episodes.csv"
     for more in ((), ("--defenses",)):
         result = call("table", str(tmp_path / "logs"), "--csv", str(out), *more)

@@ -4,7 +4,8 @@ Tool calls are sampled under a JSON schema. If tools are offered and the tool
 choice is not ``none``, the answer is always a call, also with ``auto``. A
 ``response_schema`` named ``deliberate`` selects the deliberate scaffold: then the
 message's text is the recalled policy and the yes or no, as JSON, and the message
-has the tool call as usual.
+has the tool call as usual. Under ``direct_or_words`` and ``deliberate_or_words`` the
+model may write words in place of the call.
 
 ``extra_body={"adapter": "rule-judge"}`` answers this one call with the adapter; all
 other calls are the base model's. ``logprobs`` and ``top_logprobs`` are supported.

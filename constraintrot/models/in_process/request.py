@@ -12,6 +12,8 @@ from constraintrot.errors import ParameterError
 from constraintrot.scaffold.answer_format import Scaffold, ToolSpec, call_schema
 
 DELIBERATE = "deliberate"
+# Names of a response schema that let words stand in place of the call.
+WORDS = ("direct_or_words", "deliberate_or_words")
 MAX_TOKENS_CALL = 320
 MAX_TOKENS_TEXT = 512
 # Without this, a small model may write newlines between tokens until its limit.
@@ -31,14 +33,15 @@ def answer_schema(
     """The JSON schema of the answer, or None for free text."""
     wanted = config.response_schema
     if not tools or choice == "none":
-        if wanted is None or wanted.name == DELIBERATE:
+        if wanted is None or wanted.name in (DELIBERATE, *WORDS):
             return None
         return wanted.json_schema.model_dump(exclude_none=True)
     offered = list(tools)
     if isinstance(choice, ToolFunction):
         offered = [tool for tool in tools if tool.name == choice.name]
-    scaffold: Scaffold = "deliberate" if wanted and wanted.name == DELIBERATE else "direct"
-    return call_schema(offered, scaffold)
+    name = wanted.name if wanted else ""
+    scaffold: Scaffold = "deliberate" if name.startswith(DELIBERATE) else "direct"
+    return call_schema(offered, scaffold, words=name in WORDS)
 
 
 def sampling(config: GenerateConfig, schema: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -161,7 +161,16 @@ def test_a_judge_is_asked_whether_the_context_entails_the_pins(answer: bool | No
     assert "rescinded" in asked[0][1]
 
 
-@pytest.mark.parametrize(("says", "is_"), [("YES", True), ("no.", False), ("perhaps", None)])
+@pytest.mark.parametrize(
+    ("says", "is_"),
+    [
+        ('{"state": "restated", "quote": "Email only Dana."}', True),
+        ('{"state": "weakened", "quote": "preferably"}', False),
+        ('{"state": "lost", "quote": ""}', False),
+        ('{"state": "perhaps", "quote": ""}', None),
+        ("YES", None),
+    ],
+)
 def test_a_model_as_the_judge(says: str, is_: bool | None) -> None:
 
     async def ask() -> bool | None:
