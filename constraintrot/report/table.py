@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.metrics import SILENCE
 from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import contrasts
-from constraintrot.report.episode_counts import HEADS, Counts, counts, played, unbalanced
+from constraintrot.report.episode_counts import ERRORED, HEADS, Counts, counts, played, unbalanced
+from constraintrot.report.page.untrusted import cut
 from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
@@ -38,6 +40,9 @@ POOLED = (
     "context_tokens",
     "compact_at",
 )
+# How many errors are listed, and how much of each.
+_ERRORS = 5
+_ERROR = 200
 
 
 def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -102,11 +107,24 @@ def count_notes(frame: pd.DataFrame) -> list[str]:
     if found.errored:
         said.append(
             f"! {found.errored} of {found.planned} planned episodes ended in an error and are in no"
-            " rate."
+            " rate:"
         )
+        said += _errors(frame)
     if left := found.planned - found.played - found.errored:
         said.append(f"! {left} of {found.planned} planned episodes were never finished.")
     return said + unbalanced(frame)
+
+
+def _errors(frame: pd.DataFrame) -> list[str]:
+    """The errors of most episodes, each with how many episodes of a condition it ended."""
+    errored = frame[frame["status"] == ERRORED]
+    found = Counter(
+        (condition, cut(str(error).split("\n", 1)[0], _ERROR))
+        for condition, error in zip(errored["condition"], errored["reason"], strict=True)
+    )
+    said = [f"  {n} {condition}: {error}" for (condition, error), n in found.most_common(_ERRORS)]
+    left = len(found) - len(said)
+    return [*said, f"  {left} more errors: table --csv has them as reason"] if left else said
 
 
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
@@ -133,7 +151,7 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             f"! {again} episodes are there again with the same variant, replicate and facts: two"
             " runs are counted together."
         )
-    old = int((frame["measure"] == "mentions").sum())
+    old = int((frame["measure"] == "mentions").sum()) if "measure" in frame else 0
     if old:
         lines.append(
             f"{old} episodes are from before a policy had a state: there it survived where all its"
