@@ -166,7 +166,7 @@ def test_one_empty_summary_ends_no_run_and_the_table_counts_it(tmp_path: Path) -
     assert log.status == "error"
     assert log.results is not None
     shown = CliRunner().invoke(main, ["table", str(tmp_path)]).stdout
-    assert "! 1 episodes ended in an error and are in no cell" in shown
+    assert "! 1 of 6 planned episodes ended in an error and are in no rate:\n" in shown
     assert "  1 compaction: NoSummaryError('the summarizer wrote no summary" in shown
     assert "1 episodes start from a summary that was asked for twice" in shown
     (again,) = eval_retry(log, log_dir=str(tmp_path), display="none")

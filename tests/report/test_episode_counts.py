@@ -59,7 +59,9 @@ def test_every_table_says_what_errored(log: Path) -> None:
     for text in (table.text(frame), compared):
         assert "| planned | played | errored | silent |" in text
     for text in (table.text(frame), compared, crossed):
-        assert "! 2 of 8 planned episodes ended in an error and are in no rate." in text
+        assert "! 2 of 8 planned episodes ended in an error and are in no rate:\n" in text
+        (error,) = [line for line in text.splitlines() if line.startswith("  2 compaction: ")]
+        assert "the summarizer is down" in error
 
 
 def test_a_cell_of_errors_alone_is_there(run: Run) -> None:

@@ -30,7 +30,7 @@ def counted(planned: pd.DataFrame) -> Section:
     notes = (
         "Rates are of the played episodes. Errored ones ended in an error and are in no rate; silent"
         " ones neither acted readably nor refused, and nobody knows what they would have done.",
-        *(note.removeprefix("! ") for note in count_notes(planned)),
+        *(note.removeprefix("! ").strip() for note in count_notes(planned)),
     )
     table = Table("Over all settings", ("model", "condition"), HEADS, tuple(rows), notes)
     return Section("counted", TITLE, (table,))
