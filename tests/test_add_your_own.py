@@ -25,7 +25,7 @@ for given in json.loads(sys.argv[1]):
         log_dir=sys.argv[2],
         display="none",
     )
-    assert log.status == "success", log.error.message
+    assert log.status == "success", [s.error and s.error.message for s in log.samples or []]
     print("played", json.dumps([
         [s.metadata["condition"], s.scores["violation"].value, s.scores["survival"].value["survived"]]
         for s in log.samples
@@ -82,8 +82,8 @@ def test_the_family_and_each_component_do_what_the_page_says(site: Path, tmp_pat
     logs = [line for line in ran.stdout.splitlines() if line.startswith("played ")]
     for (given, expected), line in zip(PLAYED, logs, strict=True):
         found: dict[str, list[tuple[float, float]]] = {}
-        for condition, violation, kept in json.loads(line.removeprefix("played ")):
-            found.setdefault(condition, []).append((violation, kept))
+        for condition, violation, survived in json.loads(line.removeprefix("played ")):
+            found.setdefault(condition, []).append((violation, survived))
         assert found == expected, given
 
 

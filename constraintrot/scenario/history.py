@@ -28,6 +28,8 @@ _GAP = 2
 # So often a draw is taken again because its request was made before.
 _PATIENCE = 9
 _TRIES = 40
+# From here on a number in the history may hint at the same number in the policy.
+_TELLING = 100
 _DIGITS = re.compile(r"\d+")
 
 
@@ -227,8 +229,10 @@ def _called(call: TemplateCall, env: Env, random: Random) -> Iterator[ToolTurn]:
 
 
 def _reserved(variant: Variant) -> set[int]:
+    """The policy's numbers; not small ones, which hours and counts have everywhere."""
     phrases = (phrase for slot in variant.slots.values() for phrase in slot)
-    return {int(phrase) for phrase in phrases if isinstance(phrase, int | float)}
+    numbers = {int(phrase) for phrase in phrases if isinstance(phrase, int | float)}
+    return {number for number in numbers if number >= _TELLING}
 
 
 def _numbers(drawn: list[HistoryTurn]) -> set[int]:
