@@ -132,23 +132,17 @@ class _Sizes:
     Attributes:
         base: tools and system message.
         history: what comes after them, before the trigger.
-        last_reply: its last message.
+        at_last_call: at the history's last call, counted as the call is and not as a
+            sum, from which it differs by a few tokens. A summary replaces all that was
+            said, the latest request included, so it is due here: at the trigger's call
+            it would swallow the trigger.
         trigger: the trigger.
     """
 
     base: int
     history: int
-    last_reply: int
+    at_last_call: int
     trigger: int
-
-    @property
-    def at_last_call(self) -> int:
-        """At the history's last call.
-
-        A summary replaces all that was said, the latest request included, so it is
-        due here: at the trigger's call it would swallow the trigger.
-        """
-        return self.base + self.history - self.last_reply
 
     @property
     def at_trigger(self) -> int:
@@ -162,11 +156,12 @@ class _Sizes:
 
 async def _sizes(session: Session, model: SessionModel) -> _Sizes:
     played = list(_played_messages(session))
-    base = await model.count_tool_tokens(infos(session))
+    system = list(session.history[:1])
+    offered = await model.count_tool_tokens(infos(session))
     return _Sizes(
-        base=base + await model.count_tokens(list(session.history[:1])),
+        base=offered + await model.count_tokens(system),
         history=await model.count_tokens(played),
-        last_reply=await model.count_tokens(played[-1:]),
+        at_last_call=offered + await model.count_tokens([*system, *played[:-1]]),
         trigger=await model.count_tokens([ChatMessageUser(content=session.trigger)]),
     )
 

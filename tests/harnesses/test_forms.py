@@ -94,8 +94,14 @@ def test_every_staged_history_is_played_whole(channel: Any, attack: str) -> None
     assert all(text in whole for text in message_texts(history[1:]))
     called = {name for e in script for name in calls_of(list(e.replies))}
     offered = tool_infos(episode.variant.tools)
-    assert {tool.name for tool in scripted_history.tools(script, offered)} == called
-    assert not called & {tool.name for tool in offered}
+    lookups = episode.variant.lookups
+    made = {tool.name: tool for tool in scripted_history.tools(script, offered, lookups)}
+    assert set(made) == called | {tool.name for tool in offered}
+    # A framework checks the history's calls, and is to take every one.
+    for call in [call for e in script for reply in e.replies for call in reply.tool_calls or []]:
+        parameters = made[call.function].parameters
+        assert set(call.arguments) <= set(parameters.properties)
+        assert set(parameters.required) <= set(call.arguments)
 
 
 def test_tools_are_made_from_what_calls_look_like() -> None:
@@ -106,8 +112,8 @@ def test_tools_are_made_from_what_calls_look_like() -> None:
     replies = [ChatMessageAssistant(content="", tool_calls=[c]) for c in (first, second, known)]
     script = scripted_history.exchanges([user(), *replies])
     offered = [ToolInfo(name="decline", description="Decline.")]
-    (tool,) = scripted_history.tools(script, offered)
-    assert tool.name == "look_up"
+    decline, tool = scripted_history.tools(script, offered, [])
+    assert (decline, tool.name) == (offered[0], "look_up")
     assert {name: schema.type for name, schema in tool.parameters.properties.items()} == {
         "flag": "boolean",
         "n": "integer",
