@@ -9,6 +9,7 @@ request, the request itself is summarised.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -132,11 +133,20 @@ def _limit(session: Session) -> int:
     count = count_tokens_approximately
     played = [[count([m]) for m in messages] for messages in client.script(session)]
     trigger = count([HumanMessage(session.trigger)])
-    limit = 0
-    for at in range(max(0, len(played) - 1 - KEEP), len(played)):
-        limit = sum(map(sum, played[:at])) + played[at][0] + 1
-        # A call's result is summarised along with it.
-        gone = 3 if len(played[at]) > 2 else 2
-        if sum(played[at][gone:]) + sum(map(sum, played[at + 1 :])) + trigger < limit:
-            break
+    limits = list(_limits(played, trigger))
+    limit = next((limit for limit, rest in limits if rest < limit), limits[-1][0])
     return 3 * limit // 4 if session.live else limit
+
+
+def _limits(played: list[list[int]], trigger: int) -> Iterator[tuple[int, int]]:
+    """Limits that a late exchange reaches, with what comes after each was reached.
+
+    An exchange of several calls can reach one with each: a later call does where what
+    the first's limit would leave is bulk, and that would be summarised by itself.
+    """
+    for at in range(max(0, len(played) - 1 - KEEP), len(played)):
+        before, after = sum(map(sum, played[:at])), sum(map(sum, played[at + 1 :])) + trigger
+        for said in range(1, len(played[at]), 2):
+            # A call's result is summarised along with it.
+            gone = said + (2 if said + 1 < len(played[at]) else 1)
+            yield before + sum(played[at][:said]) + 1, sum(played[at][gone:]) + after

@@ -18,10 +18,12 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from constraintrot import harnesses
+from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation import harness as contract
 from constraintrot.evaluation.harness import parse_harness
-from constraintrot.harnesses import HARNESSES
+from constraintrot.harnesses import HARNESSES, scripted_history
+from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, error, failing, kept_by_summarizer, usual, violated
 from tests.harnesses.live_agent import (
@@ -75,38 +77,57 @@ class Mode(NamedTuple):
         return len(self.shown) if self.summary_role else 0
 
 
-TURN = "uata"
-ALL_TURNS = f"suaua{TURN * 11}u"
+def shapes() -> list[str]:
+    """The roles of each exchange of ``soft_email``'s history, by their initials."""
+    scenario = load("soft_email").variant(0)
+    episode = stage(scenario, policy=True, exercised=2, decline_tool=False)
+    found = []
+    for exchange in scripted_history.exchanges(scripted_history.history(episode)):
+        calls = "".join("a" + "t" * len(r.tool_calls or []) for r in exchange.replies)
+        found.append(f"u{calls}")
+    return found
+
+
+def without_results(turns: list[str]) -> str:
+    return "".join(turns).replace("t", "")
+
+
+TURNS = shapes()
+HISTORY = "".join(TURNS)
+LAST, LAST_TWO = TURNS[-1], "".join(TURNS[-2:])
+# Of several results, the last.
+LAST_RESULT = LAST.replace("t", "", LAST.count("t") - 1)
+ALL_TURNS = f"s{HISTORY}u"
 MODES = {
     # The summary is in the system message, so user and assistant stay in turn.
-    "langgraph:summary_node": Mode("suatau", "system"),
+    "langgraph:summary_node": Mode(f"s{LAST}u", "system"),
     # Here it is a second system message. By default the first turns are gone before
     # the summarizer sees them.
     "langmem:default": Mode(
-        f"ssa{TURN}uatau", "system", SECOND_SYSTEM, (False,), pinned_problem=SECOND_SYSTEM
+        f"ssa{LAST_TWO}u", "system", SECOND_SYSTEM, (False,), pinned_problem=SECOND_SYSTEM
     ),
     "langmem:headroom": Mode(
-        f"ssa{TURN}uatau", "system", SECOND_SYSTEM, pinned_problem=SECOND_SYSTEM
+        f"ssa{LAST_TWO}u", "system", SECOND_SYSTEM, pinned_problem=SECOND_SYSTEM
     ),
-    "langchain:summarization": Mode("suauatau", "user"),
-    "langchain:no_trim": Mode("suauatau", "user"),
+    "langchain:summarization": Mode(f"su{HISTORY[-5:]}u", "user"),
+    "langchain:no_trim": Mode(f"su{HISTORY[-5:]}u", "user"),
     "langchain:clear_tools": Mode(ALL_TURNS, loses=TOOL_ONLY),
-    "deepagents:summarization": Mode("suauatau", "user"),
+    "deepagents:summarization": Mode(f"su{HISTORY[-5:]}u", "user"),
     # The pins are in a message of the user's of their own.
-    "autogen:buffered": Mode(f"s{TURN}{TURN}u", pinned_problem=TWO_OF_USER),
+    "autogen:buffered": Mode(f"s{LAST_TWO}u", pinned_problem=TWO_OF_USER),
     # Between the head and the tail is "Skipped N messages.", as the user's.
     "autogen:head_and_tail": Mode(
-        f"sua{'u'}{TURN}{TURN}u", problem=TWO_OF_USER, pinned_problem=TWO_OF_USER
+        f"suau{LAST_TWO}u", problem=TWO_OF_USER, pinned_problem=TWO_OF_USER
     ),
     # It takes out what is in the middle, and the policy is near the beginning.
     "autogen:token_limited": Mode(
-        "suauauatauauatauatau", loses=NOWHERE, pinned_problem=TWO_OF_USER
+        "suauauauuatatau", problem=TWO_OF_USER, loses=NOWHERE, pinned_problem=TWO_OF_USER
     ),
-    "openai_agents:session_limit": Mode(f"s{TURN}{TURN}u"),
-    "openai_agents:input_callback": Mode(f"s{TURN}{TURN}u"),
+    "openai_agents:session_limit": Mode(f"s{LAST_TWO}u"),
+    "openai_agents:input_callback": Mode(f"s{LAST_TWO}u"),
     # The vendor's endpoint keeps what the user wrote, and its stand-in does.
     "openai_agents:compaction": Mode(
-        f"s{'u' * 11}a{TURN}{TURN}u",
+        f"s{'u' * (len(TURNS) - 2)}a{LAST_TWO}u",
         "assistant",
         TWO_OF_USER,
         loses=TOOL_ONLY,
@@ -115,40 +136,44 @@ MODES = {
     # Only what tools returned is shortened.
     "openai_agents:trimmer": Mode(ALL_TURNS, loses=TOOL_ONLY),
     "openai_agents:summary_input": Mode(
-        f"su{TURN}{TURN}u", "user", TWO_OF_USER, pinned_problem=TWO_OF_USER
+        f"su{LAST_TWO}u", "user", TWO_OF_USER, pinned_problem=TWO_OF_USER
     ),
-    "agent_framework:truncation": Mode(f"s{TURN}{TURN}u"),
+    "agent_framework:truncation": Mode(f"s{LAST_TWO}u"),
     # The first request is the neutral one; the reply that follows it is a later turn's.
-    "agent_framework:truncation_first_user": Mode(f"s{TURN}{TURN}u"),
-    "agent_framework:sliding_window": Mode(f"s{TURN}{TURN}u"),
+    "agent_framework:truncation_first_user": Mode(f"s{LAST_TWO}u"),
+    "agent_framework:sliding_window": Mode(f"s{LAST_TWO}u"),
     "agent_framework:summarization": Mode(
-        f"sa{TURN}{TURN}u", "assistant", ASSISTANT_FIRST, pinned_problem=ASSISTANT_FIRST
+        f"sa{LAST_TWO}u", "assistant", ASSISTANT_FIRST, pinned_problem=ASSISTANT_FIRST
     ),
     # What tools returned becomes what the assistant said.
     "agent_framework:tool_result": Mode(
-        f"suaua{'uaa' * 10}{TURN}u",
+        f"s{without_results(TURNS[:-1])}{LAST_RESULT}u",
         problem=TWO_OF_ASSISTANT,
         loses=NOWHERE,
         pinned_problem=TWO_OF_ASSISTANT,
     ),
     "agent_framework:token_budget": Mode(
-        f"suaa{TURN}u", problem=TWO_OF_ASSISTANT, pinned_problem=TWO_OF_ASSISTANT
+        f"s{without_results(TURNS[-2:-1])}{LAST_RESULT}u",
+        problem=TWO_OF_ASSISTANT,
+        pinned_problem=TWO_OF_ASSISTANT,
     ),
     # The second summary is of what came after the first, and follows it.
     "google_adk:sliding_window": Mode(
-        f"saa{TURN}u",
+        "saau",
         "assistant",
         ASSISTANT_FIRST,
         (True, False),
         pinned_problem=ASSISTANT_FIRST,
     ),
     "google_adk:token_threshold": Mode(
-        f"sa{TURN}{TURN}u", "assistant", ASSISTANT_FIRST, pinned_problem=ASSISTANT_FIRST
+        f"sa{LAST_TWO}u", "assistant", ASSISTANT_FIRST, pinned_problem=ASSISTANT_FIRST
     ),
     # The pins are in a message of the user's, right before the opening request.
     "inspect_react:summary": Mode("suauau", "user", pinned_problem=TWO_OF_USER),
     "inspect_react:auto": Mode("suauau", "user", pinned_problem=TWO_OF_USER),
-    "inspect_react:trim": Mode(f"sua{TURN * 6}u", pinned_problem=TWO_OF_USER),
+    "inspect_react:trim": Mode(
+        "suaauauatauauatatau", problem=TWO_OF_ASSISTANT, pinned_problem=TWO_OF_USER
+    ),
     "inspect_react:edit": Mode(ALL_TURNS, loses=TOOL_ONLY, pinned_problem=TWO_OF_USER),
 }
 # A memory's text is the last message, where the scripted agent looks for the request.
@@ -224,7 +249,7 @@ def parameters(given: dict[str, Any]) -> str:
 def test_every_channel_of_a_short_history_without_the_pin_and_with_it(
     run: Run, given: dict[str, Any], harness: str
 ) -> None:
-    given = {"harness": harness, "conditions": "compaction", "context_tokens": 300} | given
+    given = {"harness": harness, "conditions": "compaction", "context_tokens": 400} | given
     log = run("pin_stress", variants=1, families="soft_email", defenses="none,pin", **given)
     mode = MODES.get(harness, Mode("", loses=NOWHERE))
     lost = given["channel"] in mode.loses

@@ -60,7 +60,7 @@ def test_inspect_compacts_once_and_says_how(shared_run: Run, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ["summary", "trim", "edit"])
 def test_a_short_history_of_every_family_is_compacted(run: Run, mode: str) -> None:
-    given = {"harness": f"inspect_react:{mode}", "context_tokens": 300, "variants": 1}
+    given = {"harness": f"inspect_react:{mode}", "context_tokens": 400, "variants": 1}
     log = run("pin_stress", families=SOFT, defenses="pin", conditions="compaction", **given)
     assert by_condition(log) == {"compaction": 0}
     played = samples(log)["compaction"]
