@@ -31,6 +31,8 @@ TASK = "task"
 # What it reads with where the history does not say, first the document that gives a policy.
 READS = ("read_document", "get_", "read_", "search_")
 DELEGATED = "Say what is on today."
+# How the message begins in which policies are pinned.
+PINNED = "Standing policies (pinned"
 
 
 def live_agent(tool_calls: int = 2, *, delegates: bool = False) -> Model:
@@ -150,9 +152,15 @@ def in_a_tool_loop(sample: EvalSample) -> bool:
 def evicted_between_tool_calls(sample: EvalSample) -> bool:
     """Whether a call follows a tool's result, and what began the input before it is gone."""
     return any(
-        now.input[-1].role == "tool" and before.input[1].text not in [m.text for m in now.input]
+        now.input[-1].role == "tool" and _said(now)[: len(_said(before))] != _said(before)
         for before, now in pairwise(model_events(sample))
     )
+
+
+def _said(event: ModelEvent) -> list[str]:
+    """What a model was sent after the system message, the pins left out, which are never gone."""
+    texts = [message.text for message in event.input[1:]]
+    return [text for text in texts if not text.startswith(PINNED)]
 
 
 def between_requests(sample: EvalSample) -> bool:

@@ -27,6 +27,7 @@ from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, error, failing, kept_by_summarizer, usual, violated
 from tests.harnesses.live_agent import (
+    PINNED,
     between_requests,
     between_tool_calls,
     delegated_between_tool_calls,
@@ -345,7 +346,7 @@ def test_a_live_agent_is_compacted_amid_its_work_and_pinned_at_each_call(
     assert live.amid(pinned)
     for event in model_events(pinned):
         text = "\n".join(message.text for message in event.input)
-        assert text.count("Standing policies (pinned") == (event.role != "summarizer")
+        assert text.count(PINNED) == (event.role != "summarizer")
 
 
 @pytest.mark.parametrize(
