@@ -14,7 +14,8 @@ A row is a kind of request; the columns:
   and answered with another error, the model server's or LiteLLM's own.
 - upstream: requests that the model server received for them, each try for itself.
 - without_pins, doubled, changed: of those, the ones whose operator's part (system message or
-  instructions) has no pin or two, and those that lack what the client's user said, word for word.
+  instructions) has no pin of the guardrail's or two, and those that lack what the client's user
+  or its system message said, word for word, be it a copy of a pin.
 """
 
 from __future__ import annotations
@@ -172,13 +173,16 @@ def judged(
     for sent in received:
         number = re.search(r"Request <(\d+)>", json.dumps(sent))
         kind = kinds[int(number[1])] if number else "unknown"
-        pins = operators(sent).count(POLICY)
+        # What a client puts into its own system message is its text, a copied pin too.
+        own = list(texts(KINDS[kind].system)) if kind in KINDS else []
+        pins = operators(sent).count(POLICY) - "\n".join(own).count(POLICY)
         counts[kind, "upstream"] += 1
-        counts[kind, "without_pins"] += pins == 0
+        counts[kind, "without_pins"] += pins < 1
         counts[kind, "doubled"] += pins > 1
         counts[kind, "changed"] += number is None or not any(
             words(KINDS[kind], int(number[1])) == text for text in texts(sent)
         )
+        counts[kind, "changed"] += any(text not in operators(sent) for text in own)
     seen = sorted({kind for kind, _ in counts}, key=[*KINDS, "unknown"].index)
     columns = [field.name for field in fields(Row)[1:]]
     rows = [Row(kind, *(counts[kind, column] for column in columns)) for kind in seen]

@@ -52,7 +52,7 @@ print(min(spent))
 """
 _VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 PINNED = """
-from constraintrot.defenses.pinning.pinned_block import Board
+from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.defenses.rampart import Principal, Registry
 
 operator = Principal("operator")
