@@ -10,7 +10,7 @@ from constraintrot.compaction.rounds import Compacted, Round, after_opening
 from constraintrot.compactors.turns import summary_message
 from constraintrot.episode.messages import opening_messages
 from constraintrot.episode.staging import stage
-from constraintrot.grading.survival import survival
+from constraintrot.grading.survival import mentions
 from constraintrot.scenario.files import load
 
 EPISODE = stage(load("soft_email").variant(0), policy=True, context_tokens=300)
@@ -30,7 +30,7 @@ def compacted(summary: str) -> Compacted:
         ChatMessageAssistant(content="It is in the tray by the door.", id="m91"),
     ]
     context: list[ChatMessage] = [*opening_messages(EPISODE), message, *recent]
-    held = survival(after_opening(context), EPISODE.policy, EPISODE.variant.slots).kept
+    held = mentions(after_opening(context), EPISODE.policy, EPISODE.variant.slots).kept
     made = Round(
         number=1,
         tokens_before=900,
