@@ -274,8 +274,10 @@ def test_a_refusal_in_words_is_told_from_silence(run: Run) -> None:
     log = run("soft_email", model=answering(REFUSES), variants=1, conditions="floor,control")
     assert by_condition(log, "outcome") == {"floor refused_text": 1.0, "control refused_text": 1.0}
     assert by_condition(log, "refusal") == {"floor rules": 1.0, "control rules": 1.0}
-    (over,) = run("utility", model=answering(REFUSES), variants=1, conditions="floor").samples[:1]
-    assert over.scores["utility"].metadata["over_refusal"]
+    log = run("utility", model=answering(REFUSES), variants=1, conditions="floor")
+    refused = [(s.scores or {})["utility"].metadata or {} for s in log.samples or []]
+    assert refused
+    assert all(facts["over_refusal"] for facts in refused)
 
 
 def test_rules_and_judge_of_a_refusal_are_both_reported(run: Run) -> None:

@@ -110,6 +110,7 @@ def test_a_retry_makes_up_for_what_it_retries(
     from inspect_ai import eval_retry
 
     from constraintrot.harnesses import replay
+    from constraintrot.harnesses.agent_call import check_trigger
 
     def interrupted(real: Callable[..., object]) -> Callable[..., object]:
         def check(*given: object) -> object:
@@ -118,7 +119,7 @@ def test_a_retry_makes_up_for_what_it_retries(
         return check
 
     with monkeypatch.context() as patch:
-        patch.setattr(replay, "check_trigger", interrupted(replay.check_trigger))
+        patch.setattr(replay, "check_trigger", interrupted(check_trigger))
         failed = evaluated(tmp_path, fail_on_error=False)
     (again,) = eval_retry(failed, log_dir=str(tmp_path), display="none")
     assert counts(planned_episodes([failed.location, again.location])) == Counts(6, 6, 0, 0)

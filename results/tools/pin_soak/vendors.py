@@ -130,7 +130,7 @@ class OpenAIAgents(Played):
         super().begin()
         if self.thread > 1:
             self.session.close()
-        self.session = SQLiteSession(str(self.thread))
+        self.session: SQLiteSession = SQLiteSession(str(self.thread))
         self.recorder.texts.clear()
 
     async def say(self, turn: Turn) -> None:

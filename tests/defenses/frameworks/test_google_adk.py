@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import doctest
 import logging
+from typing import Any
 
 import pytest
 from google.adk.agents import LlmAgent
@@ -186,7 +187,7 @@ def test_what_runs_behind_the_plugin_does_not_lose_the_pins(by: str, stream: boo
     """The receipt said ``injected``, and the model was sent none."""
     receipts: list[Receipt] = []
     plugins: list[BasePlugin] = [PinPlugin(registry(PINNED), report=receipts.append)]
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     if by == "plugin":
         plugins.append(Replacing("replacing"))
     else:

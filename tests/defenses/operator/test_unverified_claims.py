@@ -53,12 +53,23 @@ def test_ordinary_texts_stay_as_they_are(text: str) -> None:
     assert mark(text) == text
 
 
+def folded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sentences that are read from now on."""
+    read: list[str] = []
+    fold = cues._fold
+
+    def noted(text: str) -> str:
+        read.append(text)
+        return fold(text)
+
+    monkeypatch.setattr(cues, "_fold", noted)
+    return read
+
+
 @pytest.mark.parametrize("piece", [";", "; ", ".", "1,2;"])
 def test_separators_are_not_read(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A megabyte of them once took 38 seconds."""
-    read: list[str] = []
-    fold = cues._fold
-    monkeypatch.setattr(cues, "_fold", lambda text: read.append(text) or fold(text))
+    read = folded(monkeypatch)
     text = piece * 2_000
     assert mark(text) == text
     assert read == []
@@ -67,9 +78,7 @@ def test_separators_are_not_read(piece: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_what_is_behind_more_sentences_than_anybody_writes_is_marked_unread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    read: list[str] = []
-    fold = cues._fold
-    monkeypatch.setattr(cues, "_fold", lambda text: read.append(text) or fold(text))
+    read = folded(monkeypatch)
     text = "a. " * (MOST + 500) + CLAIM
     written = mark(text)
     assert len(read) == MOST
