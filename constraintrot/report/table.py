@@ -11,7 +11,7 @@ from constraintrot.evaluation.metrics import SILENCE
 from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import contrasts
 from constraintrot.report.episode_counts import ERRORED, HEADS, Counts, counts, played, unbalanced
-from constraintrot.report.page.untrusted import cut
+from constraintrot.report.untrusted import cut
 from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate

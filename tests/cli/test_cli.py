@@ -14,8 +14,8 @@ from constraintrot.cli.main import main
 from constraintrot.errors import ParameterError
 from constraintrot.models.config_errors import plain_errors
 from constraintrot.models.in_process.catalogue import MODELS
-from constraintrot.report import frame
-from constraintrot.report.page import frames, untrusted
+from constraintrot.report import frame, untrusted
+from constraintrot.report.page import frames
 from constraintrot.scenario.files import catalogue
 from constraintrot.scenario.private import KEY
 from constraintrot.scenario.schema import WORDINGS

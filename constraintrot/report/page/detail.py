@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from constraintrot.report.page import untrusted
+from constraintrot.report import untrusted
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.report.page import untrusted
+from constraintrot.report import untrusted
 from constraintrot.report.page.view import Figure, percent, points, rate_text
 from constraintrot.stats.interval import Estimate, Interval
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.survival.states import PRIMARY
+from constraintrot.report import untrusted
 from constraintrot.report.frame import FACTS, OLD_NAMES
-from constraintrot.report.page import untrusted
 from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.report.page import episodes, untrusted, view
+from constraintrot.report import untrusted
+from constraintrot.report.page import episodes, view
 
 if TYPE_CHECKING:
     from constraintrot.report.page.sections import Page

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from constraintrot.report.page import untrusted
+from constraintrot.report import untrusted
 from constraintrot.report.page.view import (
     Block,
     Cell,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from constraintrot.models.in_process import catalogue
-from constraintrot.report.page import untrusted
+from constraintrot.report import untrusted
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalConfig, EvalLog

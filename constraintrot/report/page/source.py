@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.report import untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes, is_played
 from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
-from constraintrot.report.page import files, frames, runs, untrusted
+from constraintrot.report.page import files, frames, runs
 from constraintrot.report.page.detail import Details, detail
 from constraintrot.stats.frames import KEYS
 

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.page import frames, untrusted
+from constraintrot.report import untrusted
+from constraintrot.report.page import frames
 from tests.report.page.helpers import PLAIN, arm, row
 
 TEXT = st.text(st.characters(codec="utf-8")).filter(lambda text: untrusted.visible(text) == text)

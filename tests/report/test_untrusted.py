@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.report.page import untrusted
+from constraintrot.report import untrusted
 
 ANY = st.text(st.characters(codec=None))
 
