@@ -57,11 +57,6 @@ CARRIERS = frozenset(
 )
 """Keys under which some provider takes the operator's words or the whole conversation."""
 
-_ITS_OWN = {
-    "messages": frozenset({"input", "instructions", "prompt"}),
-    "instructions": frozenset({"messages", "system"}),
-}
-
 
 def refused(data: Mapping[str, Any], call_type: str, more: Collection[str]) -> str | None:
     """Why a client's request is refused; None where it is not.

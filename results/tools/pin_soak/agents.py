@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ class Sent:
     blocks: tuple[str, ...]
 
 
-class Played:
+class Played(ABC):
     """An agent that plays a script; what a framework needs is in its subclass.
 
     Attributes:
@@ -61,18 +62,18 @@ class Played:
         self.thread = 0
         self.build()
 
+    @abstractmethod
     def build(self) -> None:
         """Make the agent."""
-        raise NotImplementedError
 
     def begin(self) -> None:
         """Begin another conversation."""
         self.thread += 1
         self.sent = []
 
+    @abstractmethod
     async def say(self, turn: Turn) -> None:
         """Have a turn played."""
-        raise NotImplementedError
 
     def look(self) -> str:
         """Look at a ticket."""
