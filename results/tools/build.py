@@ -13,7 +13,7 @@ from constraintrot.extras import require
 from constraintrot.report.page import design
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
-from results.tools import claims, committed, pages
+from results.tools import claims, committed, pages, verdicts
 
 README = "README.md"
 REPORT = "report"
@@ -41,9 +41,9 @@ def made(folder: Path) -> dict[str, str]:
     source = committed.joined(folder, runs)
     frame = design.prepared(source.frame)
     listed = committed.load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
-    answered = claims.answer(listed, frame)
-    left = claims.unused(answered, frame)
-    generated["reproduction.md"] = pages.reproduction(answered, left, len(frame))
+    answered = verdicts.answer(listed, frame)
+    left = verdicts.unused(answered, frame)
+    generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), listed.margin)
     return generated | {f"{REPORT}/{name}": text for name, text in texts(page(source)).items()}
 
 

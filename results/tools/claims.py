@@ -1,31 +1,27 @@
-"""``reproduction.yaml``: the paper's claims, and what the committed episodes show of each.
+"""``reproduction.yaml``: the paper's claims, what each expects of the episodes, and its verdict.
 
-A claim has arms, each a query over the joined frame. If an arm selects no episode, the
-verdict must be "not measured"; if every arm selects some, it must not be.
+A claim has arms, each a query over the joined frame, and tests of what it expects of
+them (see ``bars``). ``verdicts`` decides them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import design
-from constraintrot.report.page.compared import ALL, adjusted, pair
-from constraintrot.report.page.view import NOT_MEASURED, Compared
-from constraintrot.stats.frames import frame_rate
-from constraintrot.stats.interval import Estimate
+from results.tools.bars import Expected, Value
 from results.tools.committed import Strict
 
 if TYPE_CHECKING:
     import pandas as pd
 
 REPRODUCTION = "reproduction.yaml"
-Value: TypeAlias = str | int | float | bool
-Where: TypeAlias = dict[str, Value | list[Value] | None]
+Wanted: TypeAlias = str | int | float | bool
+Where: TypeAlias = dict[str, Wanted | list[Wanted] | None]
+Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
 
 
 class Arm(Strict):
@@ -35,10 +31,30 @@ class Arm(Strict):
         where: wanted value, or list of values, by column; null drops a condition that is
             held. It overrides the claim's ``where``, which overrides ``Claims.held``.
         value: the column.
+        control: whether it is what the other arms are compared with. Without episodes of
+            it the claim is not unmeasured, but cannot be told.
     """
 
     where: Where
-    value: Literal["violation", "survived", "mentions", "utility", "over_refusal"] = "violation"
+    value: Value = "violation"
+    control: bool = False
+
+
+class Test(Strict):
+    """What a claim expects of an arm, compared with another.
+
+    Attributes:
+        a: the first arm.
+        b: the second arm.
+        b_is: what b is, compared with a. "Equal", "not higher" and "not lower" are up to
+            ``Claims.margin``.
+        paired: whether the arms are compared episode by episode.
+    """
+
+    a: str
+    b: str
+    b_is: Expected
+    paired: bool = True
 
 
 class Claim(Strict):
@@ -50,8 +66,8 @@ class Claim(Strict):
         paper: the paper's figure, and its section or table.
         where: conditions of all arms.
         arms: the arms, by name.
-        compare: pairs of arms whose paired difference, second - first, is shown.
-        verdict: written by hand.
+        tests: what the claim expects; it is borne out if all of it is.
+        verdict: the verdict for which the words are written.
         words: the reason, in one to three sentences, without figures, which would become
             outdated.
     """
@@ -61,15 +77,18 @@ class Claim(Strict):
     paper: str
     where: Where = Field(default_factory=Where)
     arms: dict[str, Arm]
-    compare: tuple[tuple[str, str], ...] = ()
-    verdict: Literal["same", "different", "not measured"]
+    tests: tuple[Test, ...] = Field(min_length=1)
+    verdict: Verdict
     words: str
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        unknown = {name for pair in self.compare for name in pair} - set(self.arms)
+        unknown = {name for test in self.tests for name in (test.a, test.b)} - set(self.arms)
         if unknown:
-            raise ValueError(f"compare names {', '.join(sorted(unknown))}, which is no arm")
+            raise ValueError(f"tests name {', '.join(sorted(unknown))}, which is no arm")
+        for test in self.tests:
+            if self.arms[test.a].value != self.arms[test.b].value:
+                raise ValueError(f"{test.a} and {test.b} are rates of different columns")
         return self
 
 
@@ -77,49 +96,14 @@ class Claims(Strict):
     """All claims.
 
     Attributes:
+        margin: differences of rates smaller than it count as none.
         held: conditions of every query, unless a claim or an arm overrides them.
         claims: the claims.
     """
 
+    margin: float = Field(gt=0, lt=1)
     held: Where
     claims: tuple[Claim, ...]
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A claim with the figures of the committed episodes.
-
-    Attributes:
-        claim: the claim.
-        arms: rate by arm; None if the arm has no episode.
-        compared: paired differences, with p-values adjusted over those of the claim.
-        rows: positions of its episodes in the frame.
-    """
-
-    claim: Claim
-    arms: Mapping[str, Estimate | None]
-    compared: tuple[Compared, ...]
-    rows: frozenset[int]
-
-
-def answer(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
-    """Compute the figures of every claim.
-
-    Args:
-        claims: the claims.
-        frame: the joined frame, from ``page.design.prepared``.
-
-    Raises:
-        ConstraintRotError: a verdict contradicts whether there are episodes, a query names
-            an unknown column, or two compared arms have rates of different columns.
-    """
-    return [_one(claim, claims.held, frame) for claim in claims.claims]
-
-
-def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
-    """The episodes that no claim uses."""
-    used = frozenset[int]().union(*(one.rows for one in answered))
-    return frame[~frame.index.isin(list(used))]
 
 
 def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
@@ -140,46 +124,3 @@ def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
             fits |= frame[name].isna() | (frame[name] == "none")
         frame = frame[fits]
     return frame
-
-
-def _one(claim: Claim, held: Where, frame: pd.DataFrame) -> Answered:
-    parts: dict[str, pd.DataFrame] = {}
-    for name, arm in claim.arms.items():
-        part = chosen(frame, {**held, **claim.where, **arm.where})
-        parts[name] = part[part[arm.value].notna()]
-    _check(claim, [name for name, part in parts.items() if part.empty])
-    rates = {
-        name: None if part.empty else frame_rate(part, claim.arms[name].value)
-        for name, part in parts.items()
-    }
-    compared = [
-        _compared(claim, parts, a, b)
-        for a, b in claim.compare
-        if not (parts[a].empty or parts[b].empty)
-    ]
-    rows = frozenset(int(at) for part in parts.values() for at in part.index)
-    return Answered(claim, rates, tuple(adjusted(compared)), rows)
-
-
-def _check(claim: Claim, empty: Sequence[str]) -> None:
-    """Check that the verdict is "not measured" if and only if an arm has no episode."""
-    if empty and claim.verdict != NOT_MEASURED:
-        raise ConstraintRotError(
-            f"{REPRODUCTION}, {claim.title!r}: the verdict is {claim.verdict!r}, but no episode"
-            f" answers {', '.join(empty)}; it has to be {NOT_MEASURED!r}"
-        )
-    if not empty and claim.verdict == NOT_MEASURED:
-        raise ConstraintRotError(
-            f"{REPRODUCTION}, {claim.title!r}: the verdict is {NOT_MEASURED!r}, but every arm has"
-            " episodes; look at them and say 'same' or 'different'"
-        )
-
-
-def _compared(claim: Claim, parts: Mapping[str, pd.DataFrame], a: str, b: str) -> Compared:
-    import pandas as pd
-
-    value = claim.arms[a].value
-    if claim.arms[b].value != value:
-        raise ConstraintRotError(f"{REPRODUCTION}, {claim.title!r}: {a} and {b} are no same rate")
-    both = pd.concat([parts[name].assign(arm=name) for name in (a, b)], ignore_index=True)
-    return pair(both, ALL, a, b, value)

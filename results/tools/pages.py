@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from constraintrot.report import defenses, matrix, table
 from constraintrot.report.page import design
 from constraintrot.report.page.markdown import escaped
-from constraintrot.report.page.view import NOT_MEASURED, Compared, p_text, points, rate_text
+from constraintrot.report.page.view import NOT_MEASURED, p_text, points, rate_text
 from constraintrot.stats.interval import Estimate
-from results.tools.claims import REPRODUCTION, Answered
+from results.tools.claims import REPRODUCTION, Verdict
 from results.tools.committed import FRAMES, RUNS, Counted, Printed
+from results.tools.verdicts import Answered, Tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,30 +65,30 @@ def run_page(one: Counted) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int) -> str:
+def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, margin: float) -> str:
     """The page of the paper's claims.
 
     Args:
-        answered: the claims with their figures.
+        answered: the claims with their figures and verdicts.
         left: the episodes that no claim uses.
         n: number of all episodes.
+        margin: differences of rates smaller than it count as none.
     """
     agents = sorted({str(name) for name in left["agent"]})
-    differences = sum(len(one.compared) for one in answered)
     lines = [
         MADE.format(REPRODUCTION), "", "# The paper's claims, one by one", "",
         "Governance Decay, arXiv 2606.22528, measured seven large served models; what is here was"
         " measured with a small local one, which its makers made to complete code. **A small local"
         " model is not the paper's models.** Where the two differ, the paper is not refuted; where"
         " they agree, it is not confirmed for any model but this one.", "",
-        "*same*: our episodes show what the claim says. *different*: they do not, be it that they"
-        " show the opposite or that they tell nothing apart. *not measured*: no episode asks it,"
-        " with the reason. Figures are k/n with 95 % intervals, computed from the"
-        f" {n} episodes under [{FRAMES}]({FRAMES}/); differences are paired, episode by episode,"
-        " their p-values exact and adjusted within a claim (Holm), not over the page, which holds"
-        f" {differences} differences. Some of the paper's figures are missing in the text that we"
-        " have, and are not guessed.", "",
-        *_loose(("claim", "verdict"), [[_anchor(one), one.claim.verdict] for one in answered]), "",
+        f"**Of {len(answered)} claims: {_counts(answered)}.** *Cannot tell* speaks neither for nor"
+        " against a claim.", "",
+        *_loose(("claim", "verdict", "why"), [_summary(one) for one in answered]), "",
+        *_bars(answered, margin), "",
+        f"Figures are k/n with 95 % intervals, computed from the {n} episodes under"
+        f" [{FRAMES}]({FRAMES}/); differences are paired, episode by episode, unless it says"
+        " otherwise. Some of the paper's figures are missing in the text that we have, and are not"
+        " guessed.", "",
     ]  # fmt: skip
     for one in answered:
         lines += _claim(one)
@@ -108,8 +109,51 @@ def _claim(one: Answered) -> Iterator[str]:
         for name, estimate in one.arms.items()
     ]
     yield from (*_loose(("here", "", "k/n, 95 % interval"), rows), "")
-    yield from (line for compared in one.compared for line in (_difference(compared), ""))
-    yield from (f"**{claim.verdict.capitalize()}.** {claim.words}", "")
+    yield from (line for tested in one.tests for line in (_test(tested), ""))
+    verdict = one.verdict.capitalize() + (f" ({_reasons(one)})" if one.why else "")
+    over = ""
+    if one.adjusted is not None and one.adjusted < 1:
+        over = f" Over the claims of this page, {p_text(one.adjusted)}."
+    yield from (f"**{verdict}.**{over} {claim.words}", "")
+
+
+def _counts(answered: Sequence[Answered]) -> str:
+    verdicts = [one.verdict for one in answered]
+    return ", ".join(f"{verdicts.count(name)} {name}" for name in get_args(Verdict))
+
+
+def _summary(one: Answered) -> list[str]:
+    verdict = f"**{one.verdict}**" if one.verdict in ("same", "opposite") else one.verdict
+    lacking = [name for name, estimate in one.arms.items() if estimate is None]
+    missing = f"no episode of {', '.join(lacking)}" if one.verdict == NOT_MEASURED else ""
+    return [_anchor(one), verdict, missing or _reasons(one)]
+
+
+def _reasons(one: Answered) -> str:
+    return ", ".join(dict.fromkeys(why.reason for why in one.why))
+
+
+def _bars(answered: Sequence[Answered], margin: float) -> Iterator[str]:
+    """What each verdict takes."""
+    family = sum(one.adjusted is not None for one in answered)
+    points_ = f"{100 * margin:.0f} points"
+    yield from (
+        "- *same*: every test says what the claim expects, and could have said otherwise. A claim of"
+        " no difference takes as much as one of a difference: the interval has to lie within"
+        f' {points_} of 0 (an equivalence test; "not higher" and "not lower" are one side of it).',
+        "- *opposite*: a test says the contrary: the other direction, a difference of more than"
+        f" {points_} where none is claimed, or one of less than {points_} where one is claimed.",
+        "- *cannot tell*: neither. *ceiling*, *floor*: what is compared with is so close to 100 or 0 %"
+        " that no more or no less could show. *n*: too few pairs, or too few that differ."
+        " *degenerate*: a counterfactual that had nothing to take out. *no control*: nobody asked"
+        " what happens without the treatment.",
+        "- *not measured*: no episode asks it.",
+        "",
+        "Each claim has one p-value, adjusted over the page (Holm, the"
+        f" {family} claims with a test): for *same* the largest of its tests', since all have to hold, for"
+        " *opposite* the smallest times their number. Those beside single differences are not"
+        " adjusted.",
+    )
 
 
 def _rate(estimate: Estimate | None) -> str:
@@ -119,16 +163,21 @@ def _rate(estimate: Estimate | None) -> str:
     return rate_text(estimate) + (f", {method}" if method else "")
 
 
-def _difference(one: Compared) -> str:
-    what = f"{one.a} → {one.b}"
-    if one.comparison is None:
-        return f"{what}: not paired ({one.reason})."
-    p_value = one.comparison.p_value if one.comparison.adjusted is None else one.comparison.adjusted
-    words = {"b is lower": "fewer", "b is higher": "more"}
-    verdict = words.get(one.comparison.verdict, one.comparison.verdict)
+def _test(tested: Tested) -> str:
+    """A test's arms, what is expected, the difference, and what it says."""
+    test, decided = tested.test, tested.decided
+    expected = f"{test.a} → {test.b}, expected {test.b_is}"
+    because = "; ".join(f"{why.reason}: {why.words}" for why in tested.why)
+    if decided is None:
+        return f"{expected}: cannot tell ({because})."
+    comparison = decided.comparison
+    tested_by = "unpaired"
+    if comparison is not None:
+        tested_by = f"{comparison.n} pairs, {p_text(comparison.p_value)} ({comparison.test})"
+    says = "as expected" if decided.p_same <= decided.p_opposite else "the contrary"
     return (
-        f"{what}: {points(one.comparison.difference)} over {one.comparison.n} pairs, {p_text(p_value)}"
-        f" ({one.comparison.test}): {verdict}."
+        f"{expected}: {points(decided.difference)}, {tested_by}:"
+        f" {f'cannot tell ({because})' if because else says}."
     )
 
 

@@ -22,7 +22,7 @@ DECAY: dict[str, Any] = {
     "title": "Decay", "claim": "It breaks.", "paper": "30 % (Table 2).",
     "arms": {"seen": {"where": {"condition": "control"}},
              "compacted": {"where": {"condition": "compaction"}}},
-    "compare": [["seen", "compacted"]], "verdict": "same", "words": "It does.",
+    "tests": [{"a": "seen", "b": "compacted", "b_is": "higher"}], "verdict": "same", "words": "It does.",
 }  # fmt: skip
 HELD: dict[str, Any] = {"allowed": False, "attack": "none", "defense": "none", "budget_words": 60}
 
@@ -35,7 +35,7 @@ def put(folder: Path, name: str, rows: list[dict[str, Any]]) -> None:
 def describe(folder: Path, runs: list[dict[str, Any]], claims: list[dict[str, Any]]) -> None:
     """What a person writes by hand."""
     (folder / "runs.yaml").write_text(yaml.safe_dump(runs), encoding="utf-8")
-    page = {"held": HELD, "claims": claims}
+    page = {"margin": 0.1, "held": HELD, "claims": claims}
     (folder / "reproduction.yaml").write_text(yaml.safe_dump(page), encoding="utf-8")
 
 

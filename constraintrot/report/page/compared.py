@@ -38,13 +38,14 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
     if (a, b) == (contrasts.SHAM, contrasts.REMOVED):
         mine = mine[~contrasts.degenerate(mine)]
     try:
-        comparison = frame_compare(mine, {"arm": a}, {"arm": b}, value, on=_on(mine, a, b))
+        comparison = frame_compare(mine, {"arm": a}, {"arm": b}, value, on=matched_on(mine, a, b))
     except ParameterError as error:
         return Compared(agent, a, b, value, None, str(error))
     return Compared(agent, a, b, value, comparison)
 
 
-def _on(frame: pd.DataFrame, a: str, b: str) -> list[str]:
+def matched_on(frame: pd.DataFrame, a: str, b: str) -> list[str]:
+    """The columns on which two arms are matched: what neither of them varies, and what they share."""
     left, right = (frame[frame["arm"] == arm] for arm in (a, b))
     return [key for key in KEYS if key not in _MAY_DIFFER or set(left[key]) & set(right[key])]
 

@@ -1,0 +1,242 @@
+"""The verdict on each of the paper's claims, computed from the committed episodes.
+
+*Same* if every test of a claim says what it expects, *opposite* if one says the contrary,
+*not measured* if an arm has no episode, and else *cannot tell*, with the reasons.
+``reproduction.yaml`` has the verdict too, since the words beside it depend on it; one that
+the episodes do not give is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.evaluation.conditions import EDITS
+from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.outcome_status import SILENT
+from constraintrot.report.contrasts import degenerate
+from constraintrot.report.page.compared import matched_on
+from constraintrot.report.page.view import NOT_MEASURED, p_text
+from constraintrot.stats.frames import IDENTITY, arms, frame_rate, labels
+from constraintrot.stats.interval import Estimate
+from constraintrot.stats.multiple import holm
+from results.tools.bars import ALPHA, Decided, Outcomes, Value, Why, decide
+from results.tools.claims import REPRODUCTION, Claim, Claims, Test, Verdict, Where, chosen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A test with its result.
+
+    Attributes:
+        test: the test.
+        decided: what it says; None if the arms have no pairs to compare.
+        why: why it cannot tell; empty if it can.
+    """
+
+    test: Test
+    decided: Decided | None
+    why: tuple[Why, ...]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A claim with the figures of the committed episodes.
+
+    Attributes:
+        claim: the claim.
+        arms: rate by arm; None if the arm has no episode.
+        tests: the tests of which both arms have episodes, or a control is missing.
+        verdict: the verdict.
+        why: why it cannot be told; empty with any other verdict.
+        p_value: of all that the claim expects, or of the contrary of any of it; None if no
+            test has pairs.
+        adjusted: the same, adjusted over the claims of the page (Holm).
+        rows: positions of its episodes in the frame.
+    """
+
+    claim: Claim
+    arms: Mapping[str, Estimate | None]
+    tests: tuple[Tested, ...]
+    verdict: Verdict
+    why: tuple[Why, ...]
+    p_value: float | None
+    adjusted: float | None
+    rows: frozenset[int]
+
+
+def answer(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
+    """The claims with their figures and verdicts, which have to be those of the file.
+
+    Args:
+        claims: the claims.
+        frame: the joined frame, from ``page.design.prepared``.
+
+    Raises:
+        ConstraintRotError: a verdict in the file is not what the episodes say, or a query
+            names an unknown column.
+    """
+    answered = decided(claims, frame)
+    for one in answered:
+        _check(one)
+    return answered
+
+
+def decided(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
+    """The claims with their figures and verdicts, whatever verdicts the file has.
+
+    Args:
+        claims: the claims.
+        frame: the joined frame, from ``page.design.prepared``.
+
+    Raises:
+        ConstraintRotError: a query names an unknown column.
+    """
+    answered = [_measured(claim, claims, frame) for claim in claims.claims]
+    adjusted = iter(holm([one.p_value for one in answered if one.p_value is not None]))
+    answered = [
+        one if one.p_value is None else replace(one, adjusted=next(adjusted)) for one in answered
+    ]
+    return [_with_verdict(one) for one in answered]
+
+
+def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
+    """The episodes that no claim uses."""
+    used = frozenset[int]().union(*(one.rows for one in answered))
+    return frame[~frame.index.isin(list(used))]
+
+
+def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
+    """The claim's rates and tests; its verdict is "not measured" until p-values are adjusted."""
+    parts: dict[str, pd.DataFrame] = {}
+    where = {name: {**claims.held, **claim.where, **arm.where} for name, arm in claim.arms.items()}
+    for name, arm in claim.arms.items():
+        part = chosen(frame, where[name])
+        parts[name] = part[part[arm.value].notna()]
+    rates = {
+        name: None if part.empty else frame_rate(part, claim.arms[name].value)
+        for name, part in parts.items()
+    }
+    unmeasured = [name for name, part in parts.items() if part.empty]
+    lacking = {name for name in unmeasured if not claim.arms[name].control}
+    tests = tuple(
+        _tested(test, claim.arms[test.a].value, parts, claims.margin, _varied(where, test))
+        for test in claim.tests
+        if not lacking & {test.a, test.b}
+    )
+    rows = frozenset(int(at) for part in parts.values() for at in part.index)
+    value = None if lacking else _p_value(tests)
+    return Answered(claim, rates, tests, "not measured", (), value, None, rows)
+
+
+def _varied(where: Mapping[str, Where], test: Test) -> set[str]:
+    """The columns in which the queries of a test's arms differ, and that identify no episode."""
+    a, b = where[test.a], where[test.b]
+    return {name for name in {*a, *b} if a.get(name) != b.get(name)} - {*IDENTITY}
+
+
+def _tested(
+    test: Test, value: Value, parts: Mapping[str, pd.DataFrame], margin: float, varied: set[str]
+) -> Tested:
+    if missing := [name for name in (test.a, test.b) if parts[name].empty]:
+        return Tested(test, None, (Why("no control", f"no episode of {', '.join(missing)}"),))
+    a, b = (_useful(parts[name]) for name in (test.a, test.b))
+    unchanged = sum(len(parts[name]) for name in (test.a, test.b)) - len(a) - len(b)
+    try:
+        outcomes = _paired(a, b, test, value, varied) if test.paired else _unpaired(a, b, value)
+    except ParameterError as error:
+        if not unchanged:
+            return Tested(test, None, (Why("no pairs", str(error).partition(";")[0]),))
+        words = f"{unchanged} episodes in whose summary there was nothing of the policy to take out"
+        return Tested(test, None, (Why("degenerate", words),))
+    decided = decide(outcomes, test.b_is, margin, value, test.a)
+    silent = [_silence(part) for part in (a, b)] if value == "violation" else [0.0]
+    if max(silent) > SILENCE:
+        words = f"up to {100 * max(silent):.0f} % of an arm made no readable call"
+        return Tested(test, replace(decided, p_same=1.0, p_opposite=1.0), (Why("silence", words),))
+    return Tested(test, decided, decided.why)
+
+
+def _useful(part: pd.DataFrame) -> pd.DataFrame:
+    """The episodes without those of a counterfactual that changed nothing."""
+    return part[~(part["condition"].isin(EDITS) & degenerate(part))]
+
+
+def _silence(part: pd.DataFrame) -> float:
+    return float(part["outcome"].isin(SILENT).mean())
+
+
+def _paired(
+    a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, varied: set[str]
+) -> Outcomes:
+    import pandas as pd
+
+    named = {test.a: a, test.b: b}
+    both = pd.concat([part.assign(arm=name) for name, part in named.items()], ignore_index=True)
+    fixed = {name: {"arm": name} for name in named}
+    on = [name for name in matched_on(both, test.a, test.b) if name not in varied]
+    matched = arms(both, fixed, value, on=on)
+    return Outcomes(matched.values[test.a], matched.values[test.b], matched.labels)
+
+
+def _unpaired(a: pd.DataFrame, b: pd.DataFrame, value: Value) -> Outcomes:
+    if a.empty or b.empty:
+        raise ParameterError("an arm has no episode left")
+    first, second = (part[value].to_numpy(float) for part in (a, b))
+    return Outcomes(first, second, labels(a), labels(b))
+
+
+def _p_value(tests: Sequence[Tested]) -> float | None:
+    """The p-value of all tests saying what is expected, or of any saying the contrary.
+
+    The former is the largest p-value, since all have to (an intersection-union test); the
+    latter the smallest times the number of tests (Bonferroni), since one is enough.
+    """
+    same, opposite = _both_p_values(tests)
+    return None if all(test.decided is None for test in tests) else min(same, opposite)
+
+
+def _both_p_values(tests: Sequence[Tested]) -> tuple[float, float]:
+    decided = [test.decided for test in tests]
+    same = max(1.0 if one is None else one.p_same for one in decided)
+    opposite = min(1.0 if one is None else one.p_opposite for one in decided)
+    return same, min(1.0, opposite * len(tests))
+
+
+def _with_verdict(one: Answered) -> Answered:
+    if any(
+        estimate is None and not one.claim.arms[name].control for name, estimate in one.arms.items()
+    ):
+        return one
+    same, opposite = _both_p_values(one.tests)
+    if one.adjusted is not None and one.adjusted <= ALPHA:
+        return replace(one, verdict="same" if same <= opposite else "opposite")
+    return replace(one, verdict="cannot tell", why=tuple(_reasons(one)))
+
+
+def _reasons(one: Answered) -> Iterator[Why]:
+    yield from (why for test in one.tests for why in test.why)
+    if one.p_value is not None and one.adjusted is not None and one.p_value <= ALPHA:
+        adjusted = p_text(one.adjusted)
+        yield Why("n", f"{p_text(one.p_value)}, adjusted over the claims of this page {adjusted}")
+    elif not any(test.why for test in one.tests):
+        yield Why("n", "one test says what is expected, another the contrary, neither with enough")
+
+
+def _check(one: Answered) -> None:
+    """Check that the file has the verdict that the episodes give."""
+    if one.verdict == one.claim.verdict:
+        return
+    because = "; ".join(f"{why.reason}: {why.words}" for why in one.why)
+    empty = ", ".join(name for name, estimate in one.arms.items() if estimate is None)
+    if one.verdict == NOT_MEASURED:
+        because = f"no episode answers {empty}"
+    raise ConstraintRotError(
+        f"{REPRODUCTION}, {one.claim.title!r}: the verdict is {one.claim.verdict!r}, but the episodes"
+        f" say {one.verdict!r}{f' ({because})' if because else ''}; change it, and read its words again"
+    )
