@@ -11,7 +11,7 @@ from inspect_ai.dataset import Sample
 from constraintrot.compactors import Settings
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation import parameters as params
-from constraintrot.evaluation import scorers
+from constraintrot.evaluation import scorers, viewer
 from constraintrot.evaluation.awareness import awareness
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
@@ -88,6 +88,7 @@ def build(
         scorer=[scorers.utility(), *scoring] if permitted else scoring,
         name=name,
         version=VERSION,
+        viewer=viewer.view(),
         # One broken sample, as by a summarizer that writes nothing, ends no run; the run is
         # marked as failed all the same, so that eval-retry makes up for it.
         continue_on_fail=True,
@@ -138,11 +139,15 @@ def _sample(
 ) -> Sample:
     variant = scenario.variant(seed, parameters.split)
     name = f"{scenario.family}.{scenario.locale}-{seed}-{play.condition.name}"
+    condition, policy = play.condition, variant.policy(parameters.wording)
+    permitted = allowed or condition.allowed
+    request = variant.allowed_trigger if permitted else variant.trigger
     return Sample(
-        # The neutral preamble. The policy comes after it, because compaction keeps the input.
-        input=variant.preamble,
+        # For readers: the harness plays the staged episode, with the neutral preamble.
+        input=viewer.input_text(play, request),
+        target=viewer.target_text(policy, allowed=permitted, stated=condition.policy),
         id=f"{name}-{play.defense}" if by_defense else name,
-        metadata=_metadata(variant, play, parameters, allowed or play.condition.allowed),
+        metadata=_metadata(variant, play, parameters, permitted),
     )
 
 

@@ -17,6 +17,7 @@ from constraintrot.evaluation.conditions import OPERATOR
 from constraintrot.evaluation.metrics import by_condition
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.evaluation.scorers import verdict_of
+from constraintrot.evaluation.viewer import target_text
 from constraintrot.grading.policy_in_force import in_force
 from constraintrot.grading.verdict import NOT_DONE, grade
 from constraintrot.models.config_errors import refusal
@@ -89,6 +90,7 @@ def operator_channel(
         scorer=[*(made.scorer or []), forged_accepted(), genuine_honoured()],
         name=made.name,
         version=made.version,
+        viewer=made.viewer,
         continue_on_fail=made.continue_on_fail,
     )
 
@@ -274,8 +276,18 @@ def _applies(sample: Sample) -> bool:
 def _with_policy_in_force(sample: Sample) -> Sample:
     """The sample with the policy that is in force at the end, if a directive changes it."""
     facts = dict(sample.metadata or {})
-    if facts["condition"] in AMENDED:
-        facts["in_force"] = moved(sampled(facts), facts["condition"])
-    elif facts["condition"] in GENUINE:
+    case, variant = facts["condition"], sampled(facts)
+    if case in AMENDED:
+        facts["in_force"] = moved(variant, case)
+    elif case in GENUINE:
         facts["in_force"] = None
-    return sample.model_copy(update={"metadata": facts})
+    else:
+        return sample
+    now = in_force(variant, facts["in_force"]).policy(facts["wording"])
+    target = target_text(
+        now,
+        # An amendment to another value leaves the request prohibited.
+        allowed=facts["allowed"] or case != "genuine_amend_other",
+        because="as amended" if case in AMENDED else "the operator withdrew or exempted it",
+    )
+    return sample.model_copy(update={"metadata": facts, "target": target})

@@ -64,7 +64,7 @@ def without_policy(context: Sequence[ChatMessage], variant: Variant) -> Deletion
     """The context without the clauses that hold the policy.
 
     Args:
-        context: the context; its opening, which is the sample's input, stays.
+        context: the context; its opening, which Inspect protects as input, stays.
         variant: whose policy.
     """
     deleted = Deletion(list(context))

@@ -37,6 +37,9 @@ def by_condition(interval: bool = False) -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
+        if not scores:
+            # Inspect leaves out a value that is None, and makes nan of no values at all.
+            return {"no episode": None}
         values_by_key: dict[str, float] = {}
         for name, values in _cells(scores).items():
             values_by_key[name] = mean(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from inspect_ai.log import transcript
 from inspect_ai.model import Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -13,7 +14,7 @@ from constraintrot.compaction import context_cache
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.staging import stage
-from constraintrot.evaluation import awareness
+from constraintrot.evaluation import awareness, viewer
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -60,12 +61,16 @@ def episode_solver(parameters: Parameters, selection: Selection | None = None) -
         chosen.warn()
         variant = sampled(state.metadata)
         episode = staged(variant, parameters, settings, state.metadata["allowed"], form)
+        told = viewer.staged_text(state.metadata, episode, stated=settings.condition.policy)
+        transcript().info(told, source=viewer.EPISODE)
         share_as = _share_key(state.metadata, (agent, summarizer)) if sharing else None
         settings = replace(
             settings, scaffold=form.scaffold, steps=parameters.steps, share_as=share_as
         )
         played = await parameters.harness.make()(episode, settings)
         _keep(state, episode, played)
+        if told := viewer.result_text(state.metadata, transcript().events):
+            transcript().info(told, source=viewer.RESULT)
         if parameters.probe:
             trigger = episode.trigger.messages[-1].text
             state.metadata["probed"] = await probe(

@@ -375,7 +375,7 @@ class Variant:
 
     @cached_property
     def preamble(self) -> str:
-        """The sample's input: neutral, and protected by the framework."""
+        """The user's first message: neutral, and protected by the framework."""
         return fill(self.scenario.preamble, self.values)
 
     @cached_property
