@@ -17,6 +17,8 @@ import pytest
 # Before Inspect is imported: nothing of the user's own settings or display.
 os.environ["INSPECT_DISPLAY"] = "none"
 os.environ["INSPECT_LOG_LEVEL"] = "error"
+# Nobody watches: the database for live views costs a sixth of a short evaluation.
+os.environ["INSPECT_EVAL_NO_LOG_REALTIME"] = "true"
 
 from hypothesis import settings
 from inspect_ai.log import EvalLog
@@ -62,11 +64,20 @@ def _quick_evaluations() -> Iterator[None]:
     anew each time; and it lays out its tables even where it shows none.
     """
     from inspect_ai._display.log.display import LogDisplay
+    from inspect_ai._eval.task.log import TaskLogger
+
+    begin = TaskLogger.init
+
+    async def begin_unwatched(logger: TaskLogger) -> None:
+        if logger.eval.config.log_realtime is None:
+            logger.eval.config.log_realtime = False
+        await begin(logger)
 
     with pytest.MonkeyPatch.context() as patch:
         looked_up = cached(packages_distributions)
         patch.setattr("inspect_ai._util.package.packages_distributions", looked_up)
         patch.setattr("inspect_ai._display.core.active._active_display", LogDisplay())
+        patch.setattr(TaskLogger, "init", begin_unwatched)
         yield
 
 

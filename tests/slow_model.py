@@ -41,7 +41,11 @@ SETTINGS: dict[str, Any] = {
     "tasks": "constraintrot/soft_email",
     "model": "slow/obedient",
     "model_roles": {"summarizer": "slow/summarizer-keep"},
-    "task_args": {"variants": 6, "conditions": "compaction,summary_removed,summary_restored"},
+    "task_args": {
+        "variants": 4,
+        "conditions": "compaction,summary_removed,summary_restored",
+        "context_tokens": 800,
+    },
 }
 
 if __name__ == "__main__":

@@ -21,9 +21,10 @@ for given in json.loads(sys.argv[1]):
     (log,) = eval(
         "badge_rot/soft_badge",
         model="scripted/obedient",
-        task_args=given,
+        task_args={"context_tokens": 800} | given,
         log_dir=sys.argv[2],
         display="none",
+        log_realtime=False,
     )
     assert log.status == "success", [s.error and s.error.message for s in log.samples or []]
     print("played", json.dumps([

@@ -95,7 +95,12 @@ def test_nobody_raises_it_without_the_helper() -> None:
     ("hidden", "more", "command"),
     [
         (["litellm"], ["--model", "litellm/openai/mine"], "pip install 'constraintrot[litellm]'"),
-        (["sqlglot"], ["--model", "scripted/obedient"], "pip install 'constraintrot[eval]'"),
+        pytest.param(
+            ["sqlglot"],
+            ["--model", "scripted/obedient"],
+            "pip install 'constraintrot[eval]'",
+            marks=pytest.mark.soak,
+        ),
     ],
 )
 def test_inspects_command_line_prints_the_extra(

@@ -173,13 +173,15 @@ class LocalAPI(ModelAPI):
         # A threading lock: a provider may serve several event loops, one after another.
         with self._opening:
             if adapter not in self._engines:
+                # First: a refusal does not wait for a download.
+                adapter_file = self._adapter(adapter) if adapter else None
                 params = ServerParams(
                     weights=self._path or weights.pull(self.model_name, weights.to_stderr()),
                     context=self._context,
                     parallel=self._parallel,
                     threads=self._threads,
                     gpu_layers=self._gpu_layers,
-                    adapter=self._adapter(adapter) if adapter else None,
+                    adapter=adapter_file,
                 )
                 self._engines[adapter] = shared(params, self._opener)
             return self._engines[adapter]

@@ -11,7 +11,7 @@ import pytest
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 
 from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError
-from constraintrot.models.in_process import server
+from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import ServerParams
 from constraintrot.rule_judge import adapter
 from constraintrot.rule_judge.judge import judge
@@ -77,7 +77,10 @@ def test_an_unknown_adapter_is_refused(model: Model) -> None:
         generate(model, extra_body={"lora": 1})
 
 
-def test_another_model_of_the_catalogue_is_refused(servers: FakeServers) -> None:
+def test_another_model_of_the_catalogue_is_refused_before_weights_are_fetched(
+    servers: FakeServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights, "pull", lambda *_: pytest.fail("weights were fetched"))
     other = get_model("local/qwen2.5-coder-0.5b", opener=servers.open, memoize=False)
     with pytest.raises(ParameterError, match=r"belongs to local/qwen2\.5-coder-1\.5b"):
         generate(other, extra_body={"adapter": "rule-judge"})

@@ -68,15 +68,15 @@ def test_quoted_control_tokens_are_text(engine: LlamaServer) -> None:
 
 def test_the_answer_does_not_depend_on_the_cache(engine: LlamaServer) -> None:
     never = threading.Event()
-    greedy = {"n_predict": 16, "temperature": 0.0}
-    lines = "".join(f"The record {n * 37} is owned by team {n % 5}.\n" for n in range(20))
-    endings = ("In short, these records", "In short, these teams", "To sum all of it up:", "So")
+    greedy = {"n_predict": 8, "temperature": 0.0}
+    lines = "".join(f"The record {n * 37} is owned by team {n % 5}.\n" for n in range(4))
+    endings = ("In short, these records", "In short, these teams")
     prompts = [engine.tokens([lines + ending]) for ending in endings]
     fresh = [engine._generate(p, {**greedy, "cache_prompt": False}, never).text for p in prompts]
     for prompt in prompts:
         # The fresh run left these in the cache without the log of sent prompts.
         engine._sent.add(prompt)
-    for order in ((0, 1, 2, 3), (3, 3, 0, 2)):
+    for order in ((0, 1), (1, 0)):
         for each in order:
             done = engine.complete(prompts[each], greedy, never)
             assert done.text == fresh[each]
@@ -96,7 +96,7 @@ def test_calls_and_text_through_inspect(weights_file: Path) -> None:
     async def go() -> list[ModelOutput]:
         model = get_model("local/own", path=str(weights_file), n_ctx=2048, memoize=False)
         return [
-            await model.generate(history, TOOLS, config=GenerateConfig(max_tokens=200)),
+            await model.generate(history, TOOLS, config=GenerateConfig(max_tokens=40)),
             await model.generate(history, TOOLS, config=GenerateConfig(response_schema=SCHEMA)),
             await model.generate(
                 summarize, TOOLS, tool_choice="none", config=GenerateConfig(max_tokens=12)
