@@ -107,7 +107,7 @@ violated = st.lists(st.booleans().map(float), min_size=1, max_size=12)
 
 
 # An example makes two whole comparisons.
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(violated, st.randoms(use_true_random=False))
 def test_arms_swapped_turn_the_verdict_round(outcomes: list[float], random: Any) -> None:
     other = [float(random.random() < 0.5) for _ in outcomes]
