@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -12,8 +13,9 @@ from constraintrot.defenses import pinning
 
 # What `pip install constraintrot` does not bring, and what an agent with pins has no use for.
 BLOCKED = ("inspect_ai", "pandas", "scipy", "lingua")
+# Each part in order, and what it raised; what comes first is not helped by what comes later.
 IMPORT = f"""
-import importlib, importlib.abc, sys
+import importlib, importlib.abc, json, sys, traceback
 
 class Blocked(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
@@ -21,8 +23,13 @@ class Blocked(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"{{name}} is blocked", name=name)
 
 sys.meta_path.insert(0, Blocked())
-for name in sys.argv[1:]:
-    importlib.import_module(name)
+raised = {{}}
+for name, code in json.load(sys.stdin).items():
+    try:
+        exec(code)
+    except BaseException:
+        raised[name] = traceback.format_exc()
+print("\\n" + json.dumps(raised))
 """
 LIGHT = (
     "rampart", "rampart.toolschemas", "operator", "pinning", "pinning.pinned_block", "tool_gate",
@@ -39,36 +46,8 @@ FRAMEWORKS = {
     "litellm": "litellm",
     "openai_agents": "agents",
 }
-
-
-def run(*modules: str, then: str = "") -> None:
-    names = [f"constraintrot.defenses.{module}" for module in modules]
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORT + then, *names], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_what_protects_an_agent_needs_no_inspect() -> None:
-    run(*LIGHT)
-
-
-def test_the_defenses_are_listed_without_inspect() -> None:
-    run(then="from constraintrot.defenses import DEFENSES\nassert 'pin_gate' in DEFENSES.names()")
-
-
-@pytest.mark.parametrize("module", FRAMEWORKS)
-def test_a_framework_s_hook_needs_no_inspect(module: str) -> None:
-    package = FRAMEWORKS[module]
-    if find_spec(package.partition(".")[0]) is None or find_spec(package) is None:
-        pytest.skip(f"{package} is not installed")
-    run(f"frameworks.{module}")
-
-
-def test_a_name_of_pinning_that_needs_inspect_says_so() -> None:
-    run(
-        "pinning",
-        then="""
+LISTED = "from constraintrot.defenses import DEFENSES\nassert 'pin_gate' in DEFENSES.names()"
+PINNED = """
 from constraintrot.defenses import pinning
 try:
     pinning.PinnedModel
@@ -76,8 +55,48 @@ except ModuleNotFoundError as error:
     assert error.name == "inspect_ai"
 else:
     raise AssertionError("PinnedModel was imported without Inspect")
-""",
+"""
+
+
+def imported(module: str) -> str:
+    return f"importlib.import_module('constraintrot.defenses.{module}')"
+
+
+@pytest.fixture(scope="module")
+def raised() -> dict[str, str]:
+    """What each part raised in one process that has no Inspect."""
+    parts = {"list": LISTED, **{module: imported(module) for module in LIGHT}, "pinned": PINNED}
+    parts |= {module: imported(f"frameworks.{module}") for module in FRAMEWORKS}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT],
+        input=json.dumps(parts),
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_what_protects_an_agent_needs_no_inspect(raised: dict[str, str]) -> None:
+    assert not {module: raised[module] for module in LIGHT if module in raised}
+
+
+def test_the_defenses_are_listed_without_inspect(raised: dict[str, str]) -> None:
+    assert "list" not in raised, raised["list"]
+
+
+@pytest.mark.parametrize("module", FRAMEWORKS)
+def test_a_framework_s_hook_needs_no_inspect(raised: dict[str, str], module: str) -> None:
+    package = FRAMEWORKS[module]
+    if find_spec(package.partition(".")[0]) is None or find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    assert module not in raised, raised[module]
+
+
+def test_a_name_of_pinning_that_needs_inspect_says_so(raised: dict[str, str]) -> None:
+    assert "pinned" not in raised, raised["pinned"]
 
 
 def test_the_names_of_pinning() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ violated = st.lists(st.booleans().map(float), min_size=1, max_size=12)
 
 
 # An example makes two whole comparisons.
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(violated, st.randoms(use_true_random=False))
 def test_arms_swapped_turn_the_verdict_round(outcomes: list[float], random: Any) -> None:
     other = [float(random.random() < 0.5) for _ in outcomes]
@@ -352,9 +353,10 @@ ARMS = ("--a", "defense=none", "--b", "defense=pin")
 
 
 @pytest.fixture
-def logs(run: Run, tmp_path: Path) -> str:
+def logs(shared_run: Run, tmp_path: Path) -> str:
+    (tmp_path / "logs").mkdir()
     for allowed in (False, True):
-        run(
+        log = shared_run(
             "pin_stress",
             variants=4,
             families="soft_email,soft_spend",
@@ -362,6 +364,7 @@ def logs(run: Run, tmp_path: Path) -> str:
             conditions="compaction",
             allowed=allowed,
         )
+        shutil.copy(log.location, tmp_path / "logs")
     return str(tmp_path / "logs")
 
 

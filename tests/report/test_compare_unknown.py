@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -104,15 +105,17 @@ def test_lost_work_is_not_done_work() -> None:
 
 
 @pytest.fixture
-def log(run: Run) -> Path:
-    log = run(
+def log(shared_run: Run, tmp_path: Path) -> Path:
+    """A copy, to spoil."""
+    log = shared_run(
         "pin_stress",
         variants=6,
         families="soft_email",
         defenses="none,pin",
         conditions="compaction",
     )
-    return Path(log.location)
+    (tmp_path / "logs").mkdir()
+    return Path(shutil.copy(log.location, tmp_path / "logs"))
 
 
 def cut(path: Path, lose: Sequence[str], *, errors: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -28,11 +29,16 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.fixture
-def logs(run: Run, tmp_path: Path) -> Path:
+def logs(shared_run: Run, tmp_path: Path) -> Path:
     """Conditions with and without compaction, rounds, replicates, recall, allowed requests."""
-    run("soft_email", variants=2, epochs=2, rounds=2, conditions="control,compaction")
-    run("soft_spend", variants=1, scaffold="deliberate", conditions="floor,compaction")
-    run("utility", model="scripted/refuser", variants=1, defense="pin", conditions="compaction")
+    (tmp_path / "logs").mkdir()
+    played = [
+        shared_run("soft_email", variants=2, epochs=2, rounds=2, conditions="control,compaction"),
+        shared_run("soft_spend", variants=1, scaffold="deliberate", conditions="floor,compaction"),
+        shared_run("utility", model="scripted/refuser", variants=1, defense="pin", conditions="compaction"),
+    ]  # fmt: skip
+    for log in played:
+        shutil.copy(log.location, tmp_path / "logs")
     return tmp_path / "logs"
 
 

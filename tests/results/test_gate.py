@@ -37,6 +37,7 @@ def rows_of(runs: Runs, at: int, utility: bool) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.parametrize("count", [2, pytest.param(5, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("lost", ["few errors", "errors and silence"])
 @pytest.mark.parametrize(
     ("claim", "a", "b"),
@@ -44,10 +45,10 @@ def rows_of(runs: Runs, at: int, utility: bool) -> list[dict[str, Any]]:
 )
 @pytest.mark.parametrize("layout", ["40 x 1", "20 x 3"])
 def test_it_decides_as_the_gate_does(
-    claim: Any, a: float, b: float, layout: str, lost: str
+    claim: Any, a: float, b: float, layout: str, lost: str, count: int
 ) -> None:
     setting = Setting(claim, a, b, layout, lost, false=False)
-    runs = gate.simulated(setting, 5, np.random.default_rng(3))
+    runs = gate.simulated(setting, count, np.random.default_rng(3))
     decided = gate.decided(setting, runs, None)
     for at, holds in enumerate(decided):
         rows = rows_of(runs, at, claim == "utility")

@@ -9,12 +9,16 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
 
+from constraintrot.report.page.sections import Page
+from constraintrot.report.page.write import report
+
 EVIL = (
     "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
     "</pre></td></style></svg><style>*{display:none}</style>"
     "\x1b[31m\x00\u202eevil\u2066\u200b {{ 7 * 7 }} {% raw %} $\\frac{1}{0}$ [x](javascript:alert(1))"
 )
-LONG = "A" * 10_000_000
+# More than a file of a report may hold.
+LONG = "A" * 4_000_000
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +58,21 @@ def hostile(scripted: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             spoil(sample, LONG if at == 0 else EVIL)
         write_eval_log(log, str(path))
     return folder
+
+
+@pytest.fixture(scope="session")
+def hostile_report(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the report of those; read only."""
+    folder = tmp_path_factory.mktemp("hostile-report")
+    report([str(hostile)], folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def scripted_report(scripted: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Page, Path]:
+    """The report of the scripted models' logs, and the folder that holds it; read only."""
+    folder = tmp_path_factory.mktemp("scripted-report")
+    return report([str(scripted)], folder), folder
 
 
 def spoil(sample: EvalSample, long: str) -> None:

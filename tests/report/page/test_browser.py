@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from constraintrot.report.page.html import html
-from constraintrot.report.page.write import report
 from tests.report.page.test_page import SECTIONS, full
 
 pytest.importorskip("selenium")
@@ -65,12 +64,18 @@ def shot(chrome: Chrome, path: Path, scheme: str = "light", of: WebElement | Non
     path.write_bytes(base64.b64decode(taken["data"]))
 
 
-@pytest.fixture
-def opened(chrome: Chrome, tmp_path: Path) -> Chrome:
-    """The browser at a page that holds something of everything."""
-    path = tmp_path / "report.html"
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page that holds something of everything."""
+    path = tmp_path_factory.mktemp("full") / "report.html"
     path.write_text(html(full()), encoding="utf-8")
-    chrome.get(path.as_uri())
+    return path
+
+
+@pytest.fixture
+def opened(chrome: Chrome, written: Path) -> Chrome:
+    """The browser at that page, as it is when it was just loaded."""
+    chrome.get(written.as_uri())
     return chrome
 
 
@@ -161,9 +166,10 @@ def test_dark_is_dark_and_drawings_follow(opened: Chrome) -> None:
     assert found[1] == ("rgb(232, 234, 238)", "rgb(21, 24, 29)")
 
 
-def test_a_hostile_transcript_does_nothing(chrome: Chrome, hostile: Path, tmp_path: Path) -> None:
-    report([str(hostile)], tmp_path)
-    chrome.get((tmp_path / "report.html").as_uri())
+def test_a_hostile_transcript_does_nothing(
+    chrome: Chrome, hostile_report: Path, tmp_path: Path
+) -> None:
+    chrome.get((hostile_report / "report.html").as_uri())
     shot(chrome, tmp_path / "hostile.png")
     assert chrome.title == "ConstraintRot report"
     assert not chrome.find_elements(By.CSS_SELECTOR, "script, img, iframe, object")

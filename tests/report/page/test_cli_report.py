@@ -29,6 +29,8 @@ def test_nothing_to_report_on_exits_with_2_and_one_line(tmp_path: Path) -> None:
 
 
 def test_what_was_left_out_is_said_on_standard_error(logs: Path, tmp_path: Path) -> None:
+    for path in set(logs.iterdir()) - {next(logs.glob("*spend*.eval"))}:
+        path.unlink()
     (logs / "cut.eval").write_bytes(b"PK\x03\x04 cut")
     result = CliRunner().invoke(main, ["report", str(logs), "-o", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output

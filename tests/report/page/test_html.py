@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
 
 from constraintrot.report.page.html import POLICY, html
-from constraintrot.report.page.write import NAMES, report
+from constraintrot.report.page.write import NAMES
 from tests.report.page.helpers import arm, paged, read
 from tests.report.page.test_page import full
 
 VOID = {"meta", "br", "img", "link", "hr", "input", "use", "path"}
 
 
-def test_a_hostile_transcript_is_inert(hostile: Path, tmp_path: Path) -> None:
-    report([str(hostile)], tmp_path)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+@lru_cache(maxsize=1)
+def everything() -> str:
+    """The page that holds something of everything."""
+    return html(full())
+
+
+def test_a_hostile_transcript_is_inert(hostile_report: Path) -> None:
+    text = (hostile_report / "report.html").read_text(encoding="utf-8")
     found = read(text)
     tags = {tag for tag, _ in found.tags}
     assert not tags & {"script", "iframe", "object", "embed", "form", "link", "base", "image"}
@@ -31,24 +37,22 @@ def test_a_hostile_transcript_is_inert(hostile: Path, tmp_path: Path) -> None:
         assert sign not in text
     assert "characters cut]" in text
     for name in NAMES:
-        size = (tmp_path / name).stat().st_size
+        size = (hostile_report / name).stat().st_size
         assert size < 3_000_000, name
-    for path in (tmp_path / name for name in NAMES):
+    for path in (hostile_report / name for name in NAMES):
         assert "\u202e" not in path.read_bytes().decode("utf-8", "ignore")
 
 
-def test_hostile_cells_are_no_formulas(hostile: Path, tmp_path: Path) -> None:
-    report([str(hostile)], tmp_path)
-    table = pd.read_csv(tmp_path / "episodes.csv", keep_default_na=False, dtype=str)
+def test_hostile_cells_are_no_formulas(hostile_report: Path) -> None:
+    table = pd.read_csv(hostile_report / "episodes.csv", keep_default_na=False, dtype=str)
     texts = [text for name in table for text in table[name] if name not in ("tokens_added",)]
     assert not [text for text in texts if text.startswith(("=", "+", "@", "\t", "\r"))]
     assert any(text.startswith("'=cmd") for text in table["reason"])
-    assert json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["cells"]
+    assert json.loads((hostile_report / "summary.json").read_text(encoding="utf-8"))["cells"]
 
 
-def test_hostile_markdown_is_inert(hostile: Path, tmp_path: Path) -> None:
-    report([str(hostile)], tmp_path)
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+def test_hostile_markdown_is_inert(hostile_report: Path) -> None:
+    text = (hostile_report / "report.md").read_text(encoding="utf-8")
     outside = "".join(text.split("```")[::2])
     assert "<script" not in outside.replace("\\<script", "")
     assert "](javascript" not in outside.replace("\\](javascript", "").replace("\\]\\(", "")
@@ -64,7 +68,7 @@ def test_a_model_s_name_may_hold_slashes_and_html() -> None:
 
 
 def test_nothing_is_fetched_and_nothing_runs() -> None:
-    text = html(full())
+    text = everything()
     found = read(text)
     (policy,) = [
         g["content"] for t, g in found.tags if g.get("http-equiv") == "Content-Security-Policy"
@@ -79,14 +83,14 @@ def test_nothing_is_fetched_and_nothing_runs() -> None:
 
 
 def test_ids_are_unique_and_every_link_has_its_target() -> None:
-    found = read(html(full()))
+    found = read(everything())
     ids = found.having("id")
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in found.having("href")} <= set(ids)
 
 
 def test_it_can_be_read_by_keyboard_and_screen_reader() -> None:
-    found = read(html(full()))
+    found = read(everything())
     (html_tag,) = [given for tag, given in found.tags if tag == "html"]
     assert html_tag["lang"] == "en"
     assert next(given["class"] for tag, given in found.tags if tag == "a") == "skip"
@@ -106,6 +110,6 @@ def test_it_can_be_read_by_keyboard_and_screen_reader() -> None:
 
 
 def test_drawings_take_their_colours_from_the_page() -> None:
-    text = html(full())
+    text = everything()
     assert "var(--series-1)" in text
     assert "#0102" not in text

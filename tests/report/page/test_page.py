@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.models.scripted.agents import REFUSES
-from constraintrot.report.page import frames, markdown, summary, view
+from constraintrot.report.page import frames, markdown, sections, source, summary, view
 from constraintrot.report.page.html import html
 from constraintrot.report.page.sections import Page
 from constraintrot.report.page.write import report
@@ -284,21 +284,22 @@ def test_rounds_until_loss_are_of_variants_seen_after_each_round() -> None:
     ]
 
 
-def test_the_joined_report_is_made_again_from_its_frame(scripted: Path, tmp_path: Path) -> None:
-    first = report([str(scripted)], tmp_path / "one")
-    again = report([str(tmp_path / "one")], tmp_path / "two")
+def test_the_joined_report_is_made_again_from_its_frame(
+    scripted_report: tuple[Page, Path], tmp_path: Path
+) -> None:
+    first, folder = scripted_report
+    again = report([str(folder)], tmp_path)
     assert [one.estimate for one in first.cells] == [one.estimate for one in again.cells]
     assert [one.command for one in first.source.runs] == [one.command for one in again.source.runs]
-    for name in ("summary.json", "report.md"):
-        texts = [json.loads((tmp_path / at / "summary.json").read_text()) for at in ("one", "two")]
-        assert texts[0]["cells"] == texts[1]["cells"], name
-    third = report([str(tmp_path / "one")], tmp_path / "three")
-    assert html(again) == html(third)
+    one, two = (json.loads((at / "summary.json").read_text()) for at in (folder, tmp_path))
+    assert one["cells"] == two["cells"]
+    third = sections.page(source.read([str(folder)]))
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html(third)
 
 
-def test_the_csv_holds_what_the_page_counts(scripted: Path, tmp_path: Path) -> None:
-    page = report([str(scripted)], tmp_path)
-    by_csv = frames.read(str(tmp_path / "episodes.csv"))
+def test_the_csv_holds_what_the_page_counts(scripted_report: tuple[Page, Path]) -> None:
+    page, folder = scripted_report
+    by_csv = frames.read(str(folder / "episodes.csv"))
     asked = by_csv[~by_csv["allowed"] & (by_csv["compactor"] == "summarize")]
     told = {one.where: one for one in page.cells}
     for condition in ("compaction", "defense_pin"):
@@ -307,9 +308,9 @@ def test_the_csv_holds_what_the_page_counts(scripted: Path, tmp_path: Path) -> N
         assert cell.estimate == frame_rate(rows)
 
 
-def test_logs_of_the_scripted_model_say_what_it_does(scripted: Path, tmp_path: Path) -> None:
-    page = report([str(scripted)], tmp_path)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+def test_logs_of_the_scripted_model_say_what_it_does(scripted_report: tuple[Page, Path]) -> None:
+    page, folder = scripted_report
+    text = (folder / "report.html").read_text(encoding="utf-8")
     assert "state injected" in text
     assert "+user: Standing policies (pinned, word for word):" in text
     assert "inspect eval constraintrot/soft_email --model scripted/obedient" in text
