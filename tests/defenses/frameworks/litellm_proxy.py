@@ -133,6 +133,7 @@ def _models(upstream: str) -> list[dict[str, Any]]:
         deployed("replaced", "openai/upstream", extra_body=replaced),
         deployed("dropped", "openai/upstream", additional_drop_params=["messages[0].content"]),
         deployed("grok", "xai/grok-4", drop_params=True),
+        deployed("plain", "openai/plain", supports_system_message=False),
     ]
 
 
@@ -180,6 +181,8 @@ def proxy_of(
 def _started(folder: Path) -> subprocess.Popen[str]:
     settings = {
         **dict.fromkeys(OFFLINE, "True"),
+        # Or each run compiles LiteLLM anew, which takes as long as all else.
+        "PYTHONDONTWRITEBYTECODE": "",
         "CONFIG_FILE_PATH": str(folder / "config.yaml"),
         "LITELLM_MODE": "PRODUCTION",
     }
