@@ -24,6 +24,7 @@ from constraintrot.defenses.frameworks.litellm.placement import (
 from constraintrot.defenses.frameworks.litellm.policy_sources import nonce_of, registry_of
 from constraintrot.defenses.frameworks.litellm.provider_support import asks_language_model, loses
 from constraintrot.defenses.frameworks.litellm.request_keys import (
+    allowed_keys,
     names_fallbacks,
     refused,
     replaced,
@@ -119,9 +120,7 @@ class PinGuardrail(CustomGuardrail):
         self.registry = registry if registry is not None else registry_of(policies, seeds)
         self.skip = SkipRules(skip)
         self.routes = named(routes)
-        if keys is not None and (isinstance(keys, str) or not isinstance(keys, Sequence)):
-            raise ParameterError('keys is a list of keys, as ["chat_template_kwargs"]')
-        self.keys = frozenset(keys or ())
+        self.keys = allowed_keys(keys)
         self.heading = heading
         self.nonce = nonce_of(nonce)
         self.report = report
@@ -142,7 +141,9 @@ class PinGuardrail(CustomGuardrail):
         """
         kind = str(getattr(call_type, "value", call_type))
         # A client's own word is no receipt.
-        _metadata(data).pop(RECEIPT, None)
+        for name in ("metadata", "litellm_metadata"):
+            if isinstance(data.get(name), dict):
+                data[name].pop(RECEIPT, None)
         here = passage()
         if here is not None and here.let_through:
             _left_alone(data, "routes")

@@ -10,10 +10,11 @@ OpenRouter's an images request becomes a chat completion of any deployment's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from constraintrot.defenses.frameworks.litellm.placement import CHAT, MESSAGES, RESPONSES
+from constraintrot.errors import ParameterError
 
 _LITELLM = """
     cache disable_global_guardrail disable_global_guardrails fallbacks fastest_response guardrails
@@ -93,6 +94,17 @@ CARRIERS = frozenset(
     ]
 )
 """Keys under which some provider takes the operator's words or the whole conversation."""
+
+
+def allowed_keys(given: Any) -> frozenset[str]:
+    """The setting that lets keys through, checked.
+
+    Raises:
+        ParameterError: it is not a list.
+    """
+    if given is not None and (isinstance(given, str) or not isinstance(given, Sequence)):
+        raise ParameterError('keys is a list of keys, as ["chat_template_kwargs"]')
+    return frozenset(cast("Sequence[str]", given or ()))
 
 
 def refused(data: Mapping[str, Any], call_type: str, more: Collection[str]) -> str | None:

@@ -51,8 +51,10 @@ def block(sent: dict[str, Any]) -> int:
 
 
 def test_a_client_cannot_forge_a_receipt() -> None:
-    forged = {"metadata": {RECEIPT: {"state": "verified"}}}
-    assert RECEIPT not in ran(guardrail(), {"input": "Hello", **forged}, "aembedding")["metadata"]
+    forged = {RECEIPT: {"state": "verified"}}
+    both = {"metadata": dict(forged), "litellm_metadata": dict(forged)}
+    sent = ran(guardrail(), {"input": "Hello", **both}, "aembedding")
+    assert RECEIPT not in sent["metadata"] | sent["litellm_metadata"]
 
 
 def guardrail(**given: Any) -> PinGuardrail:
