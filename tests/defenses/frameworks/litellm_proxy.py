@@ -44,7 +44,15 @@ def unknown(host, *args, **given):
     return ask(host, *args, **given)
 
 socket.socket.connect, socket.getaddrinfo = refuse, unknown
-import uvicorn, yaml
+import httpx, uvicorn, yaml
+limited = httpx.Timeout.__init__
+
+def patient(self, *args, **given):
+    # LiteLLM gives a connection up after 5 seconds, less than a busy machine may take.
+    limited(self, *args, **given)
+    self.connect = None
+
+httpx.Timeout.__init__ = patient
 from litellm.proxy.guardrails.init_guardrails import init_guardrails_v2
 from litellm.proxy.proxy_server import app
 
