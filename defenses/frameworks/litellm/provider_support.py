@@ -225,7 +225,7 @@ def _all_texts(made: Any) -> Iterator[str]:
     if isinstance(made, str):
         yield made
     elif isinstance(made, Mapping):
-        for value in cast("Mapping[Any, Any]", made).values():
+        for value in cast("Mapping[str, Any]", made).values():
             yield from _all_texts(value)
     elif isinstance(made, (list, tuple)):
         for value in cast("list[Any]", made):

@@ -19,6 +19,7 @@ with warnings.catch_warnings():
     # LiteLLM's own imports are not up to date with what they use.
     warnings.simplefilter("ignore")
     import litellm
+    from litellm.caching.caching import Cache  # pyright: ignore[reportMissingTypeStubs]
     from litellm.exceptions import BadRequestError
     from litellm.types.caching import LiteLLMCacheType  # pyright: ignore[reportMissingTypeStubs]
 
@@ -297,7 +298,7 @@ def test_a_server_is_not_asked_to_cut_the_beginning_off() -> None:
 
 
 def test_a_cached_answer_is_not_served_for_other_pins(monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = litellm.Cache(type=LiteLLMCacheType.LOCAL)
+    cache = Cache(type=LiteLLMCacheType.LOCAL)
     monkeypatch.setattr(litellm, "cache", cache)
     registry = rules()
     guard = guardrail(registry=registry, policies=None, skip={"models": ["summarizer"]})
