@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Where it is set, each process compiles all that it imports anew: a LiteLLM proxy for 5 seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: env demo test check style lint bench soak validate report report-check lock harnesses
 .DEFAULT_GOAL := env

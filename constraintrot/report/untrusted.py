@@ -16,10 +16,13 @@ _UNSEEN = re.compile(
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-# Full-width signs too: some spreadsheets read them as the narrow ones.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
-# What a spreadsheet may take off before it looks at a cell.
-_IGNORED = "' \u00a0\u3000"
+# Where a spreadsheet may begin a cell, and with what it takes one for a formula. Where the
+# decimal sign is a comma, cells are parted by semicolons, and quotes hold no line together.
+# Full-width signs too: some spreadsheets read them as the narrow ones. What it may take off
+# before it looks comes between.
+_FORMULA = r"(?=[' \u00a0\u3000]*[=+\-@\t\r\n|%＝＋－＠])"
+_COMPUTED = re.compile(rf"(^|[;\t\n]){_FORMULA}")
+_ESCAPED = re.compile(rf"(^|[;\t\n])'{_FORMULA}")
 
 LINE = 600
 TEXT = 4_000
@@ -55,10 +58,9 @@ def plain(value: Any, limit: int = TEXT) -> str:
 
 def escape_cell(text: str) -> str:
     """A cell that no spreadsheet takes for a formula; ``unescape_cell`` is the inverse."""
-    return f"'{text}" if text.lstrip(_IGNORED).startswith(_FORMULA) else text
+    return _COMPUTED.sub(r"\1'", text)
 
 
 def unescape_cell(text: str) -> str:
     """The inverse of ``escape_cell``."""
-    quoted = text.startswith("'") and text.lstrip(_IGNORED).startswith(_FORMULA)
-    return text[1:] if quoted else text
+    return _ESCAPED.sub(r"\1", text)

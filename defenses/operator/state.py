@@ -70,7 +70,10 @@ class Exemption(_Frozen):
         """Whether it is about such a call."""
         if self.function is not None and function != self.function:
             return False
-        return self.arguments is None or _plain(arguments) == _plain(self.arguments)
+        try:
+            return self.arguments is None or _plain(arguments) == _plain(self.arguments)
+        except RecursionError:
+            return False  # deeper than any directive that was read
 
     def __str__(self) -> str:
         calls = "every call" if self.calls is None else f"the next {self.calls} calls"

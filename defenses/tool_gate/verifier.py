@@ -60,6 +60,10 @@ _RULE, _CALL = "Rule: ", "Call: "
 _FENCE = re.compile(r"```[a-z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 # Controls, format characters and line separators, which JSON need not escape.
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+_NOT_ASCII = re.compile(r"[^ -~]")
+# How chat templates part one speaker from the next. Many servers take these words for the
+# template's own wherever they stand, and with them a call could answer for the verifier.
+_TURNS = re.compile(r"<(?=\||/?s>|(?:start|end)_of_turn>)|\[(?=/?INST\])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -107,12 +111,17 @@ class Verifier:
             constraints: the standing rules, word for word, a bare string being one;
                 with none, nothing is asked.
             function: the tool's name.
-            arguments: its arguments, any JSON value; other values by ``str``.
+            arguments: its arguments, any JSON value; other values by ``str``. What cannot be
+                written as JSON is undecided.
         """
         rules = rules_of(constraints)
         if not rules:
             return Decision(False, "there is no constraint to break")
-        asked = prompt(rules, function, arguments)
+        try:
+            asked = prompt(rules, function, arguments)
+        except (RecursionError, TypeError, ValueError) as error:
+            # An agent can nest arguments too deep to be written; that blocks its call, not the run.
+            return Decision(None, f"undecided: the call cannot be written as JSON: {error}")
         if _over(asked, self._window):
             return Decision(
                 None,
@@ -219,7 +228,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _data(value: Any) -> str:
     written = json.dumps(value, ensure_ascii=False, default=str)
-    return "".join(
-        letter if unicodedata.category(letter) not in _UNSEEN else json.dumps(letter)[1:-1]
-        for letter in written
-    )
+    if not written.isprintable():
+        written = _NOT_ASCII.sub(_written_out, written)
+    return _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    letter = found[0]
+    return letter if unicodedata.category(letter) not in _UNSEEN else json.dumps(letter)[1:-1]

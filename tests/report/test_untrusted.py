@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
@@ -31,11 +32,19 @@ def test_what_is_seen_stays() -> None:
     assert untrusted.visible(text) == text
 
 
-@given(ANY)
+@given(ANY | st.text(st.sampled_from("=-;\t\n\r' |a")))
 def test_a_cell_is_no_formula_and_comes_back(text: str) -> None:
     cell = untrusted.escape_cell(text)
     assert untrusted.unescape_cell(cell) == text
-    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+    # As read where semicolons part cells, and in what keeps no quoted line together.
+    for part in re.split("[;\t\n]", cell):
+        assert not part.lstrip(" \u00a0\u3000").startswith(("=", "+", "-", "@", "\r"))
+
+
+def test_a_cell_is_left_as_it_is_where_nothing_is_computed() -> None:
+    for text in ("a; b", "x = 1", "a-b;c", "it's; 'so'"):
+        assert untrusted.escape_cell(text) == text
+    assert untrusted.escape_cell("ok;=cmd|'/C calc'!A0") == "ok;'=cmd|'/C calc'!A0"
 
 
 @given(ANY, st.integers(1, 30))

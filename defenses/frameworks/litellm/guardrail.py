@@ -21,13 +21,15 @@ from constraintrot.defenses.frameworks.litellm.placement import (
     pin,
     writes_nothing,
 )
-from constraintrot.defenses.frameworks.litellm.policy_sources import registry_of
-from constraintrot.defenses.frameworks.litellm.provider_support import loses
+from constraintrot.defenses.frameworks.litellm.policy_sources import nonce_of, registry_of
+from constraintrot.defenses.frameworks.litellm.provider_support import asks_language_model, loses
 from constraintrot.defenses.frameworks.litellm.request_keys import (
+    allowed_keys,
     names_fallbacks,
     refused,
     replaced,
 )
+from constraintrot.defenses.frameworks.litellm.response_cache import told_apart
 from constraintrot.defenses.frameworks.litellm.routes import (
     Passage,
     install,
@@ -73,6 +75,9 @@ class PinGuardrail(CustomGuardrail):
         routes: patterns of paths to let through unpinned.
         keys: keys of a request's body to let through, besides those known to be harmless.
         heading: the line above the pins.
+        nonce: that the blocks are marked with; see ``PinnedBlock``. The same for all workers
+            of a proxy, or each takes the others' blocks for a client's words. Of
+            ``os.environ/NAME`` it is that variable's value.
         report: is given each receipt; by default the logger ``constraintrot.pins``.
         **settings: LiteLLM's own, as ``guardrail_name``; the name is dropped, so that no
             request can name the guardrail, and no pipeline of LiteLLM's policies either.
@@ -93,6 +98,7 @@ class PinGuardrail(CustomGuardrail):
         routes: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
         heading: str = HEADING,
+        nonce: str | None = None,
         report: Report = log_receipt,
         **settings: Any,
     ) -> None:
@@ -114,11 +120,11 @@ class PinGuardrail(CustomGuardrail):
         self.registry = registry if registry is not None else registry_of(policies, seeds)
         self.skip = SkipRules(skip)
         self.routes = named(routes)
-        if keys is not None and (isinstance(keys, str) or not isinstance(keys, Sequence)):
-            raise ParameterError('keys is a list of keys, as ["chat_template_kwargs"]')
-        self.keys = frozenset(keys or ())
+        self.keys = allowed_keys(keys)
         self.heading = heading
+        self.nonce = nonce_of(nonce)
         self.report = report
+        self._block(lambda _: None)  # a nonce that the registry cannot take is an error here
         install(_running)
 
     def should_run_guardrail(self, data: Any, event_type: GuardrailEventHooks) -> bool:
@@ -135,17 +141,19 @@ class PinGuardrail(CustomGuardrail):
         """
         kind = str(getattr(call_type, "value", call_type))
         # A client's own word is no receipt.
-        _metadata(data).pop(RECEIPT, None)
+        for name in ("metadata", "litellm_metadata"):
+            if isinstance(data.get(name), dict):
+                data[name].pop(RECEIPT, None)
         here = passage()
         if here is not None and here.let_through:
             _left_alone(data, "routes")
             return data
-        if kind not in PINNED:
-            if not writes_nothing(kind):
-                _refuse(f"a call of the type {kind} has no place for pins")
-            return data
+        if kind not in PINNED and not writes_nothing(kind):
+            _refuse(f"a call of the type {kind} has no place for pins")
         if why := refused(data, kind, self.keys):
             _refuse(why)
+        if kind not in PINNED:
+            return data
         rule = self.skip.rule(data, _metadata(data))
         if rule is not None:
             if names_fallbacks(data):
@@ -154,7 +162,7 @@ class PinGuardrail(CustomGuardrail):
             _left_alone(data, rule)
             return data
         receipts: list[Receipt] = []
-        block = PinnedBlock(self.registry, heading=self.heading, report=receipts.append)
+        block = self._block(receipts.append)
         try:
             pin(data, kind, block)
         except ValueError as error:
@@ -176,27 +184,38 @@ class PinGuardrail(CustomGuardrail):
             litellm.BadRequestError: the pins are not in place, or would be replaced.
         """
         kind = str(getattr(call_type, "value", call_type))
+        kwargs = told_apart(kwargs, kind)
         here = passage()
         if here is not None and (here.let_through or self._skips(here, kwargs)):
             return kwargs
         if kind not in PINNED:
             if not writes_nothing(kind):
                 _stop(kwargs, f"a call of the type {kind} has no place for pins")
+            if asks_language_model(kwargs, kind):
+                _stop(kwargs, "a language model would be asked for the image, without the pins")
             return kwargs
-        if why := _loses(kwargs, kind):
+        if what := replaced(kwargs):
+            _stop(kwargs, f"{what} would replace the pins")
+        kwargs, block = self._verified(here, kwargs, kind)
+        if why := loses(kwargs, kind, block):
             _stop(kwargs, why)
-        block = PinnedBlock(self.registry, heading=self.heading, report=lambda _: None)
+        return kwargs
+
+    def _verified(
+        self, here: Passage | None, kwargs: dict[str, Any], kind: str
+    ) -> tuple[dict[str, Any], str]:
+        """A call with the pins in place, and these: as they were when its request was pinned."""
+        block = self._block(lambda _: None)
         current = block.text.rstrip("\n")
         put_in = here.blocks.get(id(self)) if here is not None else None
         if put_in is None:
-            call = dict(kwargs)
-            pin(call, kind, block)
-            kwargs = call
+            kwargs = dict(kwargs)
+            pin(kwargs, kind, block)
         elif in_place(kwargs, kind, put_in):
-            return kwargs
+            return kwargs, put_in
         if not in_place(kwargs, kind, current):
             _stop(kwargs, "the pins are not in the request")
-        return kwargs
+        return kwargs, current
 
     async def async_post_call_response_headers_hook(
         self, data: dict[str, Any], *args: Any, **call: Any
@@ -213,6 +232,9 @@ class PinGuardrail(CustomGuardrail):
             return {HEADER: f"skipped; rule={found['skipped']}"}
         parts = [f"{name}={found[name]}" for name in ("manifest", "revision", "tokens")]
         return {HEADER: "; ".join([str(found["state"]), *parts])}
+
+    def _block(self, report: Report) -> PinnedBlock:
+        return PinnedBlock(self.registry, heading=self.heading, report=report, nonce=self.nonce)
 
     def _skips(self, here: Passage, kwargs: Mapping[str, Any]) -> bool:
         rule = here.skipped.get(id(self))
@@ -239,13 +261,6 @@ def _check(settings: Mapping[str, Any]) -> None:
     known = _SETTINGS | set(LitellmParams.model_fields)
     if unknown := sorted(set(settings) - known):
         raise ParameterError(f"unknown setting {unknown[0]!r} of the guardrail that pins")
-
-
-def _loses(kwargs: Mapping[str, Any], call_type: str) -> str | None:
-    """Why a call would lose the pins after they were verified; None where it would not."""
-    if what := replaced(kwargs):
-        return f"{what} would replace the pins"
-    return loses(kwargs, call_type)
 
 
 def _groups(kwargs: Mapping[str, Any]) -> list[Any]:

@@ -41,7 +41,7 @@ _NO_TEXT = frozenset(
     ]
 )
 _KEPT = ("get_", "retrieve_", "list_", "delete_", "cancel_", "file_")
-_OPERATOR = ("system", "developer")
+OPERATOR = ("system", "developer")
 
 
 def pinned(
@@ -54,7 +54,7 @@ def pinned(
         pinned_block: the pins.
     """
     sent = [dict(message) for message in messages]
-    if sent and sent[0].get("role") in _OPERATOR:
+    if sent and sent[0].get("role") in OPERATOR:
         sent[0]["content"] = _into(sent[0].get("content"), pinned_block, at=0)
         return sent
     text = pinned_block.into(None, at=0)
@@ -74,7 +74,7 @@ def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None
     """
     if call_type in CHAT:
         messages = _mappings(data.get("messages"), "messages")
-        if messages and messages[0].get("role") in _OPERATOR:
+        if messages and messages[0].get("role") in OPERATOR:
             _content(messages[0].get("content"), "the system message")
         data["messages"] = pinned(messages, pinned_block)
     elif call_type in RESPONSES:
@@ -108,26 +108,26 @@ def in_place(data: Mapping[str, Any], call_type: str, block: str) -> bool:
 
 def _operators_texts(data: Mapping[str, Any], call_type: str) -> Iterator[str]:
     if call_type in MESSAGES:
-        yield from _texts(data.get("system"))
+        yield from texts(data.get("system"))
         return
-    yield from _texts(data.get("instructions") if call_type in RESPONSES else None)
+    yield from texts(data.get("instructions") if call_type in RESPONSES else None)
     # LiteLLM makes a system message in parts an item of a response's input.
     history: Any = data.get("input" if call_type in RESPONSES else "messages")
     listed: list[Any] = history if isinstance(history, list) else []
     for message in listed:
         known = cast("Mapping[str, Any]", message) if isinstance(message, Mapping) else {}
-        if known.get("role") in _OPERATOR:
-            yield from _texts(known.get("content"))
+        if known.get("role") in OPERATOR:
+            yield from texts(known.get("content"))
 
 
-def _texts(content: Any) -> Iterator[str]:
+def texts(content: Any) -> Iterator[str]:
     if isinstance(content, str):
         yield content
     else:
         parts: list[Any] = content if isinstance(content, list) else []
         for part in parts:
             if isinstance(part, Mapping):
-                yield from _texts(cast("Mapping[str, Any]", part).get("text"))
+                yield from texts(cast("Mapping[str, Any]", part).get("text"))
 
 
 def _into(content: Any, pinned_block: PinnedBlock, *, at: int = -1) -> Any:

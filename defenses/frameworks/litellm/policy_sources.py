@@ -1,7 +1,8 @@
-"""The registry of a guardrail, from the texts or the seed files of its configuration."""
+"""The registry and the nonce of a guardrail, from its configuration."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 
 _SEEDS = (".md", ".markdown")
+_VARIABLE = "os.environ/"
+# As many as 16 bytes of a random source have in hexadecimal.
+_NONCE = 32
 
 
 def registry_of(policies: Iterable[str] | None, seeds: str | Path | None) -> Registry:
@@ -33,6 +37,29 @@ def registry_of(policies: Iterable[str] | None, seeds: str | Path | None) -> Reg
     if not registry.pins():
         raise ParameterError(f"{'policies' if seeds is None else seeds} holds nothing to pin")
     return registry
+
+
+def nonce_of(given: str | None) -> str | None:
+    """A nonce as configured, or the value of the variable that it names as LiteLLM does.
+
+    Raises:
+        ParameterError: it is no text, too short to be a secret, or its variable is not set.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise ParameterError("nonce is a text")
+    value = given
+    if given.startswith(_VARIABLE):
+        name = given.removeprefix(_VARIABLE)
+        value = os.environ.get(name, "")
+        if not value:
+            raise ParameterError(f"nonce: the environment variable {name} is not set")
+    if len(value) < _NONCE:
+        raise ParameterError(
+            f"nonce is a secret of {_NONCE} characters or more, as of `openssl rand -hex 16`"
+        )
+    return value
 
 
 def _texts(policies: Iterable[str] | None) -> list[str]:

@@ -44,7 +44,15 @@ def unknown(host, *args, **given):
     return ask(host, *args, **given)
 
 socket.socket.connect, socket.getaddrinfo = refuse, unknown
-import uvicorn, yaml
+import httpx, uvicorn, yaml
+limited = httpx.Timeout.__init__
+
+def patient(self, *args, **given):
+    # LiteLLM gives a connection up after 5 seconds, less than a busy machine may take.
+    limited(self, *args, **given)
+    self.connect = None
+
+httpx.Timeout.__init__ = patient
 from litellm.proxy.guardrails.init_guardrails import init_guardrails_v2
 from litellm.proxy.proxy_server import app
 
@@ -133,6 +141,7 @@ def _models(upstream: str) -> list[dict[str, Any]]:
         deployed("replaced", "openai/upstream", extra_body=replaced),
         deployed("dropped", "openai/upstream", additional_drop_params=["messages[0].content"]),
         deployed("grok", "xai/grok-4", drop_params=True),
+        deployed("plain", "openai/plain", supports_system_message=False),
     ]
 
 
@@ -180,6 +189,8 @@ def proxy_of(
 def _started(folder: Path) -> subprocess.Popen[str]:
     settings = {
         **dict.fromkeys(OFFLINE, "True"),
+        # Or each run compiles LiteLLM anew, which takes as long as all else.
+        "PYTHONDONTWRITEBYTECODE": "",
         "CONFIG_FILE_PATH": str(folder / "config.yaml"),
         "LITELLM_MODE": "PRODUCTION",
     }

@@ -18,6 +18,9 @@ from tests.stub_openai import Stub, serving
 HEADER = "x-constraintrot-pins"
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 HELLO = [{"role": "user", "content": "Hello"}]
+IMAGES = "/v1/images/generations"
+# LiteLLM drops a system message that begins so, whole.
+BILLING = "x-anthropic-billing-header: cc_version=2.1;"
 UNPINNED = [{"role": "user", "content": "Unpinned."}]
 # A guardrail without `default_on`, and two that would pin less than they are given.
 REFUSED = {"guardrail": "pins.PinGuardrail", "mode": "pre_call", "policies": [POLICY]}
@@ -68,7 +71,10 @@ def answers(proxy: Watched) -> None:
 
 def body(path: str, **given: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"model": "mine"}
-    made |= {"input": "Hello"} if path == RESPONSES else {"messages": HELLO}
+    if path == RESPONSES:
+        made |= {"input": "Hello"}
+    elif path in (CHAT, MESSAGES):
+        made |= {"messages": HELLO}
     return made | ({"max_tokens": 9} if path == MESSAGES else {}) | given
 
 
@@ -175,6 +181,14 @@ DEPLOYED = {
         (CHAT, {"messages": None}),
         (MESSAGES, {"system": ["Hello"]}),
         (RESPONSES, {"instructions": ["Hello"]}),
+        (CHAT, {"model": "claude", "messages": [{"role": "system", "content": BILLING}, *HELLO]}),
+        (MESSAGES, {"model": "claude", "system": BILLING}),
+        (RESPONSES, {"model": "claude", "instructions": BILLING}),
+        (CHAT, {"model": "plain", "messages": [{"role": "tool", "tool_call_id": "1"}, *HELLO]}),
+        (RESPONSES, {"truncation": "auto"}),
+        (IMAGES, {"model": "gem", "prompt": "Say hello."}),
+        (IMAGES, {"custom_llm_provider": "openrouter", "prompt": "Say hello."}),
+        ("/v1/embeddings", {"input": "Hello", "extra_body": {"messages": UNPINNED}}),
         (CHAT, {"model": "mine-summarizer", "fallbacks": ["mine"]}),
         (CHAT, {"model": "mine-summarizer", "extra_body": {"model": "upstream"}}),
     ],
@@ -253,7 +267,7 @@ def test_a_websocket_is_refused(proxy: Watched, path: str) -> None:
 def test_what_reaches_no_language_model_is_let_through(proxy: Watched) -> None:
     with proxy.received() as received:
         proxy.post("/v1/embeddings", {"model": "mine", "input": "Hello"})
-        proxy.post("/v1/images/generations", {"model": "mine", "prompt": "A hat"})
+        proxy.post(IMAGES, {"model": "mine", "prompt": "A hat"})
     assert [sent.get("input", sent.get("prompt")) for sent in received] == ["Hello", "A hat"]
     for path in ("/v1/models", "/health/liveliness", "/model/info"):
         assert proxy.http.get(path).status_code == 200

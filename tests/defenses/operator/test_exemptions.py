@@ -89,3 +89,13 @@ def test_an_amendment_ends_exemptions_from_the_old_text() -> None:
     made.apply(signed("exempt", 1))
     made.apply(signed("amend", 2))
     assert made.exempting(*CALL) == ()
+
+
+def test_arguments_deeper_than_any_directive_are_not_exempt() -> None:
+    made = channel()
+    made.apply(signed("exempt", function=CALL[0], arguments=CALL[1]))
+    deep: list[Any] = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert made.exempting(*CALL)
+    assert made.exempting(CALL[0], {"to": deep}) == ()
