@@ -52,6 +52,10 @@ class PinnedRequest(ModelRequest[Any]):
         # Setting an attribute of a request is deprecated, for it does not copy.
         object.__setattr__(self, "guard", guard)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        guard = self.__dict__.get("guard")
+        super().__setattr__(name, guarded(value, guard) if name == "model" and guard else value)
+
 
 class PinMiddleware(AgentMiddleware[Any, Any, Any]):
     """Puts a registry's pins into the system message of each request.

@@ -142,10 +142,8 @@ def only_blocks(text: str) -> bool:
 
 
 def _span(text: str, mark: re.Match[str], written: Written, at: int) -> Span | None:
-    """The block that a mark belongs to, where it is whole and on lines of its own."""
+    """The block that a mark belongs to, where it is whole, whatever others wrote right beside it."""
     start = mark.start() - written.mark_at
-    end = start + len(written.text)
     if start < at or not text.startswith(written.text, start):
         return None
-    alone = (start == 0 or text[start - 1] == "\n") and (end == len(text) or text[end] == "\n")
-    return Span(start, end) if alone else None
+    return Span(start, start + len(written.text))
