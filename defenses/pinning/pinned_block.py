@@ -123,7 +123,8 @@ class PinnedBlock:
         nonce: that the registry's blocks are marked with, whoever pins from it; drawn
             anew in each process unless given. Where several processes are to send the
             same bytes, or one after a restart, give them the same one, and keep it
-            from whoever writes into conversations.
+            from whoever writes into conversations. Registries that share one need
+            different labels.
     """
 
     def __init__(

@@ -106,6 +106,13 @@ def test_a_chosen_nonce_gives_the_same_bytes_in_each_process() -> None:
         PinnedBlock(first.registry, nonce="theirs")
 
 
+@pytest.mark.parametrize("nonce", ["", " \n"])
+def test_a_nonce_that_is_not_set_is_none(nonce: str) -> None:
+    """As of a variable that the environment lacks: anybody would know the ids beforehand."""
+    with pytest.raises(ParameterError, match="blank"):
+        block("Rule one.", nonce=nonce)
+
+
 def test_nothing_else_counts_as_a_pin() -> None:
     pinned_block = block("Rule one.", "Rule two.")
     quoted = ["Rule one.", "~~~ pin-1\nRule one.\n~~~\n", f"> {pinned_block.text}"]
