@@ -12,10 +12,13 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.caches import InMemoryCache
 from langchain_core.messages import HumanMessage, SystemMessage
-from langchain_core.runnables import ConfigurableField
+from langchain_core.runnables import ConfigurableField, RunnableLambda
+from langgraph.prebuilt import create_react_agent
+from langgraph.prebuilt.chat_agent_executor import AgentState
 
 from constraintrot.defenses.frameworks.langchain import PinMiddleware
 from constraintrot.defenses.frameworks.langchain_model import pinned_model
+from constraintrot.defenses.frameworks.langgraph import pin_node
 from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
@@ -140,6 +143,34 @@ def test_words_right_beside_the_block_do_not_double_it(glued: str) -> None:
     assert model.said().count(POLICY) == model.said().count(HEADING) == 1
     before = glued.format("Be brief.")
     assert model.calls[0][0].text.startswith(f"{before}\n\n{HEADING}")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("pinned", [False, True], ids=["node", "model"])
+def test_a_structured_answer_past_the_hook_has_the_model_s_pins(pinned: bool) -> None:
+    """LangGraph asks for it with the history, which a node before the model does not change."""
+
+    class Answers(Recorder):
+        def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
+            return self | RunnableLambda(lambda message: {"text": message.text})
+
+    class State(AgentState):
+        structured_response: Any
+        llm_input_messages: list[Any]
+
+    model, registry = Answers(), rules()
+    whole: Any = RunnableLambda(lambda state: {"llm_input_messages": state["messages"]})
+    agent: Any = create_react_agent(
+        pinned_model(model, registry) if pinned else model,
+        [],
+        pre_model_hook=whole
+        if pinned
+        else pin_node(registry, key="llm_input_messages", after=whole),
+        state_schema=State,
+        response_format=dict[str, str],
+    )
+    agent.invoke(ASK)
+    assert [model.said(at).count(POLICY) for at in range(2)] == [1, int(pinned)]
 
 
 @pytest.mark.parametrize("key", ["previous_response_id", "conversation"])
