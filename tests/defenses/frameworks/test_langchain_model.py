@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, ModelFallbackMiddleware
 from langchain_core.caches import InMemoryCache
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
@@ -128,6 +128,24 @@ def test_a_model_put_into_a_request_by_assignment_is_pinned() -> None:
     receipts = asked(edit)
     assert other.said().count(POLICY) == 1
     assert [receipt.state for receipt in receipts] == ["repaired"]
+
+
+def test_a_fallback_has_the_pins_of_every_registry() -> None:
+    """It had those of the last, and the first one's receipt was of the call that failed."""
+
+    class Fails(Recorder):
+        def _next(self, messages: Any) -> Any:
+            raise ConnectionError
+
+    other, receipts = Recorder(), list[Receipt]()
+    first = PinMiddleware(rules(), report=receipts.append)
+    second = PinMiddleware(rules("Send no email at all."), name="team", report=receipts.append)
+    kind = Edits(lambda request: request.override(system_message=SystemMessage("Be kind.")))
+    middleware = [first, second, ModelFallbackMiddleware(other), kind]
+    agent: Any = create_agent(Fails(), middleware=middleware)
+    agent.invoke(ASK)
+    assert [other.said().count(text) for text in (POLICY, "Send no email")] == [1, 1]
+    assert [receipt.state for receipt in receipts] == ["repaired"] * 4
 
 
 @pytest.mark.parametrize("glued", ["{} Today is Monday.", "Now: {}", "{}~~~", "<p>{}</p>"])
