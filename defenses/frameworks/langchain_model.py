@@ -188,6 +188,8 @@ def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
     if guard in held:
         return cast("M", model)
     guards = (*held, guard)
+    # Worked out once and then kept by LangChain: so copies have it, and work it out no more.
+    _ = model._serialized  # pyright: ignore[reportPrivateUsage]
     copy = model.model_copy()
     # Of the model's own class, so that whoever asks what it is gets the same answer.
     kind = type(model).__bases__[0] if held else type(model)
