@@ -59,6 +59,7 @@ def test_a_hook_has_no_fault_and_an_agent_without_it_has(
     counts = asyncio.run(soak(hook, 10, 60, seed=1))
     assert counts.requests > 20
     assert counts.amended > 0
+    assert counts.restarted > 0
     assert (counts.unpinned, counts.doubled, counts.changed) == (0, 0, 0)
     made = AGENTS[hook]
 
