@@ -66,6 +66,7 @@ def test_a_hook_has_no_fault_and_an_agent_without_it_has(
     def unpinned(system: str, blocks: Sequence[PinnedBlock], chance: float) -> Played:
         agent = made(system, [], chance)
         agent.blocks = blocks
+        monkeypatch.setattr(agent, "build", lambda: None)
         return agent
 
     monkeypatch.setitem(AGENTS, hook, unpinned)
