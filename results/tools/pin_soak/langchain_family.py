@@ -238,8 +238,9 @@ class DeepAgents(LangChain):
         # The sub-agent has nothing that asks again.
         self.fails = not turn.delegated
         if not turn.delegated:
-            return await super().say(turn)
+            await super().say(turn)
+            return
         task = {"description": turn.user, "subagent_type": "general-purpose"}
         calls: Any = [{"name": "task", "args": task, "id": "task"}]
         self.script[:] = [AIMessage("", tool_calls=calls), AIMessage("Done."), AIMessage("Ok.")]
-        return await self.ask(turn)
+        await self.ask(turn)

@@ -88,7 +88,11 @@ def test_a_model_made_anew_by_its_class_is_pinned_too() -> None:
 def test_a_copy_that_lost_a_request_s_pins_sends_nothing() -> None:
     sent: list[Any] = []
 
-    class Rebuilds(keeping(sent)):  # type: ignore[misc]
+    class Rebuilds(Recorder):
+        def _next(self, messages: Any) -> Any:
+            sent.append(messages)
+            return super()._next(messages)
+
         def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
             return self.__class__()
 
