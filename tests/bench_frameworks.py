@@ -80,10 +80,11 @@ def langgraph() -> tuple[float, float]:
 
 
 def langmem() -> tuple[float, float]:
-    """A graph with LangMem's SummarizationNode; with the pin it has a node more."""
+    """A graph with LangMem's SummarizationNode; with the pin a node more, and a model that verifies."""
     from langchain_core.language_models import FakeListChatModel
     from langgraph.graph import START, MessagesState, StateGraph
 
+    from constraintrot.defenses.frameworks.langchain_model import pinned_model
     from constraintrot.defenses.frameworks.langgraph import pin_node
     from constraintrot.harnesses.langmem.short_term import SummarizationNode
 
@@ -92,13 +93,15 @@ def langmem() -> tuple[float, float]:
         summarized_messages: list[Any]
 
     def agent(pins: PinnedBlock | None) -> Callable[[], object]:
-        model = FakeListChatModel(responses=["Done."])
+        model = writer = FakeListChatModel(responses=["Done."])
+        if pins:
+            model = pinned_model(model, pins)
 
         def call_model(state: State) -> dict[str, Any]:
             return {"messages": [model.invoke(state["summarized_messages"])]}
 
         graph = StateGraph(State)
-        graph.add_node("summarize", SummarizationNode(model=model, max_tokens=10_000))
+        graph.add_node("summarize", SummarizationNode(model=writer, max_tokens=10_000))
         graph.add_node("call_model", call_model)
         graph.add_edge(START, "summarize")
         if pins is None:

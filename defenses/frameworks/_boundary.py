@@ -1,13 +1,13 @@
 """Copies of a framework's model that pin what they send, and are of the model's own class.
 
-Frameworks ask what class a model is of, so a wrapper would not do.
+Frameworks ask what class a model is of, so a wrapper would not do. The pins are the
+copy's class's: what that class makes anew, as from a configuration, has them too.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock
@@ -33,19 +33,17 @@ def pinning_copy(model: T, pinned_block: PinnedBlock, methods: Methods) -> T:
         methods: those of a model's class that pin what ``pinned_blocks`` gives.
     """
     held = pinned_blocks(model)
+    kind: type[Any] = type(model).__bases__[0] if held else type(model)
     found: Any = copy.copy(model)
-    if not held:
-        kind: Any = type(model)
-        found.__class__ = _pinning_type(kind, methods)
-    setattr(found, _PINS, (*held, pinned_block))
+    found.__class__ = _pinning_type(kind, (*held, pinned_block), methods)
     made: T = found
     return made
 
 
-@lru_cache(maxsize=256)
-def _pinning_type(kind: type[Any], methods: Methods) -> type[Any]:
+def _pinning_type(kind: type[Any], blocks: tuple[PinnedBlock, ...], methods: Methods) -> type[Any]:
     names = ("__module__", "__qualname__", "__doc__")
     space = {name: getattr(kind, name) for name in names} | dict(methods(kind))
+    space[_PINS] = blocks
     metaclass: Any = type(kind)
     made: type[Any] = metaclass(kind.__name__, (kind,), space)
     return made

@@ -78,12 +78,17 @@ def pinned(options: Mapping[str, Any], pinned_block: PinnedBlock) -> dict[str, A
     """
     now = pinned_block.rendering()
     given = options.get("instructions")
-    said: Content = given if isinstance(given, str) else list(given or [])
+    said: Content = given if isinstance(given, str) else _parts(given)
     plain = not said or isinstance(said, str) or all(isinstance(part, str) for part in said)
     kept, removed = placed_content(said or "", pinned_block, now, str if plain else text_part)
     same = kept == (said or "")
     pinned_block.receipt("verified" if same else "injected", at=-1, removed=removed, now=now)
     return dict(options) if same else {**options, "instructions": kept}
+
+
+def _parts(instructions: Any) -> list[Any]:
+    # A provider's own part may come alone, and has keys of its own.
+    return [instructions] if isinstance(instructions, Mapping) else list(instructions or [])
 
 
 def _methods(kind: type[Any]) -> Mapping[str, Any]:

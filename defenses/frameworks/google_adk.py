@@ -18,24 +18,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from google.adk.agents import LlmAgent
+from google.adk.agents import BaseAgent, LlmAgent, ManagedAgent
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
+from google.genai._transformers import t_part
 
 from constraintrot.defenses.frameworks._otel import trace_receipt
 from constraintrot.defenses.pinning.block_removal import Removed
-from constraintrot.defenses.pinning.content_parts import Content, placed_content
+from constraintrot.defenses.pinning.content_parts import placed_content
 from constraintrot.defenses.pinning.pinned_block import (
     HEADING,
+    LOGGER,
     PinnedBlock,
     Rendering,
     Report,
     State,
 )
 from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
 
 _STEPS = "_constraintrot_steps"
 
@@ -46,7 +49,8 @@ class PinPlugin(BasePlugin):
     A request is built anew from the session for each call, after its events were
     compacted, so nothing summarises the pins and nothing stores them. All agents
     of the app are pinned, also one that another calls as a tool; a summarizer's
-    own calls go past the plugins. So do those of ``run_live``.
+    own calls go past the plugins. So do those of ``run_live``, whose receipts say
+    ``absent``, and those of a ``ManagedAgent``, which is refused.
 
     ADK runs other plugins and an agent's own ``before_model_callback`` after this one.
     So the plugin appends a callback to the agent's, which comes last of all, and
@@ -79,6 +83,10 @@ class PinPlugin(BasePlugin):
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Pin, and let the call go on."""
+        if _is_live(callback_context):
+            LOGGER.warning("run_live opens its session with the model before any plugin: no pins")
+            self.pinned_block.receipt("absent")
+            return None
         now = self.pinned_block.rendering()
         changed, removed = self._place(llm_request, now)
         step: tuple[State, tuple[Removed, ...]] = ("injected" if changed else "verified", removed)
@@ -86,6 +94,22 @@ class PinPlugin(BasePlugin):
             _steps(callback_context)[id(self)] = step
         else:
             self.pinned_block.receipt(step[0], at=-1, removed=removed, now=now)
+        return None
+
+    async def before_agent_callback(
+        self, *, agent: BaseAgent, callback_context: CallbackContext
+    ) -> types.Content | None:
+        """Let an agent run.
+
+        Raises:
+            ParameterError: no plugin will see its requests.
+        """
+        # An instruction that is a function is the operator's to pin; a text holds no pins.
+        if isinstance(agent, ManagedAgent) and not callable(agent.instruction):
+            raise ParameterError(
+                f"{agent.name} calls its model past all plugins; give it the pins by"
+                " instruction=lambda _: pinned_block.into('...')"
+            )
         return None
 
     def pin(self, request: LlmRequest) -> None:
@@ -108,18 +132,37 @@ class PinPlugin(BasePlugin):
         if request.config is None:  # pyright: ignore[reportUnnecessaryComparison]  # a callback may
             request.config = types.GenerateContentConfig()
         given = request.config.system_instruction
-        said: Content
         if given is None or isinstance(given, str):
-            said = given or ""
-        else:
-            # Where an agent's own callback made it of parts, they stay apart.
-            parts: Any = given.parts or [] if isinstance(given, types.Content) else given
-            said = parts if isinstance(parts, list) else [parts]
-        kept, removed = placed_content(said, self.pinned_block, now, str)
-        if kept is said or kept == said:
+            text, removed = self.pinned_block.placed(given or "", now)
+            if text == (given or ""):
+                return False, ()
+            request.config.system_instruction = text or None
+            return True, removed
+        # Where an agent's own callback made it of parts, they stay apart.
+        whole = _whole(given)
+        kept, removed = placed_content(whole.parts or [], self.pinned_block, now, _part)
+        if kept is whole.parts and (whole is given or not now.text):
             return False, ()
-        request.config.system_instruction = kept or None
+        # Of anything else than a text or a Content most of ADK's models are sent nothing.
+        request.config.system_instruction = whole.model_copy(update={"parts": kept})
         return True, removed
+
+
+def _whole(instruction: Any) -> types.Content:
+    """An instruction that is no text, as a Content."""
+    if isinstance(instruction, types.Content):
+        return instruction
+    parts: list[Any] = instruction if isinstance(instruction, list) else [instruction]
+    return types.Content(role="user", parts=[t_part(part) for part in parts])
+
+
+def _part(text: str) -> types.Part:
+    return types.Part(text=text)
+
+
+def _is_live(context: CallbackContext) -> bool:
+    invocation = context._invocation_context  # pyright: ignore[reportPrivateUsage]
+    return invocation.live_request_queue is not None
 
 
 def _steps(context: CallbackContext) -> dict[int, tuple[State, tuple[Removed, ...]]]:
@@ -142,6 +185,8 @@ def _verifies_last(context: CallbackContext) -> bool:
 
 def _last(callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
     """Verify the pins of each plugin of the app, right before the model is called."""
+    if _is_live(callback_context):
+        return None
     context = callback_context._invocation_context  # pyright: ignore[reportPrivateUsage]
     steps = _steps(callback_context)
     for plugin in context.plugin_manager.plugins:

@@ -39,18 +39,23 @@ class PinnedRequest(ModelRequest[Any]):
     """A request whose model has the pins in what it sends, also one that replaces it.
 
     A middleware that runs later may put another system message or another model into
-    the request; ``override`` keeps the guard.
+    the request; ``override`` keeps the guards.
 
     Attributes:
-        guard: verifies the pins at the model, and puts them back.
+        guards: verify the pins at the model, and put them back; one of each registry.
     """
 
-    guard: Guard = field(kw_only=True)
+    guards: tuple[Guard, ...] = field(kw_only=True)
 
-    def __init__(self, *, guard: Guard, **given: Any) -> None:
-        super().__init__(**{**given, "model": guarded(given["model"], guard)})
+    def __init__(self, *, guards: tuple[Guard, ...], **given: Any) -> None:
         # Setting an attribute of a request is deprecated, for it does not copy.
-        object.__setattr__(self, "guard", guard)
+        object.__setattr__(self, "guards", guards)
+        super().__init__(**given)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        for guard in self.guards if name == "model" else ():
+            value = guarded(value, guard)
+        super().__setattr__(name, value)
 
 
 class PinMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -107,12 +112,13 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
             self.pinned_block.fits(count_tokens_approximately(said), room)
         sent, changed, removed = placed(said, self.pinned_block, self.pinned_block.rendering())
         guard = Guard(self.pinned_block, "injected" if changed else "verified", removed)
+        others = request.guards if isinstance(request, PinnedRequest) else ()
         given = {name: getattr(request, name) for name in ModelRequest.__dataclass_fields__}
         if sent and isinstance(sent[0], SystemMessage):
             given |= {"system_message": sent[0], "messages": sent[1:]}
         else:
             given |= {"system_message": None, "messages": sent}
-        return PinnedRequest(guard=guard, **given)
+        return PinnedRequest(guards=(*others, guard), **given)
 
     def wrap_model_call(
         self,
@@ -122,7 +128,7 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         """Pin, then call the model."""
         sent = self.pinned(request)
         answer = handler(sent)
-        _check(sent.guard)
+        _check(sent.guards[-1])
         return answer
 
     async def awrap_model_call(
@@ -133,7 +139,7 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
         """Pin, then call the model."""
         sent = self.pinned(request)
         answer = await handler(sent)
-        _check(sent.guard)
+        _check(sent.guards[-1])
         return answer
 
 

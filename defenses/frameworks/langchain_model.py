@@ -17,7 +17,7 @@ comes before this. A model that is to write summaries should be another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -86,7 +86,7 @@ class Guard:
         """Messages and keyword arguments of a call, with the pins in them, once."""
         self.calls += 1
         now = self.pinned_block.rendering()
-        if getattr(model, "use_previous_response_id", False) or given.get("previous_response_id"):
+        if _kept_by_server(model, given):
             return self._instructed(model, messages, given, now)
         kept, changed, removed = placed(messages, self.pinned_block, now)
         if not changed:
@@ -108,8 +108,7 @@ class Guard:
         Of messages it is sent only the new ones, and it keeps what it was sent.
         """
         kept, removed = without_blocks(messages, self.pinned_block)
-        own = getattr(model, "model_kwargs", None) or {}
-        said = given.get("instructions") or own.get("instructions")
+        said = given.get("instructions") or _own(model).get("instructions")
         instructions, gone = self.pinned_block.placed(said or "", now)
         in_place = instructions == (said or "")
         state: State = "verified" if in_place and self._before is None else "injected"
@@ -118,6 +117,18 @@ class Guard:
 
     def _report(self, state: State, at: int, removed: tuple[Removed, ...], now: Rendering) -> None:
         self.pinned_block.receipt(state, at=at, removed=removed, now=now)
+
+
+def _own(model: BaseChatModel) -> Mapping[str, Any]:
+    """Arguments that a model gives its provider with each call."""
+    return getattr(model, "model_kwargs", None) or {}
+
+
+def _kept_by_server(model: BaseChatModel, given: Mapping[str, Any]) -> bool:
+    """Whether a request goes on with a history that the provider keeps."""
+    return bool(getattr(model, "use_previous_response_id", False)) or any(
+        given.get(key) or _own(model).get(key) for key in ("previous_response_id", "conversation")
+    )
 
 
 class _Sent(list[BaseMessage]):
@@ -133,10 +144,11 @@ def pinned_model(
 ) -> M:
     """A copy of a chat model that is sent no request without the pins.
 
-    It is of the same kind, takes tools, and streams as the model does. The pins are at
+    It is of the same kind, takes tools, and streams as the model does; what its class
+    makes of it anew, as ``configurable_fields`` does, is pinned too. The pins are at
     the end of the leading system message, or of ``instructions`` where a ``ChatOpenAI``
-    has ``use_previous_response_id``. They are put in after LangChain's callbacks were
-    shown the request.
+    is to go on with a history that the server keeps. They are put in after LangChain's
+    callbacks were shown the request; a cache keeps its answers apart from others'.
 
     Args:
         model: the model, or one with arguments bound to it.
@@ -151,14 +163,22 @@ def pinned_model(
     pinned_block = (
         pins if isinstance(pins, PinnedBlock) else PinnedBlock(pins, heading=heading, report=report)
     )
-    return guarded(model, Guard(pinned_block))
+    return guarded(model, Guard(pinned_block), lasting=True)
 
 
-def guarded(model: M, guard: Guard) -> M:
-    """A copy of a model whose calls go through a guard; the model itself if they do already."""
+def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
+    """A copy of a model whose calls go through a guard; the model itself if they do already.
+
+    Args:
+        model: left as it is.
+        guard: verifies the pins.
+        lasting: have what the copy's class makes anew go through the guard too, which
+            costs a class; where not, such a model refuses to be called.
+    """
     if isinstance(model, RunnableBinding):
         binding = cast("RunnableBinding[Any, Any]", model)
-        return cast("M", binding.model_copy(update={"bound": guarded(binding.bound, guard)}))
+        bound = guarded(binding.bound, guard, lasting=lasting)
+        return cast("M", binding.model_copy(update={"bound": bound}))
     if not isinstance(model, BaseChatModel):
         raise ParameterError(
             f"a {type(model).__name__} is no chat model that can be verified; give the chat model"
@@ -167,24 +187,28 @@ def guarded(model: M, guard: Guard) -> M:
     held: tuple[Guard, ...] = getattr(model, _GUARDS, ())
     if guard in held:
         return cast("M", model)
+    guards = (*held, guard)
+    # Worked out once and then kept by LangChain: so copies have it, and work it out no more.
+    _ = model._serialized  # pyright: ignore[reportPrivateUsage]
     copy = model.model_copy()
-    if not held:
-        # Of the model's own class, so that whoever asks what it is gets the same answer.
-        object.__setattr__(copy, "__class__", _guarded_type(type(model)))
-    private = {**(copy.__pydantic_private__ or {}), _GUARDS: (*held, guard)}
+    # Of the model's own class, so that whoever asks what it is gets the same answer.
+    kind = type(model).__bases__[0] if held else type(model)
+    object.__setattr__(copy, "__class__", _guarded_type(kind, guards if lasting else ()))
+    private = {**(copy.__pydantic_private__ or {}), _GUARDS: guards}
     object.__setattr__(copy, "__pydantic_private__", private)
     return cast("M", copy)
 
 
 @lru_cache(maxsize=256)
-def _guarded_type(kind: type[BaseChatModel]) -> type[BaseChatModel]:
-    """A subclass whose calls of the provider go through its guards."""
+def _guarded_type(kind: type[BaseChatModel], guards: tuple[Guard, ...]) -> type[BaseChatModel]:
+    """A subclass whose calls of the provider go through its guards, those given if it has none."""
     space: dict[str, Any] = {
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
         "__annotations__": {_GUARDS: tuple[Guard, ...]},
-        _GUARDS: PrivateAttr(default=()),
+        _GUARDS: PrivateAttr(default=guards),
+        "_get_llm_string": _keyed_by_pins(kind._get_llm_string),  # pyright: ignore[reportPrivateUsage]
     }
     for name in _BOUNDARY:
         # LangChain asks which of these a class has of its own.
@@ -196,10 +220,31 @@ def _guarded_type(kind: type[BaseChatModel]) -> type[BaseChatModel]:
     return made
 
 
+def _guards(model: BaseChatModel) -> tuple[Guard, ...]:
+    found: tuple[Guard, ...] = getattr(model, _GUARDS)
+    if not found:
+        raise ParameterError(
+            f"this {type(model).__name__} was made anew by its class and has lost its pins; give"
+            " the agent pinned_model(...) of the model, whose copies keep them"
+        )
+    return found
+
+
+def _keyed_by_pins(call: Callable[..., str]) -> Callable[..., str]:
+    """What a cache keeps an answer under: the messages in it are those without the pins."""
+
+    def keyed(self: BaseChatModel, stop: list[str] | None = None, **given: Any) -> str:
+        blocks = [guard.pinned_block for guard in _guards(self)]
+        pins = [(block.heading, block.rendering().manifest) for block in blocks]
+        return f"{call(self, stop=stop, **given)}---{pins}"
+
+    return keyed
+
+
 def _through_guards(call: Callable[..., Any]) -> Callable[..., Any]:
     def through(self: BaseChatModel, messages: list[BaseMessage], *rest: Any, **given: Any) -> Any:
         if not isinstance(messages, _Sent):
-            for guard in getattr(self, _GUARDS):
+            for guard in _guards(self):
                 messages, given = guard.sent(self, messages, given)
             messages = _Sent(messages)
         return call(self, messages, *rest, **given)

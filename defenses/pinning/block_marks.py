@@ -53,11 +53,15 @@ class Written:
 class Marks:
     """The blocks that a registry wrote, by their ids.
 
+    Args:
+        label: the registry's.
+
     Attributes:
         nonce: that the ids are made with; drawn, unless one is chosen.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, label: str) -> None:
+        self.label = label
         self.nonce = secrets.token_hex(16)
         self._lock = Lock()
         self._past: OrderedDict[str, Written] = OrderedDict()
@@ -65,14 +69,19 @@ class Marks:
     @property
     def owner(self) -> str:
         """What tells the registry from others, and nothing of its nonce."""
-        return sha256(f"owner\0{self.nonce}".encode()).hexdigest()[:16]
+        return sha256(f"owner\0{self.label}\0{self.nonce}".encode()).hexdigest()[:16]
 
     def choose(self, nonce: str) -> None:
         """Make ids with a nonce from now on.
 
         Raises:
-            ParameterError: blocks were written with another one.
+            ParameterError: it is blank, or blocks were written with another one.
         """
+        if not nonce.strip():
+            raise ParameterError(
+                "the nonce is blank, so anybody could work out the ids of blocks; is the variable"
+                " that it comes from set?"
+            )
         with self._lock:
             if self._past and nonce != self.nonce:
                 raise ParameterError(
@@ -119,7 +128,7 @@ _GUARD = Lock()
 def marks_of(registry: Registry) -> Marks:
     """The marks of a registry, the same for all that pin from it."""
     with _GUARD:
-        return _MARKS.setdefault(registry, Marks())
+        return _MARKS.setdefault(registry, Marks(registry.label))
 
 
 def only_blocks(text: str) -> bool:
@@ -142,10 +151,8 @@ def only_blocks(text: str) -> bool:
 
 
 def _span(text: str, mark: re.Match[str], written: Written, at: int) -> Span | None:
-    """The block that a mark belongs to, where it is whole and on lines of its own."""
+    """The block that a mark belongs to, where it is whole, whatever others wrote right beside it."""
     start = mark.start() - written.mark_at
-    end = start + len(written.text)
     if start < at or not text.startswith(written.text, start):
         return None
-    alone = (start == 0 or text[start - 1] == "\n") and (end == len(text) or text[end] == "\n")
-    return Span(start, end) if alone else None
+    return Span(start, start + len(written.text))

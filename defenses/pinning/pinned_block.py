@@ -24,7 +24,13 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from constraintrot.defenses.pinning.block_marks import SEPARATOR, Marks, marks_of, only_blocks
+from constraintrot.defenses.pinning.block_marks import (
+    SEPARATOR,
+    Marks,
+    Span,
+    marks_of,
+    only_blocks,
+)
 from constraintrot.defenses.pinning.block_removal import Removed, Rest, without
 from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.tokens import count
@@ -117,7 +123,8 @@ class PinnedBlock:
         nonce: that the registry's blocks are marked with, whoever pins from it; drawn
             anew in each process unless given. Where several processes are to send the
             same bytes, or one after a restart, give them the same one, and keep it
-            from whoever writes into conversations.
+            from whoever writes into conversations. Registries that share one need
+            different labels.
     """
 
     def __init__(
@@ -222,6 +229,7 @@ class PinnedBlock:
         return (
             len(spans) == 1
             and said[spans[0].start : spans[0].end] == block
+            and _begins_line(said, spans[0])
             and only_blocks(said[spans[0].end :])
         )
 
@@ -244,7 +252,12 @@ class PinnedBlock:
 
     def missing(self, said: Iterable[str]) -> tuple[str, ...]:
         """Names of the pins that no block of this registry's states; what else is said counts not."""
-        held = "\n".join(text[start:end] for text in said for start, end in self._marks.spans(text))
+        held = "\n".join(
+            text[span.start : span.end]
+            for text in said
+            for span in self._marks.spans(text)
+            if _begins_line(text, span)
+        )
         contents = self.rendering().contents
         return tuple(name for name, content in contents.items() if content not in held)
 
@@ -275,3 +288,7 @@ class PinnedBlock:
                 removed=removed,
             )
         )
+
+
+def _begins_line(text: str, span: Span) -> bool:
+    return span.start == 0 or text[span.start - 1] == "\n"

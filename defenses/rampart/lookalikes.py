@@ -23,7 +23,8 @@ _DIGITS: Final = str.maketrans("I1|0", "lllo")
 _BLANKS: Final = re.compile(" {2,}")
 # Printable by their category, and drawn as nothing or as a blank.
 _UNSEEN: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
 
 
@@ -45,7 +46,8 @@ def _bare(text: str) -> str:
     """A text whose Latin, Greek and Cyrillic letters have no marks; other scripts need theirs."""
     kept: list[str] = []
     for letter in unicodedata.normalize("NFD", text):
-        bare = kept and ord(kept[-1]) < 0x530
+        # One at the start of a name has no letter to be a mark of.
+        bare = not kept or ord(kept[-1]) < 0x530
         if not (bare and unicodedata.category(letter) == "Mn"):
             kept.append(letter)
     return "".join(kept)

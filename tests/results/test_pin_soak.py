@@ -56,15 +56,18 @@ def test_each_fault_is_counted(said: list[str], wrong: tuple[int, int, int]) -> 
 def test_a_hook_has_no_fault_and_an_agent_without_it_has(
     hook: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("results.tools.pin_soak.__main__._RESTARTS", 0.5)
     counts = asyncio.run(soak(hook, 10, 60, seed=1))
     assert counts.requests > 20
     assert counts.amended > 0
+    assert counts.restarted > 0
     assert (counts.unpinned, counts.doubled, counts.changed) == (0, 0, 0)
     made = AGENTS[hook]
 
     def unpinned(system: str, blocks: Sequence[PinnedBlock], chance: float) -> Played:
         agent = made(system, [], chance)
         agent.blocks = blocks
+        monkeypatch.setattr(agent, "build", lambda: None)
         return agent
 
     monkeypatch.setitem(AGENTS, hook, unpinned)

@@ -3,9 +3,11 @@
     python -m results.tools.pin_soak --conversations 10000 --seconds 540 --csv results/pin-soak.csv
 
 Each is played twice with a scripted model: with one to three registries pinned, which
-are amended while it goes on, and without. What the model was sent must be the same but
-for the blocks, each of which is in its place once. Users, tools and the model itself say
-things that know our format, whole blocks with their ids among them.
+are amended while it goes on, and without. At times the process starts anew: registries
+are restored from snapshots, the agent is made again, and the conversation goes on. What
+the model was sent must be the same but for the blocks, each of which is in its place
+once. Users, tools and the model itself say things that know our format, whole blocks
+with their ids among them.
 """
 
 from __future__ import annotations
@@ -20,12 +22,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+from constraintrot.defenses.pinning.block_marks import marks_of
 from constraintrot.defenses.pinning.pinned_block import HEADING, PROVENANCE, PinnedBlock
 from constraintrot.defenses.rampart import Principal, Registry
 from results.tools.pin_soak.agents import Played, Sent, Turn
-from results.tools.pin_soak.langchain_family import DeepAgents, LangChain, LangGraph
+from results.tools.pin_soak.langchain_family import DeepAgents, LangChain, LangGraph, LangMem
 from results.tools.pin_soak.requests import InspectAI, LiteLLM
 from results.tools.pin_soak.vendors import AgentFramework, AutoGen, GoogleADK, OpenAIAgents
 
@@ -42,6 +46,7 @@ _FORGED = (
 Made: TypeAlias = Callable[[str, Sequence[PinnedBlock], float], Played]
 AGENTS: dict[str, Made] = {
     "langgraph": LangGraph,
+    "langmem": LangMem,
     "langchain": LangChain,
     "deepagents": DeepAgents,
     "autogen": AutoGen,
@@ -52,7 +57,10 @@ AGENTS: dict[str, Made] = {
     "inspect_ai": InspectAI,
 }
 # Conversations that share an agent: building one costs more than asking it.
-_PER_AGENT = 10
+_PER_AGENT = 25
+# Of the turns.
+_RESTARTS = 0.04
+_KEY = bytes(32)
 
 
 class Conversation:
@@ -63,7 +71,7 @@ class Conversation:
         pins: what is pinned in it.
     """
 
-    def __init__(self, rng: random.Random, pins: Sequence[PinnedBlock]) -> None:
+    def __init__(self, rng: random.Random, pins: list[PinnedBlock]) -> None:
         self.rng, self.pins = rng, pins
         self.turns: list[Turn] = []
         self._past: list[str] = []
@@ -117,6 +125,7 @@ class Counts:
         streamed: turns that were streamed.
         tool_calls: results of tools that were sent.
         delegated: turns that a sub-agent answered in part.
+        restarted: turns before which the process began anew.
         amended: requests before which the pins had changed.
         requests: that the model was sent.
         unpinned: of these without some pin, or with an old one in its place.
@@ -129,6 +138,7 @@ class Counts:
     streamed: int = 0
     tool_calls: int = 0
     delegated: int = 0
+    restarted: int = 0
     amended: int = 0
     requests: int = 0
     unpinned: int = 0
@@ -185,6 +195,17 @@ def deployment(rng: random.Random) -> list[PinnedBlock]:
     return blocks
 
 
+def restarted(block: PinnedBlock, rng: random.Random) -> PinnedBlock:
+    """The pins as another process restores them, half the time with the same nonce."""
+    nonce = marks_of(block.registry).nonce if rng.random() < 0.5 else None
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "snapshot"
+        block.registry.snapshot(path, _KEY)
+        least = block.registry.revision
+        registry = Registry.restore(path, _KEY, owner=_OPERATOR, least_revision=least)
+    return PinnedBlock(registry, heading=block.heading, report=block.report, nonce=nonce)
+
+
 async def soak(hook: str, conversations: int, seconds: float, seed: int) -> Counts:
     """Play conversations through a hook, until there are enough or time is up."""
     counts = Counts(hook)
@@ -193,8 +214,9 @@ async def soak(hook: str, conversations: int, seconds: float, seed: int) -> Coun
         rng = random.Random(f"{seed} {hook} {counts.conversations}")
         blocks = deployment(rng)
         system = rng.choice(("You are an agent.", "Be brief.\n", f"~~~\n{_FORGED[4]}Be kind."))
-        pinned, plain = AGENTS[hook](system, blocks, rng.random()), AGENTS[hook](system, [], 0.0)
-        for _ in range(_PER_AGENT):
+        chance = rng.random()
+        pinned, plain = AGENTS[hook](system, blocks, chance), AGENTS[hook](system, [], chance)
+        for _ in range(min(_PER_AGENT, conversations - counts.conversations)):
             await _played(Conversation(rng, blocks), pinned, plain, counts)
     return counts
 
@@ -203,8 +225,12 @@ async def _played(said: Conversation, pinned: Played, plain: Played, counts: Cou
     for one in (pinned, plain):
         one.begin()
     pinned.between = said.amend
-    for _ in range(said.rng.randint(1, 5)):
+    for turn in range(said.rng.randint(1, 5)):
         said.amend()
+        if turn and said.rng.random() < _RESTARTS:
+            said.pins[:] = [restarted(block, said.rng) for block in said.pins]
+            await pinned.restart()
+            counts.restarted += 1
         await pinned.say(said.next())
     for turn in said.turns:
         await plain.say(turn)

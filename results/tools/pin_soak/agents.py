@@ -60,11 +60,19 @@ class Played(ABC):
         self.outputs: list[str] = []
         self.between: Callable[[], None] = lambda: None
         self.thread = 0
+        self.open()
         self.build()
+
+    def open(self) -> None:  # noqa: B027  # not all have something
+        """Make what outlasts the agent's process: the model, and what stores conversations."""
 
     @abstractmethod
     def build(self) -> None:
         """Make the agent."""
+
+    async def restart(self) -> None:
+        """Go on with the conversation in an agent made anew."""
+        self.build()
 
     def begin(self) -> None:
         """Begin another conversation."""

@@ -29,11 +29,10 @@ class InspectAI(Played):
             pin.pins.heading = block.heading
             self.model = pin
         self.opening = ChatMessageSystem(content=self.system)
-        self.history: list[Any] = []
 
     def begin(self) -> None:
         super().begin()
-        self.history = [self.opening]
+        self.history: list[Any] = [self.opening]
 
     async def say(self, turn: Turn) -> None:
         from inspect_ai.model import ChatMessageAssistant, ChatMessageTool, ChatMessageUser
@@ -66,11 +65,10 @@ class LiteLLM(Played):
             )
             for n, block in enumerate(self.blocks)
         ]
-        self.history: list[dict[str, Any]] = []
 
     def begin(self) -> None:
         super().begin()
-        self.history = [{"role": "system", "content": self.system}]
+        self.history: list[dict[str, Any]] = [{"role": "system", "content": self.system}]
 
     async def say(self, turn: Turn) -> None:
         self.outputs = list(turn.outputs)

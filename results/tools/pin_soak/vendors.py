@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +14,7 @@ from results.tools.pin_soak.agents import Played, Turn
 class AutoGen(Played):
     """An ``AssistantAgent`` over a buffer; half the time its client pins, else its context."""
 
-    def build(self) -> None:
+    def open(self) -> None:
         from tests.harnesses.autogen_fakes import Recorder
 
         played = self
@@ -30,6 +32,16 @@ class AutoGen(Played):
         self.recorder = Keeps()
 
     def begin(self) -> None:
+        super().begin()
+        self.recorder.calls.clear()
+        self.build()
+
+    async def restart(self) -> None:
+        stored = await self.context.save_state()
+        self.build()
+        await self.context.load_state(json.loads(json.dumps(stored)))
+
+    def build(self) -> None:
         from autogen_agentchat.agents import AssistantAgent
         from autogen_core.model_context import (
             BufferedChatCompletionContext,
@@ -38,7 +50,6 @@ class AutoGen(Played):
 
         from constraintrot.defenses.frameworks.autogen import PinnedClient, PinnedContext
 
-        super().begin()
         client: Any = self.recorder
         context: ChatCompletionContext = BufferedChatCompletionContext(6)
         for block in self.blocks:
@@ -46,6 +57,7 @@ class AutoGen(Played):
                 client = PinnedClient(client, block)
             else:
                 context = PinnedContext(context, block)
+        self.context = context
 
         async def look() -> str:
             """Look at a ticket."""
@@ -78,11 +90,7 @@ class OpenAIAgents(Played):
 
     delegates = True
 
-    def build(self) -> None:
-        from agents import Agent, FunctionTool, RunConfig
-        from agents.memory import SessionSettings
-
-        from constraintrot.defenses.frameworks.openai_agents import block_filter, pinned_model
+    def open(self) -> None:
         from tests.harnesses.openai_agents_fakes import Recorder
 
         played = self
@@ -97,6 +105,13 @@ class OpenAIAgents(Played):
 
         self.reply = ""
         self.recorder = Keeps()
+
+    def build(self) -> None:
+        from agents import Agent, FunctionTool, RunConfig
+        from agents.memory import SessionSettings
+
+        from constraintrot.defenses.frameworks.openai_agents import block_filter, pinned_model
+
         model: Any = self.recorder
         pin: Any = None
         for block in self.blocks:
@@ -132,6 +147,7 @@ class OpenAIAgents(Played):
             self.session.close()
         self.session: SQLiteSession = SQLiteSession(str(self.thread))
         self.recorder.texts.clear()
+        self.recorder.inputs.clear()
 
     async def say(self, turn: Turn) -> None:
         from agents import Runner
@@ -156,10 +172,7 @@ class AgentFramework(Played):
 
     delegates = True
 
-    def build(self) -> None:
-        from agent_framework import Agent, SlidingWindowStrategy
-
-        from constraintrot.defenses.frameworks.agent_framework import pinned_client
+    def open(self) -> None:
         from tests.harnesses.agent_framework_fakes import Recorder, said
 
         played = self
@@ -170,6 +183,12 @@ class AgentFramework(Played):
                 return super()._inner_get_response(messages=messages, options=options, **given)
 
         self.recorder = Keeps()
+
+    def build(self) -> None:
+        from agent_framework import Agent, SlidingWindowStrategy
+
+        from constraintrot.defenses.frameworks.agent_framework import pinned_client
+
         client: Any = self.recorder
         for block in self.blocks:
             client = pinned_client(client, block)
@@ -188,7 +207,15 @@ class AgentFramework(Played):
 
     def begin(self) -> None:
         super().begin()
+        self.recorder.calls.clear()
+        self.recorder.texts.clear()
         self.session = self.agent.create_session()
+
+    async def restart(self) -> None:
+        from agent_framework import AgentSession
+
+        self.build()
+        self.session = AgentSession.from_dict(self.session.to_dict())
 
     async def say(self, turn: Turn) -> None:
         from agent_framework import Content
@@ -209,16 +236,18 @@ class AgentFramework(Played):
 
 
 class GoogleADK(Played):
-    """ADK's ``Runner``; half the time the agent's own callback writes the instruction anew."""
+    """ADK's ``Runner``; at times the agent's own callback edits the instruction."""
 
-    def build(self) -> None:
-        from google.adk.plugins.base_plugin import BasePlugin
+    def open(self) -> None:
+        from google.adk.sessions.in_memory_session_service import InMemorySessionService
 
-        from constraintrot.defenses.frameworks.google_adk import PinPlugin
-        from tests.harnesses.google_adk_fakes import Chat, Recorder, _text
+        from tests.harnesses.google_adk_fakes import Recorder, _text
 
         logging.getLogger("google_adk").setLevel(logging.ERROR)
-        played, system = self, self.system
+        # Each run would look for it, compile it, and find that what it needs is not there.
+        sys.modules.setdefault("google.adk.agents.remote_a2a_agent", None)  # type: ignore[arg-type]
+        self.sessions = InMemorySessionService()
+        played = self
 
         class Keeps(Recorder):
             async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
@@ -228,10 +257,27 @@ class GoogleADK(Played):
                 async for response in super().generate_content_async(llm_request, stream):
                     yield response
 
-        def replaces(callback_context: Any, llm_request: Any) -> None:
-            llm_request.config.system_instruction = system
-
         self.recorder = Keeps()
+
+    def begin(self) -> None:
+        super().begin()
+        self.recorder.texts.clear()
+        self.recorder.roles.clear()
+
+    def build(self) -> None:
+        from google.adk.plugins.base_plugin import BasePlugin
+
+        from constraintrot.defenses.frameworks.google_adk import PinPlugin
+        from tests.harnesses.google_adk_fakes import Chat
+
+        system, chance = self.system, self.chance
+
+        def edits(callback_context: Any, llm_request: Any) -> None:
+            if chance < 0.3:
+                llm_request.config.system_instruction = system
+            elif chance < 0.6:
+                llm_request.config.system_instruction += " Today is Monday."
+
         plugins: list[BasePlugin] = [
             PinPlugin(block, name=f"pins {number}") for number, block in enumerate(self.blocks)
         ]
@@ -241,10 +287,12 @@ class GoogleADK(Played):
                 plugins=plugins,
                 stream=streamed,
                 tools=[self.look],
-                before_model_callback=replaces,
+                before_model_callback=edits,
             )
             for streamed in (False, True)
         }
+        for chat in self.chats.values():
+            chat.runner.session_service = self.sessions
 
     async def say(self, turn: Turn) -> None:
         from google.genai import types

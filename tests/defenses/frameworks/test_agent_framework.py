@@ -229,9 +229,22 @@ def test_several_registries_and_instructions_in_parts() -> None:
     marked = {"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}
     for parts in (["Hi"], [marked]):
         once = pinned(pinned({"instructions": parts}, first), second)
+        # One part alone: its keys were sent in its place.
+        assert pinned(pinned({"instructions": parts[0]}, first), second)["instructions"] == (
+            once["instructions"] if parts[0] is marked else f"Hi\n\n{first.text}\n\n{second.text}"
+        )
         assert pinned(pinned(once, first), second) == once
         assert once["instructions"][0] == parts[0]
         assert len(once["instructions"]) == 3
+
+
+def test_a_client_made_anew_by_its_class_is_pinned_too() -> None:
+    first, second = registry(PINNED), registry("Never restart a server.")
+    client = pinned_client(pinned_client(Recorder(), first), second)
+    again = type(client)()
+    ask(made(again), "Hello")
+    assert [again.texts[0].count(text) for text in (PINNED, "Never restart")] == [1, 1]
+    assert type(Recorder()) is Recorder
 
 
 def test_a_client_of_another_kind_is_refused() -> None:

@@ -8,8 +8,13 @@ import logging
 from typing import Any
 
 import pytest
-from google.adk.agents import LlmAgent
+from google.adk.agents import LlmAgent, ManagedAgent
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.agents.live_request_queue import LiveRequestQueue
 from google.adk.apps.app import EventsCompactionConfig
+from google.adk.events import Event
+from google.adk.flows.llm_flows.core._finalizer import handle_before_model_callback
+from google.adk.models.interactions_utils import extract_system_instruction
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
@@ -23,6 +28,7 @@ from constraintrot.defenses.frameworks import google_adk as module
 from constraintrot.defenses.frameworks.google_adk import PinPlugin
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.errors import ParameterError
 from tests.harnesses.google_adk_fakes import Chat, Recorder, calling, compaction
 from tests.harnesses.rules import LOSSY, PINNED, SYSTEM
 
@@ -123,8 +129,9 @@ def test_an_empty_registry_changes_nothing() -> None:
         ["Be brief.", types.Part(text="Be kind.")],
         types.Content(parts=[types.Part(text="Be brief."), types.Part(text="Be kind.")]),
         types.Part(text="Be brief."),
+        {"text": "Be brief."},
     ],
-    ids=["list", "content", "part"],
+    ids=["list", "content", "part", "mapping"],
 )
 def test_an_instruction_of_parts_keeps_them(given: types.ContentUnion) -> None:
     rules = registry(PINNED)
@@ -132,9 +139,13 @@ def test_an_instruction_of_parts_keeps_them(given: types.ContentUnion) -> None:
     request.config.system_instruction = given
     PinPlugin(rules).pin(request)
     found = request.config.system_instruction
-    assert isinstance(found, list)
-    assert "Be brief." in str(found[0])
-    assert found[-1] == PinnedBlock(rules).text.rstrip("\n")
+    assert isinstance(found, types.Content)
+    parts = found.parts or []
+    assert (parts[0].text, parts[-1].text) == ("Be brief.", PinnedBlock(rules).text)
+    # What ADK sends Claude, LiteLLM's models and the interactions API: of a list, nothing.
+    assert (extract_system_instruction(request.config) or "").count(PINNED) == 1
+    PinPlugin(rules).pin(request)
+    assert request.config.system_instruction is found
 
 
 def test_an_earlier_revision_is_replaced() -> None:
@@ -167,6 +178,45 @@ def test_subagents_are_pinned_too() -> None:
             assert all(text.count(PINNED) == 1 for text in recorder.texts)
 
     asyncio.run(go())
+
+
+def test_a_live_session_has_no_receipt_of_pins_that_it_was_not_sent(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """ADK shows plugins what a user says when the session with the model is long open."""
+    receipts: list[Receipt] = []
+
+    async def go() -> None:
+        chat = Chat(Recorder(), plugins=[PinPlugin(registry(PINNED), report=receipts.append)])
+        session = await chat.sessions.create_session(app_name="chat", user_id="user")
+        context = InvocationContext(
+            invocation_id="1",
+            agent=chat.runner.agent,
+            session=session,
+            session_service=chat.sessions,
+            plugin_manager=chat.runner.plugin_manager,
+            live_request_queue=LiveRequestQueue(),
+        )
+        request = LlmRequest()
+        await handle_before_model_callback(context, request, Event(author="assistant"))
+        assert request.config.system_instruction is None
+
+    asyncio.run(go())
+    assert [(receipt.state, receipt.at) for receipt in receipts] == [("absent", None)]
+    assert "run_live" in caplog.text
+
+
+def test_an_agent_that_calls_its_model_past_all_plugins_is_refused() -> None:
+    plugin, block = PinPlugin(registry(PINNED)), PinnedBlock(registry(PINNED))
+    given: dict[str, Any] = {"name": "remote", "agent_id": "agents/1"}
+
+    async def go(agent: ManagedAgent) -> None:
+        await plugin.before_agent_callback(agent=agent, callback_context=None)  # type: ignore[arg-type]
+
+    with pytest.raises(ParameterError, match="remote calls its model past all plugins"):
+        asyncio.run(go(ManagedAgent(**given, instruction="Be brief.")))
+    # A function of the operator's, which is asked at each call, has the pins to put in.
+    asyncio.run(go(ManagedAgent(**given, instruction=lambda _: block.into("Be brief."))))
 
 
 def replaces(callback_context: object, llm_request: LlmRequest) -> None:

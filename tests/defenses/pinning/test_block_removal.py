@@ -35,15 +35,13 @@ def look_alikes(pinned_block: PinnedBlock) -> list[str]:
             f"{head}\n",
             f"{head}\n~~~ pin-1\nAnything.\n~~~",
             text[:-1],
-            f" {text}",
-            f"{text}~",
         ),
         text.replace("Rule", "Rules"),
         text.replace(head, HEADING),
     ]
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(10))
 def test_what_only_looks_like_a_block_stays(number: int) -> None:
     """An opener in one place and a closer in another once removed everything between."""
     pinned_block = block("Rule one.")
@@ -85,12 +83,34 @@ def test_a_block_that_others_wrote_around_is_moved_to_its_place() -> None:
     assert kept.count(pinned_block.text) == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "behind"), [("> ", ""), ("", " So much."), ("", "~"), ("a", "b")]
+)
+def test_a_block_is_recognised_with_words_right_beside_it(before: str, behind: str) -> None:
+    """A prompt's template glues them on; the block then stayed, in an old revision too."""
+    pinned_block = block("Rule one.")
+    text = f"Hi\n\n{before}{pinned_block.text}{behind}"
+    assert not pinned_block.in_place(text)
+    rest = f"Hi\n\n{before}{behind}" if before else f"Hi{behind}"
+    assert pinned_block.appended(text) == f"{rest}\n\n{pinned_block.text}"
+    rules = pinned_block.registry
+    rules.amend(rules.pins()[0].id, "Rule two.", by=OPERATOR)
+    assert "Rule one." not in pinned_block.appended(text)
+
+
 def test_a_chosen_nonce_gives_the_same_bytes_in_each_process() -> None:
     first, second = block("Rule one.", nonce="ours"), block("Rule one.", nonce="ours")
     assert first.text == second.text != block("Rule one.").text
     assert second.appended(first.appended("Hi")) == first.appended("Hi")
     with pytest.raises(ParameterError, match="another nonce"):
         PinnedBlock(first.registry, nonce="theirs")
+
+
+@pytest.mark.parametrize("nonce", ["", " \n"])
+def test_a_nonce_that_is_not_set_is_none(nonce: str) -> None:
+    """As of a variable that the environment lacks: anybody would know the ids beforehand."""
+    with pytest.raises(ParameterError, match="blank"):
+        block("Rule one.", nonce=nonce)
 
 
 def test_nothing_else_counts_as_a_pin() -> None:
@@ -132,5 +152,5 @@ def test_cutting_compares_each_part_of_a_text_once(piece: str) -> None:
             return super().startswith(prefix, *at)  # type: ignore[arg-type]
 
     text = Text(piece.replace("OWN", head).replace("BLOCK", pinned_block.text) * 50)
-    assert pinned_block.cut(text) == text
-    assert len(compared) <= text.count(head)
+    assert pinned_block.cut(text) == text.replace(pinned_block.text, "")
+    assert len(compared) <= 2 * text.count(head)
