@@ -61,7 +61,7 @@ harnesses: env
 	$(BIN)/constraintrot harnesses
 
 soak: env
-	$(BIN)/python -m pytest -q -m soak
+	$(BIN)/python -m pytest -q -m "soak or hypothesis" --hypothesis-profile=thorough
 
 # Check the coverage of the report's intervals and the decisions of the gate, and write the
 # committed tables; takes minutes.

@@ -3,15 +3,54 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
 from constraintrot.components import ComponentRegistry
 from constraintrot.defenses import DEFENSES, HOOKS, Defense, DefenseSpec
+
+# Lengths of a text over which a slow pattern takes too long: what is quadratic takes a hundred
+# times as long for the whole text. The first is odd, so that of many quotes one stays open.
+AT_LENGTHS = pytest.mark.parametrize(
+    "length", [20_001, pytest.param(200_000, marks=pytest.mark.soak)]
+)
+
+
+# One family's task, and in `make soak` that of all of them.
+A_FAMILY_OR_ALL = pytest.mark.parametrize(
+    "task", ["soft_deploy", pytest.param("suite", marks=pytest.mark.soak)]
+)
+
+
+def shortened(text: str, length: int) -> str:
+    """A text at a length, less of its middle: its end is what makes some patterns go back."""
+    return text if len(text) <= length else text[: length - 20] + text[-20:]
+
+
+def longest_seconds(length: int) -> float:
+    """How long the reading of such a text may take; the least leaves room for a busy machine."""
+    return max(1, length / 50_000)
+
+
+def soaked(values: Iterable[Any], keep: Container[Any]) -> list[Any]:
+    """The values of a parameter: those to keep for `make test`, and the others for `make soak`."""
+
+    def param(value: Any) -> ParameterSet:
+        parts = value if isinstance(value, tuple) else (value,)
+        return pytest.param(*parts, marks=() if value in keep else pytest.mark.soak)
+
+    return [param(value) for value in values]
+
+
+def first(few: int, of: int) -> pytest.MarkDecorator:
+    """A parameter ``seeds``: the first few for `make test`, and all of them for `make soak`."""
+    every = pytest.param(range(of), marks=pytest.mark.soak)
+    return pytest.mark.parametrize("seeds", [range(few), every], ids=["few", "all"])
 
 
 def by_condition(log: EvalLog, score: str = "violation") -> dict[str, float]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from constraintrot.scenario.files import load
+from constraintrot.scenario.files import catalogue, load
 from tests.conftest import Run
-from tests.helpers import by_condition, samples
+from tests.helpers import A_FAMILY_OR_ALL, by_condition, samples
 
 ALL = {"floor": 1.0, "control": 0.0, "compaction": 1.0}
 
 
+@A_FAMILY_OR_ALL
 @pytest.mark.parametrize(
     ("compactor", "expected"),
     [
@@ -21,18 +22,21 @@ ALL = {"floor": 1.0, "control": 0.0, "compaction": 1.0}
     ],
 )
 def test_obedient_loses_the_policy_as_the_compactor_does(
-    run: Run, compactor: str, expected: dict[str, float]
+    run: Run, task: str, compactor: str, expected: dict[str, float]
 ) -> None:
-    log = run("suite", compactor=compactor, variants=1)
+    log = run(task, compactor=compactor, variants=1)
     assert log.status == "success"
     assert by_condition(log) == expected
     kept = by_condition(log, "survival")
     assert kept["compaction survived"] == 1.0 - expected["compaction"]
 
 
+@A_FAMILY_OR_ALL
 @pytest.mark.parametrize(("script", "rate"), [("reckless", 1.0), ("refuser", 0.0)])
-def test_reckless_always_violates_and_refuser_never(run: Run, script: str, rate: float) -> None:
-    log = run("suite", model=f"scripted/{script}", variants=1)
+def test_reckless_always_violates_and_refuser_never(
+    run: Run, task: str, script: str, rate: float
+) -> None:
+    log = run(task, model=f"scripted/{script}", variants=1)
     assert log.status == "success"
     assert by_condition(log) == dict.fromkeys(ALL, rate)
 
@@ -59,34 +63,32 @@ def test_the_deliberate_scaffold_takes_a_refusal_in_words_too(run: Run, locale: 
     assert by_condition(run("soft_email", **given), "outcome") == {"control declined": 1.0}
 
 
-@pytest.mark.parametrize("locale", ["zh", "es"])
-def test_locales_show_the_same(run: Run, locale: str) -> None:
+@pytest.mark.parametrize("locale", ["en", "zh", "es"])
+def test_every_family_in_every_locale_shows_the_same(run: Run, locale: str) -> None:
     log = run("suite", locale=locale, variants=1)
     assert log.status == "success"
-    assert {sample.metadata["family"] for sample in log.samples or []} == {
-        "soft_channel",
-        "soft_deploy",
-        "soft_email",
-        "soft_language",
-        "soft_spend",
-    }
+    played = {sample.metadata["family"] for sample in log.samples or []}
+    assert played == {family for family, locales in catalogue().items() if locale in locales}
     assert by_condition(log) == ALL
 
 
+@A_FAMILY_OR_ALL
 @pytest.mark.parametrize("channel", ["user", "memory", "tool"])
-def test_channels_that_are_compacted_decay(run: Run, channel: str) -> None:
-    log = run("suite", channel=channel, variants=1, compactor="summarize")
+def test_channels_that_are_compacted_decay(run: Run, task: str, channel: str) -> None:
+    log = run(task, channel=channel, variants=1, compactor="summarize")
     assert by_condition(log) == ALL
 
 
-def test_the_system_message_does_not_decay(run: Run) -> None:
-    log = run("suite", channel="system", variants=1)
+@A_FAMILY_OR_ALL
+def test_the_system_message_does_not_decay(run: Run, task: str) -> None:
+    log = run(task, channel="system", variants=1)
     assert by_condition(log) == {**ALL, "compaction": 0.0}
 
 
+@A_FAMILY_OR_ALL
 @pytest.mark.parametrize("wording", ["imperative", "consequence", "reminder"])
-def test_wordings_show_the_same(run: Run, wording: str) -> None:
-    assert by_condition(run("suite", wording=wording, variants=1)) == ALL
+def test_wordings_show_the_same(run: Run, task: str, wording: str) -> None:
+    assert by_condition(run(task, wording=wording, variants=1)) == ALL
 
 
 @pytest.mark.parametrize("rounds", [2, 5])
@@ -99,24 +101,26 @@ def test_rounds_compact_that_often(run: Run, rounds: int) -> None:
     assert by_condition(log) == {"control": 0.0, "compaction": 1.0}
 
 
-def test_a_summarizer_that_keeps_the_policy_keeps_the_agent_obedient(run: Run) -> None:
+@A_FAMILY_OR_ALL
+def test_a_summarizer_that_keeps_the_policy_keeps_the_agent_obedient(run: Run, task: str) -> None:
     roles = {"summarizer": "scripted/summarizer-keep"}
-    log = run("suite", variants=1, model_roles=roles)
+    log = run(task, variants=1, model_roles=roles)
     assert by_condition(log) == {**ALL, "compaction": 0.0}
     sample = samples(log)["compaction"][0]
     assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
     assert sample.metadata["agent"] == "scripted/obedient"
 
 
-def test_a_weakened_policy_is_no_policy(run: Run) -> None:
+@A_FAMILY_OR_ALL
+def test_a_weakened_policy_is_no_policy(run: Run, task: str) -> None:
     roles = {"summarizer": "scripted/summarizer-weaken"}
-    log = run("suite", variants=1, model_roles=roles)
+    log = run(task, variants=1, model_roles=roles)
     assert by_condition(log)["compaction"] == 1.0
     shares = by_condition(log, "survival")
     assert shares["compaction survived"] == 0.0
     assert (
         shares["compaction mentions_share"]
-        > by_condition(run("suite", variants=1), "survival")["compaction mentions_share"]
+        > by_condition(run(task, variants=1), "survival")["compaction mentions_share"]
     )
 
 
@@ -127,10 +131,11 @@ def test_every_model_of_ours_summarises_as_it_is_told(run: Run) -> None:
     assert by_condition(log) == {**ALL, "compaction": 0.0}
 
 
-def test_the_counterfactuals_isolate_the_policy(run: Run) -> None:
+@A_FAMILY_OR_ALL
+def test_the_counterfactuals_isolate_the_policy(run: Run, task: str) -> None:
     roles = {"summarizer": "scripted/summarizer-keep"}
     log = run(
-        "suite",
+        task,
         variants=1,
         conditions="compaction,summary_removed,sham,summary_restored",
         model_roles=roles,

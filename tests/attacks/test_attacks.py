@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot import attacks
@@ -19,6 +19,7 @@ from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
 from constraintrot.scenario.template import names
 from constraintrot.tokens import count
 from tests.attacks.cases import FILES, NAMES, file_of, specs, staged, texts, written
+from tests.helpers import soaked
 
 THE_PAPERS = {
     *("volume", "inject_deprecation", "inject_irrelevance", "inject_budget", "inject_note"),
@@ -39,7 +40,11 @@ def test_all_are_registered() -> None:
         assert fixed or set(found.positions) == set(POSITIONS)
 
 
-@pytest.mark.parametrize("file", FILES)
+# Where the words do not matter; each locale, and both kinds of family.
+A_FEW = ["soft_email.en", "soft_deploy.zh", "soft_spend.es", "hard_secret.en"]
+
+
+@pytest.mark.parametrize("file", soaked(FILES, A_FEW))
 @pytest.mark.parametrize("name", NAMES)
 def test_only_ingested_content_is_touched(name: str, file: str) -> None:
     before = staged(file)
@@ -59,10 +64,14 @@ def test_only_ingested_content_is_touched(name: str, file: str) -> None:
             assert not kept.kept, f"{spec} states the policy itself"
 
 
-@pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("name", NAMES)
-def test_no_text_states_a_policy(name: str, file: str) -> None:
+def test_no_text_states_a_policy(name: str) -> None:
     """Or an attack's own words would count as the policy's survival."""
+    for file in FILES:
+        check_states_no_policy(name, file)
+
+
+def check_states_no_policy(name: str, file: str) -> None:
     slots = open_slots(staged(file).variant.scenario, {})
     filled = {
         slot: slots[slot]
@@ -70,8 +79,8 @@ def test_no_text_states_a_policy(name: str, file: str) -> None:
         if any(names(phrase) for phrase in phrases)
     }
     for text in texts(name, file):
-        assert policy_in([text], slots) is None
-        assert best_window(text, filled) == frozenset()
+        assert policy_in([text], slots) is None, (file, text)
+        assert best_window(text, filled) == frozenset(), (file, text)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -198,7 +207,6 @@ def test_a_short_history_takes_all_fragments() -> None:
     assert len(after.segments[0]) == turns + (3 - spoke)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     name=st.sampled_from(NAMES),
     file=st.sampled_from(FILES),
@@ -217,7 +225,7 @@ def test_any_episode_can_be_attacked(
     assert [t for t in after.turns if t.part == "trigger"] == [before.trigger]
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", soaked(FILES, A_FEW))
 @pytest.mark.parametrize("name", NAMES)
 def test_the_results_of_the_agent_s_own_acts_are_left_alone(name: str, file: str) -> None:
     before = staged(file, exercised=4, context_tokens=700)
@@ -231,7 +239,6 @@ def test_the_results_of_the_agent_s_own_acts_are_left_alone(name: str, file: str
 # Bulk.
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     name=st.sampled_from(["volume", "bulk_document"]),
     file=st.sampled_from(["soft_email.en", "soft_email.zh", "soft_email.es"]),

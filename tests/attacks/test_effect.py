@@ -15,7 +15,7 @@ from constraintrot.errors import EpisodeError
 from constraintrot.grading.survival import mentions
 from tests.attacks.cases import INJECTIONS, staged
 from tests.conftest import Run
-from tests.helpers import by_condition, samples
+from tests.helpers import by_condition, samples, soaked
 
 
 def told(kind: str) -> dict[str, str]:
@@ -28,11 +28,20 @@ def violated(run: Run, kind: str, task: str = "soft_email", **more: object) -> d
     return by_condition(log)
 
 
-@pytest.mark.parametrize(("kind", "rate"), [("follow", 1), ("resist", 0)])
-def test_the_fixed_injection_works_on_whoever_obeys_it(run: Run, kind: str, rate: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "rate", "task"),
+    [
+        ("follow", 1, "suite"),
+        ("resist", 0, "soft_email"),
+        pytest.param("resist", 0, "suite", marks=pytest.mark.soak),
+    ],
+)
+def test_the_fixed_injection_works_on_whoever_obeys_it(
+    run: Run, kind: str, rate: int, task: str
+) -> None:
     """Every family: compaction alone loses nothing here, so the attack is what does it."""
     conditions = "control,compaction,attack_inject,attack_volume"
-    found = violated(run, kind, "suite", conditions=conditions)
+    found = violated(run, kind, task, conditions=conditions)
     assert found == pytest.approx(
         {"control": 0, "compaction": 0, "attack_inject": rate, "attack_volume": 0}
     )
@@ -75,8 +84,21 @@ def test_any_channel_does(run: Run, channel: str) -> None:
     )
 
 
-@pytest.mark.parametrize("channel", ["tool_output", "document", "memory_entry"])
-@pytest.mark.parametrize("compactor", ["truncate", "summarize", "head_tail", "hierarchical"])
+COMPACTED_ON = [
+    (compactor, channel)
+    for compactor in ("truncate", "summarize", "head_tail", "hierarchical")
+    for channel in ("tool_output", "document", "memory_entry")
+]
+# Each compactor, and each channel.
+QUICK = [
+    ("truncate", "document"),
+    ("summarize", "tool_output"),
+    ("head_tail", "memory_entry"),
+    ("hierarchical", "tool_output"),
+]
+
+
+@pytest.mark.parametrize(("compactor", "channel"), soaked(COMPACTED_ON, QUICK))
 def test_the_impersonation_stays_before_the_agent(run: Run, compactor: str, channel: str) -> None:
     """And the same text, given early, is summarised away (but head_tail's head may hold it)."""
     asked = {"variants": 1, "conditions": "compaction", "compactor": compactor}

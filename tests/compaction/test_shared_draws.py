@@ -19,7 +19,7 @@ from constraintrot.defenses import DEFENSES, Defense, Stacked, make
 from constraintrot.report.contrasts import pairing
 from constraintrot.report.frame import episodes
 from tests.conftest import Run
-from tests.helpers import answering
+from tests.helpers import answering, soaked
 
 TOUCHES = {"head_retain", "recompile", "sanitize_summarizer"}
 
@@ -117,8 +117,15 @@ def test_a_defense_that_wraps_is_taken_to_touch_the_summarizer() -> None:
     assert not Stacked(Defense(), Defense()).touches_summarizer
 
 
-@pytest.mark.parametrize("text", ["", " \n "])
-@pytest.mark.parametrize("compactor", ["summarize", "hierarchical", "inspect_summary"])
+EMPTY = [
+    (c, text) for c in ("summarize", "hierarchical", "inspect_summary") for text in ("", " \n ")
+]
+
+
+@pytest.mark.parametrize(
+    ("compactor", "text"),
+    soaked(EMPTY, [("summarize", ""), ("hierarchical", " \n "), ("inspect_summary", "")]),
+)
 def test_an_empty_summary_is_asked_for_again(run: Run, compactor: str, text: str) -> None:
     answers = [text]
     log = run(
@@ -159,6 +166,7 @@ def test_one_empty_summary_ends_no_run_and_the_table_counts_it(tmp_path: Path) -
         task_args={"variants": 2},
         log_dir=str(tmp_path),
         display="none",
+        log_realtime=False,
     )
     finished = [sample for sample in log.samples or [] if sample.error is None]
     assert (len(log.samples or []), len(finished)) == (6, 5)

@@ -10,7 +10,6 @@ import pytest
 
 from constraintrot.scenario.files import catalogue
 from results.tools.predicate_cases import (
-    Case,
     Judgement,
     cases,
     error,
@@ -29,19 +28,13 @@ WRONG = {
 }
 
 
-def judged(case: Case) -> object:
-    marks = [pytest.mark.xfail(reason=WRONG[case.id], strict=True)] if case.id in WRONG else []
-    return pytest.param(case, id=case.id, marks=marks)
-
-
 @cache
 def said() -> dict[str, Judgement]:
     return {case.id: found(case) for case in CASES}
 
 
-@pytest.mark.parametrize("case", [judged(case) for case in AGREED])
-def test_the_grader_says_what_both_judgements_say(case: Case) -> None:
-    assert said()[case.id] == case.judge_a
+def test_the_grader_says_what_both_judgements_say() -> None:
+    assert {case.id for case in AGREED if said()[case.id] != case.judge_a} == set(WRONG)
 
 
 def test_the_cases_are_as_many_as_is_said() -> None:

@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.grading.verdict import OUTCOMES, Verdict, blocked, grade, read_calls
 from constraintrot.scenario import history
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import Variant
+from tests.helpers import soaked
 
 EMAIL = load("soft_email").variant(0)
 DOMAIN = str(EMAIL.values["domain"])
@@ -335,8 +336,7 @@ def test_an_extra_argument_is_read() -> None:
     assert outcome(email(f"ines@{DOMAIN}", recipients="dana@elsewhere.example")) == "violated"
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@settings(deadline=None, max_examples=25)
+@pytest.mark.parametrize("family", soaked(FAMILIES, ["soft_email", "hard_proddb"]))
 @given(data=st.data())
 def test_an_extra_argument_does_not_excuse_a_violation(family: str, data: st.DataObject) -> None:
     variant = load(family).variant(0)
@@ -362,8 +362,7 @@ def written_calls(variant: Variant) -> st.SearchStrategy[Json]:
     return JSON | call | call.map(json.dumps) | call.map(lambda made: {"function": made})
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@settings(deadline=None, max_examples=40)
+@pytest.mark.parametrize("family", soaked(FAMILIES, ["soft_spend", "hard_pii"]))
 @given(data=st.data())
 def test_any_json_has_an_outcome(family: str, data: st.DataObject) -> None:
     variant = load(family).variant(0)

@@ -6,7 +6,7 @@ import importlib.metadata
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ from tests.harnesses.live_agent import (
     live_agent,
     model_events,
 )
-from tests.helpers import answering, by_condition, samples
+from tests.helpers import answering, by_condition, samples, soaked
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 # A folder a framework.
@@ -184,6 +184,11 @@ NATIVE = "inspect_react:native"
 SUMMARISED = [name for name, mode in MODES.items() if mode.summary_role]
 
 
+def of_each_framework(modes: Iterable[str]) -> list[str]:
+    """The first of each framework's modes: what is the framework's is tested with one."""
+    return list({mode.split(":")[0]: mode for mode in reversed([*modes])}.values())
+
+
 def initials(sample: EvalSample) -> str:
     """The roles of the last input, by their initials."""
     return "".join(role[0] for role in sample.metadata["roles"])
@@ -232,35 +237,39 @@ def test_the_pin_keeps_the_policy_among_bulk_too(shared_run: Run, harness: str) 
         assert initials(sample) == MODES[harness].roles
 
 
-def parameters(given: dict[str, Any]) -> str:
-    return "-".join(map(str, given.values()))
+CHANNELS: dict[str, dict[str, Any]] = {
+    "user": {},
+    "tool": {},
+    "memory": {"attack": "inject_deprecation"},
+    "system": {},
+}
+CHANNEL_OF = [(channel, harness) for harness in [*MODES, MEMORY] for channel in CHANNELS]
+# The user's channel is that of the tests above.
+QUICK = [
+    (channel, harness)
+    for channel, harness in CHANNEL_OF
+    if (harness in of_each_framework(MODES) and channel != "user")
+    or (channel == "tool" and harness in MODES and MODES[harness].loses == TOOL_ONLY)
+    or harness == MEMORY
+]
 
 
-@pytest.mark.parametrize("harness", [*MODES, MEMORY])
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"channel": "user"},
-        {"channel": "tool"},
-        {"channel": "memory", "attack": "inject_deprecation"},
-        {"channel": "system"},
-    ],
-    ids=parameters,
-)
+@pytest.mark.parametrize(("channel", "harness"), soaked(CHANNEL_OF, QUICK))
 def test_every_channel_of_a_short_history_without_the_pin_and_with_it(
-    run: Run, given: dict[str, Any], harness: str
+    run: Run, channel: str, harness: str
 ) -> None:
+    given = {"channel": channel, **CHANNELS[channel]}
     given = {"harness": harness, "conditions": "compaction", "context_tokens": 400} | given
     log = run("pin_stress", variants=1, families="soft_email", defenses="none,pin", **given)
     mode = MODES.get(harness, Mode("", loses=NOWHERE))
-    lost = given["channel"] in mode.loses
+    lost = channel in mode.loses
     assert by_condition(log) == {"compaction/none": lost, "compaction/pin": 0}
     for sample in samples(log)["compaction"]:
         assert sample.metadata["compaction_ran"]
         assert bool(sample.metadata["summarizer_calls"]) is bool(mode.calls)
 
 
-@pytest.mark.parametrize("harness", [*MODES, MEMORY])
+@pytest.mark.parametrize("harness", soaked([*MODES, MEMORY], [*of_each_framework(MODES), MEMORY]))
 def test_a_long_history_with_the_pin(run: Run, harness: str) -> None:
     given = {"context_tokens": 1500, "channel": "tool", "defense": "pin"}
     sample = compacted(run, harness=harness, **given)
@@ -268,7 +277,7 @@ def test_a_long_history_with_the_pin(run: Run, harness: str) -> None:
     assert not violated(sample)
 
 
-@pytest.mark.parametrize("harness", SUMMARISED)
+@pytest.mark.parametrize("harness", soaked(SUMMARISED, of_each_framework(SUMMARISED)))
 def test_the_summarizer_is_the_role_s(shared_run: Run, harness: str) -> None:
     mode = MODES[harness]
     sample = kept_by_summarizer(shared_run, harness, "user" if "user" in mode.loses else "tool")
@@ -277,7 +286,7 @@ def test_the_summarizer_is_the_role_s(shared_run: Run, harness: str) -> None:
     assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
 
 
-@pytest.mark.parametrize("harness", SUMMARISED)
+@pytest.mark.parametrize("harness", soaked(SUMMARISED, of_each_framework(SUMMARISED)))
 @pytest.mark.parametrize(
     ("summarizer", "why"),
     [(failing, "is down"), (lambda: answering(" "), "wrote no summary")],

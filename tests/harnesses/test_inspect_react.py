@@ -58,13 +58,23 @@ def test_inspect_compacts_once_and_says_how(shared_run: Run, mode: str) -> None:
     assert ("fallback_reason" in event.metadata) is (mode == "auto")
 
 
-@pytest.mark.parametrize("mode", ["summary", "trim", "edit"])
-def test_a_short_history_of_every_family_is_compacted(run: Run, mode: str) -> None:
+@pytest.mark.parametrize(
+    ("mode", "families"),
+    [
+        ("summary", SOFT[:2]),
+        ("trim", SOFT[2:]),
+        ("edit", SOFT[1:2]),
+        *(pytest.param(mode, SOFT, marks=pytest.mark.soak) for mode in ("summary", "trim", "edit")),
+    ],
+)
+def test_a_short_history_of_every_family_is_compacted(
+    run: Run, mode: str, families: list[str]
+) -> None:
     given = {"harness": f"inspect_react:{mode}", "context_tokens": 400, "variants": 1}
-    log = run("pin_stress", families=SOFT, defenses="pin", conditions="compaction", **given)
+    log = run("pin_stress", families=families, defenses="pin", conditions="compaction", **given)
     assert by_condition(log) == {"compaction": 0}
     played = samples(log)["compaction"]
-    assert {sample.metadata["family"] for sample in played} == set(SOFT)
+    assert {sample.metadata["family"] for sample in played} == set(families)
     assert all(sample.metadata["compaction_ran"] for sample in played)
 
 
@@ -184,6 +194,7 @@ def test_the_matrix(row: str, pinned: bool, tmp_path: Path) -> None:
         model=Model(worker, GenerateConfig()),
         log_dir=str(tmp_path),
         display="none",
+        log_realtime=False,
     )
     assert log.status == "success", log.error
     assert kept(worker.sent[-1]) == expected

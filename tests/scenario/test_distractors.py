@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai._util.error import PrerequisiteError
 
@@ -25,10 +25,11 @@ from constraintrot.scenario.distractors import FOLDER, MAX_DISTRACTORS, distract
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import CANARY, CHANNELS, LOCALES, WORDINGS, Locale, Scenario
 from tests.conftest import Run
-from tests.helpers import by_condition, samples
+from tests.helpers import by_condition, first, samples
 
 FILES = [f"{family}.{locale}" for family, locales in catalogue().items() for locale in locales]
 SEEDS = range(12)
+EACH = first(2, of=12)
 
 
 @pytest.fixture(params=FILES)
@@ -66,7 +67,6 @@ def test_rules_are_as_long_as_policies(locale: Locale) -> None:
         assert "{{" not in text
 
 
-@settings(max_examples=60, deadline=None)
 @given(file=st.sampled_from(FILES), seed=st.integers(0, 500), count=st.integers(0, MAX_DISTRACTORS))
 def test_fewer_rules_are_the_start_of_more(file: str, seed: int, count: int) -> None:
     scenario = load(*file.split("."))
@@ -97,8 +97,11 @@ def test_no_sentence_of_a_rule_speaks_of_what_a_policy_is_about(scenario: Scenar
             assert best_window(sentence, slots) <= {"negation"}, sentence
 
 
-def test_without_the_policy_nothing_is_kept_and_nothing_recognised(scenario: Scenario) -> None:
-    for seed in SEEDS:
+@EACH
+def test_without_the_policy_nothing_is_kept_and_nothing_recognised(
+    scenario: Scenario, seeds: range
+) -> None:
+    for seed in seeds:
         variant = scenario.variant(seed)
         found = distractors(variant, MAX_DISTRACTORS)
         for wording in WORDINGS:
@@ -108,8 +111,11 @@ def test_without_the_policy_nothing_is_kept_and_nothing_recognised(scenario: Sce
         assert seed or any_policy_in([listed(found)]) == []
 
 
-def test_among_the_rules_the_policy_is_found_and_only_it_is_removed(scenario: Scenario) -> None:
-    for seed in SEEDS[:4]:
+@first(1, of=4)
+def test_among_the_rules_the_policy_is_found_and_only_it_is_removed(
+    scenario: Scenario, seeds: range
+) -> None:
+    for seed in seeds:
         variant = scenario.variant(seed)
         found = distractors(variant, MAX_DISTRACTORS)
         for wording in WORDINGS:
@@ -199,7 +205,7 @@ def test_every_task_takes_them_and_shows_what_it_showed_without(run: Run) -> Non
 
 
 def test_an_obedient_agent_still_does_every_allowed_task(run: Run) -> None:
-    log = run("utility", variants=2, distractors=50, conditions="floor,control")
+    log = run("utility", variants=1, distractors=50, conditions="floor,control")
     assert by_condition(log, "utility") == {"floor": 1.0, "control": 1.0}
 
 

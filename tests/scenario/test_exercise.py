@@ -16,9 +16,10 @@ from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import HistoryTurn, Scenario, Variant
 from constraintrot.scenario.splits import SPLITS
 from tests.conftest import Run
-from tests.helpers import by_condition, samples
+from tests.helpers import A_FAMILY_OR_ALL, by_condition, first, samples
 from tests.scenario.test_phrasings import FILES
 
+EACH = first(2, of=12)
 EMAIL = load("soft_email").variant(3)
 
 
@@ -33,8 +34,8 @@ def _keyed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(private.KEY, "exercises in the tests")
 
 
-def variants(scenario: Scenario) -> list[Variant]:
-    return [scenario.variant(seed, split) for split in SPLITS for seed in range(12)]
+def variants(scenario: Scenario, seeds: range) -> list[Variant]:
+    return [scenario.variant(seed, split) for split in SPLITS for seed in seeds]
 
 
 def said(turn: HistoryTurn) -> list[str]:
@@ -43,10 +44,13 @@ def said(turn: HistoryTurn) -> list[str]:
     return [turn.user, *calls, *(call.result for call in turn.calls), turn.reply]
 
 
-def test_every_scenario_has_four_and_they_follow_its_policy(scenario: Scenario) -> None:
+@EACH
+def test_every_scenario_has_four_and_they_follow_its_policy(
+    scenario: Scenario, seeds: range
+) -> None:
     acting = scenario.ground_truth.complies.function
     assert len(scenario.exercise) >= 4
-    for variant in variants(scenario):
+    for variant in variants(scenario, seeds):
         for turn in variant.exercise(len(scenario.exercise)):
             assert [call.function for call in turn.calls] == [acting]
             calls = [{"function": acting, "arguments": call.arguments} for call in turn.calls]
@@ -54,9 +58,10 @@ def test_every_scenario_has_four_and_they_follow_its_policy(scenario: Scenario) 
             assert found.outcome == "complied", found.reason
 
 
-def test_no_exercise_tells_the_policy(scenario: Scenario) -> None:
+@EACH
+def test_no_exercise_tells_the_policy(scenario: Scenario, seeds: range) -> None:
     """Not even all of them as one text, as a summary may run them together."""
-    for variant in variants(scenario):
+    for variant in variants(scenario, seeds):
         turns = variant.exercise(len(scenario.exercise))
         texts = [text for turn in turns for text in said(turn)]
         assert best_window("\n".join(texts), variant.slots) != set(variant.slots)
@@ -157,8 +162,9 @@ def test_switched_off_the_policy_is_not_exercised(run: Run) -> None:
     assert sample.metadata["exercised"] == 0
 
 
-def test_the_policy_still_decays_and_is_kept_as_the_summarizer_does(run: Run) -> None:
-    log = run("suite", variants=1, exercised=4, conditions="compaction")
+@A_FAMILY_OR_ALL
+def test_the_policy_still_decays_and_is_kept_as_the_summarizer_does(run: Run, task: str) -> None:
+    log = run(task, variants=1, exercised=4, conditions="compaction")
     assert by_condition(log) == {"compaction": 1.0}
     assert by_condition(log, "survival")["compaction mentions"] == 0.0
 

@@ -18,6 +18,7 @@ from constraintrot.scenario.files import FOLDER, load
 from constraintrot.scenario.schema import HistoryTurn, Scenario
 from constraintrot.scenario.topic import Topic
 from constraintrot.tokens import count
+from tests.helpers import first
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 EMAIL = load("soft_email")
@@ -99,9 +100,12 @@ def test_the_draws_are_these() -> None:
     assert users == ["c 3790 2025-10-14", "a 4221", "b 2113", "a 9238", "b 9447"]
 
 
-def test_no_request_comes_twice_not_even_with_other_numbers(scenario: Scenario) -> None:
+@first(1, of=5)
+def test_no_request_comes_twice_not_even_with_other_numbers(
+    scenario: Scenario, seeds: range
+) -> None:
     long = f"{scenario.family}.{scenario.locale}" in LONG
-    for seed in range(5):
+    for seed in seeds:
         turns = history.for_tokens(scenario.variant(seed), 50_000 if long else 10_000)
         masked = Counter(re.sub(r"\d", "#", turn.user) for turn in turns)
         assert [user for user, times in masked.items() if times > 1] == []
@@ -181,10 +185,11 @@ def test_all_phrasings_of_a_subject_are_used() -> None:
     assert len({re.sub("Water |Is |\\?| dry", "", user) for user in users[:3]}) == 3
 
 
-def test_a_number_of_the_policy_stands_in_no_history() -> None:
+@first(2, of=6)
+def test_a_number_of_the_policy_stands_in_no_history(seeds: range) -> None:
     """A limit of 140 is not to be hinted at by 140 jars."""
     for locale in ("en", "es", "zh"):
-        for seed in range(6):
+        for seed in seeds:
             variant = load("soft_spend", locale).variant(seed)
             limit = str(variant.values["limit"])
             for turn in history.for_tokens(variant, 10_000):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 
 import pytest
 from inspect_ai._util.error import PrerequisiteError
@@ -18,11 +19,11 @@ from constraintrot.scenario.files import FOLDER, load, sampled
 from constraintrot.scenario.schema import LOCALES, WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER
 from tests.conftest import Run
-from tests.helpers import by_condition, samples
+from tests.helpers import by_condition, first, samples
 from tests.scenario.test_phrasings import ADDRESS, FILES, RESERVED
 
 ONE, OTHER = "the first of two long keys", "the second of two long keys"
-SEEDS = range(40)
+EACH = first(4, of=40)
 
 
 @pytest.fixture(params=FILES)
@@ -36,8 +37,13 @@ def keyed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(private.KEY, ONE)
 
 
-def variants(scenario: Scenario, count: int = len(SEEDS)) -> list[Variant]:
+def variants(scenario: Scenario, count: int) -> list[Variant]:
     return [scenario.variant(seed, "private") for seed in range(count)]
+
+
+@cache
+def published() -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.yaml"))
 
 
 def told(variant: Variant) -> list[str]:
@@ -57,19 +63,20 @@ def test_the_same_key_makes_the_same_and_another_key_others(
     assert not {told[-1] for told in made[ONE]} & {told[-1] for told in made[OTHER]}
 
 
+@first(4, of=12)
 @pytest.mark.usefixtures("keyed")
-def test_no_published_file_holds_them(scenario: Scenario) -> None:
-    published = "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.yaml"))
-    for variant in variants(scenario, 12):
+def test_no_published_file_holds_them(scenario: Scenario, seeds: range) -> None:
+    for variant in variants(scenario, len(seeds)):
         for text in told(variant)[:-1]:
-            assert text not in published
+            assert text not in published()
             assert not PLACEHOLDER.search(text)
-        assert str(variant.values["org"]) not in published
+        assert str(variant.values["org"]) not in published()
 
 
+@EACH
 @pytest.mark.usefixtures("keyed")
-def test_each_is_a_whole_variant(scenario: Scenario) -> None:
-    for variant in variants(scenario):
+def test_each_is_a_whole_variant(scenario: Scenario, seeds: range) -> None:
+    for variant in variants(scenario, len(seeds)):
         for wording in WORDINGS:
             text = variant.policy(wording)
             assert best_window(text, variant.slots) == set(variant.slots), text
@@ -82,9 +89,10 @@ def test_each_is_a_whole_variant(scenario: Scenario) -> None:
         assert (good.outcome, good.utility) == ("complied", True), (variant.values, good.reason)
 
 
+@first(4, of=12)
 @pytest.mark.usefixtures("keyed")
-def test_a_request_holds_all_that_its_call_needs(scenario: Scenario) -> None:
-    for variant in variants(scenario, 12):
+def test_a_request_holds_all_that_its_call_needs(scenario: Scenario, seeds: range) -> None:
+    for variant in variants(scenario, len(seeds)):
         for call, text in (
             (variant.violating_call, variant.trigger),
             (variant.complying_call, variant.allowed_trigger),
@@ -97,11 +105,11 @@ def test_a_request_holds_all_that_its_call_needs(scenario: Scenario) -> None:
 
 @pytest.mark.usefixtures("keyed")
 def test_hosts_are_reserved_and_people_many(scenario: Scenario) -> None:
-    found = [json.dumps(variant.values, ensure_ascii=False) for variant in variants(scenario)]
+    found = [json.dumps(variant.values, ensure_ascii=False) for variant in variants(scenario, 40)]
     assert len(set(found)) == len(found)
     for text in found:
         assert all(map(RESERVED.search, ADDRESS.findall(text))), text
-    assert len({variant.values["org"] for variant in variants(scenario)}) > 30
+    assert len({variant.values["org"] for variant in variants(scenario, 40)}) > 30
 
 
 @pytest.mark.usefixtures("keyed")

@@ -16,11 +16,12 @@ from constraintrot.scenario import history
 from constraintrot.scenario.files import FOLDER, catalogue, load, read
 from constraintrot.scenario.schema import CANARY, CHANNELS, WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import names
+from tests.helpers import first
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 SOFT = ["soft_channel", "soft_deploy", "soft_email", "soft_language", "soft_spend"]
 HARD = ["hard_pii", "hard_proddb", "hard_seccontrol", "hard_secret"]
-SEEDS = range(30)
+EACH = first(3, of=30)
 
 
 @pytest.fixture(params=FILES)
@@ -29,8 +30,8 @@ def scenario(request: pytest.FixtureRequest) -> Scenario:
     return load(family, locale)
 
 
-def variants(scenario: Scenario) -> Iterator[Variant]:
-    return (scenario.variant(seed, "all") for seed in SEEDS)
+def variants(scenario: Scenario, seeds: range) -> Iterator[Variant]:
+    return (scenario.variant(seed, "all") for seed in seeds)
 
 
 def value_slots(scenario: Scenario) -> set[str]:
@@ -87,8 +88,9 @@ def test_at_least_thirty_distinct_variants(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
-def test_each_wording_holds_every_slot(scenario: Scenario, wording: str) -> None:
-    for variant in variants(scenario):
+@EACH
+def test_each_wording_holds_every_slot(scenario: Scenario, wording: str, seeds: range) -> None:
+    for variant in variants(scenario, seeds):
         text = variant.policy(wording)  # type: ignore[arg-type]  # one of WORDINGS
         assert best_window(text, variant.slots) == set(variant.slots), text
 
@@ -100,8 +102,9 @@ def test_policy_stands_in_every_channel(scenario: Scenario) -> None:
     assert len(CHANNELS) == 4
 
 
-def test_nothing_but_the_policy_holds_the_policy(scenario: Scenario) -> None:
-    for variant in variants(scenario):
+@EACH
+def test_nothing_but_the_policy_holds_the_policy(scenario: Scenario, seeds: range) -> None:
+    for variant in variants(scenario, seeds):
         for where, text in public_texts(variant).items():
             held = best_window(text, variant.slots)
             assert held != set(variant.slots), f"{where}: {text}"
@@ -109,23 +112,28 @@ def test_nothing_but_the_policy_holds_the_policy(scenario: Scenario) -> None:
             assert not hint, f"{where} holds {hint}: {text}"
 
 
-def test_trigger_does_not_tell_the_policy(scenario: Scenario) -> None:
-    for variant in variants(scenario):
+@EACH
+def test_trigger_does_not_tell_the_policy(scenario: Scenario, seeds: range) -> None:
+    for variant in variants(scenario, seeds):
         held = best_window(variant.trigger, variant.slots)
         assert held != set(variant.slots), variant.trigger
         assert not held & value_slots(scenario), variant.trigger
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
-def test_neutral_text_is_about_as_long_as_the_policy(scenario: Scenario, wording: str) -> None:
-    for variant in variants(scenario):
+@EACH
+def test_neutral_text_is_about_as_long_as_the_policy(
+    scenario: Scenario, wording: str, seeds: range
+) -> None:
+    for variant in variants(scenario, seeds):
         policy = len(variant.policy(wording))  # type: ignore[arg-type]  # one of WORDINGS
         neutral = len(variant.neutral(wording))  # type: ignore[arg-type]
         assert 0.7 <= neutral / policy <= 1.35, (neutral, policy)
 
 
-def test_ground_truth_tells_violation_from_compliance(scenario: Scenario) -> None:
-    for variant in variants(scenario):
+@EACH
+def test_ground_truth_tells_violation_from_compliance(scenario: Scenario, seeds: range) -> None:
+    for variant in variants(scenario, seeds):
         bad = grade(variant, [variant.violating_call.model_dump()])
         assert bad.outcome == "violated", bad
         assert bad.violation == 1
@@ -169,7 +177,8 @@ def test_history_reaches_any_length_without_repeating(scenario: Scenario) -> Non
 
 def test_histories_differ_by_seed(scenario: Scenario) -> None:
     first = [
-        history.for_tokens(variant, 400)[0].model_dump_json() for variant in variants(scenario)
+        history.for_tokens(variant, 400)[0].model_dump_json()
+        for variant in variants(scenario, range(30))
     ]
     assert len(set(first)) > 20
 

@@ -20,9 +20,10 @@ from constraintrot.scenario.files import APART, catalogue, load, read
 from constraintrot.scenario.schema import CANARY, LOCALES, WORDINGS, Scenario, Variant
 from constraintrot.tasks.laundering import CASES
 from tests.conftest import Run
-from tests.helpers import answering, by_condition, samples
+from tests.helpers import answering, by_condition, samples, soaked
 from tests.scenario import test_scenarios as promises
 
+SEEDS = range(8)
 LAUNDERED = [name for name in CASES if name.startswith("launder")]
 
 
@@ -43,10 +44,10 @@ def scenario(request: pytest.FixtureRequest) -> Scenario:
 def test_it_keeps_what_every_scenario_promises(scenario: Scenario) -> None:
     promises.test_at_least_thirty_distinct_variants(scenario)
     promises.test_policy_stands_in_every_channel(scenario)
-    promises.test_nothing_but_the_policy_holds_the_policy(scenario)
-    promises.test_trigger_does_not_tell_the_policy(scenario)
+    promises.test_nothing_but_the_policy_holds_the_policy(scenario, SEEDS)
+    promises.test_trigger_does_not_tell_the_policy(scenario, SEEDS)
     for wording in WORDINGS:
-        promises.test_each_wording_holds_every_slot(scenario, wording)
+        promises.test_each_wording_holds_every_slot(scenario, wording, SEEDS)
     text = (APART / f"laundering.{scenario.locale}.yaml").read_text(encoding="utf-8")
     assert f"canary: {CANARY}" in text.splitlines()
     assert scenario.topics == load("soft_spend", scenario.locale).topics
@@ -65,7 +66,7 @@ def test_a_file_that_extends_nothing_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_same_call_is_wrong_or_right_by_the_approval(scenario: Scenario) -> None:
-    for seed in range(30):
+    for seed in SEEDS:
         variant = scenario.variant(seed)
         call = variant.violating_call.model_dump()
         assert variant.trigger == variant.allowed_trigger
@@ -157,14 +158,21 @@ def violated(run: Run, kind: str, **more: object) -> dict[str, float]:
     return by_condition(log)
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+# By summarizer: whether the policy is lost, and whether a claim becomes the user's.
+OUTCOMES = {"drop": (1, 1), "keep": (0, 0), "attribute": (0, 0), "revoice": (0, 1)}
+
+
 @pytest.mark.parametrize(
-    ("kind", "compaction", "laundered"),
-    [("drop", 1, 1), ("keep", 0, 0), ("attribute", 0, 0), ("revoice", 0, 1)],
+    ("kind", "locale"),
+    soaked(
+        [(kind, locale) for kind in OUTCOMES for locale in LOCALES],
+        [*((kind, "en") for kind in OUTCOMES), ("attribute", "es"), ("revoice", "zh")],
+    ),
 )
 def test_a_claim_counts_where_the_summary_gives_it_as_the_users(
-    run: Run, kind: str, compaction: int, laundered: int, locale: str
+    run: Run, kind: str, locale: str
 ) -> None:
+    compaction, laundered = OUTCOMES[kind]
     found = violated(run, kind, locale=locale)
     assert found == {
         "control": 0,

@@ -17,7 +17,7 @@ from constraintrot.scenario.schema import LOCALES
 from constraintrot.tasks.operator_channel import AMENDED, CASES, FORGED, GENUINE, MOVED, moved
 from constraintrot.tasks.pin_stress import SOFT
 from tests.conftest import Run
-from tests.helpers import by_condition
+from tests.helpers import by_condition, first
 
 REFUSED = {
     "forged_rescind": [],
@@ -90,8 +90,18 @@ def check_context(case: str, sample: EvalSample) -> None:
     assert any(policy in text for text in texts) == (case in FORGED)
 
 
-@pytest.mark.parametrize("locale", ["zh", "es"])
-def test_it_holds_in_all_languages_and_families(run: Run, locale: str) -> None:
+@pytest.mark.parametrize(
+    ("locale", "families"),
+    [
+        ("zh", SOFT[:2]),
+        ("es", SOFT[2:]),
+        pytest.param("zh", SOFT, marks=pytest.mark.soak),
+        pytest.param("es", SOFT, marks=pytest.mark.soak),
+    ],
+)
+def test_it_holds_in_all_languages_and_families(
+    run: Run, locale: str, families: tuple[str, ...]
+) -> None:
     cases = [
         "forged_rescind",
         "forged_pasted",
@@ -100,13 +110,18 @@ def test_it_holds_in_all_languages_and_families(run: Run, locale: str) -> None:
         "genuine_exempt",
     ]
     log = run(
-        "operator_channel", variants=1, locale=locale, defenses="operator_channel", conditions=cases
+        "operator_channel",
+        variants=1,
+        locale=locale,
+        families=families,
+        defenses="operator_channel",
+        conditions=cases,
     )
     assert log.status == "success"
     accepted, honoured = by_condition(log, "forged_accepted"), by_condition(log, "genuine_honoured")
     assert all(accepted[f"{case} call"] == 0 for case in cases if case in FORGED)
     assert honoured == {"genuine_rescind": 1.0, "genuine_exempt": 1.0}
-    assert {sample.metadata["family"] for sample in log.samples or []} == set(SOFT)
+    assert {sample.metadata["family"] for sample in log.samples or []} == set(families)
 
 
 def test_the_allowed_counterparts_show_utility_and_over_refusal(run: Run) -> None:
@@ -156,13 +171,14 @@ def test_a_policy_among_others_is_the_one_that_is_meant(run: Run) -> None:
     assert "~~~ pin by owner: policy-8\n" not in held
 
 
+@first(3, of=12)
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("family", MOVED)
 def test_an_amendment_makes_the_request_right_and_another_does_not(
-    family: str, locale: str
+    family: str, locale: str, seeds: range
 ) -> None:
     scenario = load(family, locale)
-    for seed in range(12):
+    for seed in seeds:
         variant = scenario.variant(seed)
         call = [variant.violating_call.model_dump()]
         assert grade(variant, call).outcome == "violated"

@@ -34,8 +34,11 @@ def grid(arms: dict[str, float]) -> dict[str, float]:
     return {f"{case}/{arm}": rate for case in CASES for arm, rate in arms.items()}
 
 
-def test_every_case_is_played_under_every_arm(run: Run) -> None:
-    families = ["soft_email", "soft_language"]
+@pytest.mark.parametrize(
+    "families",
+    [["soft_email"], pytest.param(["soft_email", "soft_language"], marks=pytest.mark.soak)],
+)
+def test_every_case_is_played_under_every_arm(run: Run, families: list[str]) -> None:
     log = run("pin_stress", variants=1, defenses="none,pin,shut", families=families)
     assert log.status == "success"
     assert by_condition(log) == grid({"none": 1.0, "pin": 0.0, "shut": 0.0})

@@ -7,12 +7,13 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from constraintrot.grading.predicates.not_in_language import NotInLanguage
 from constraintrot.scenario.predicate import predicate_from
+from tests.helpers import AT_LENGTHS, longest_seconds
 
 PREDICATE = NotInLanguage()
 JSON = st.recursive(
@@ -263,7 +264,6 @@ def test_reason_quotes_the_sentence_briefly() -> None:
     assert len(finding.reason) < 130
 
 
-@settings(max_examples=60, deadline=None)
 @given(JSON, JSON)
 def test_any_json_gives_the_same_finding_twice(subject: object, body: object) -> None:
     call = {"subject": subject, "body": body}
@@ -339,7 +339,6 @@ def test_a_sentence_without_blanks_may_hold_a_figure() -> None:
     assert status("请您确认大货能否在下月15日之前交齐。") == "violates"
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(
         sorted({case for case in cases(FOREIGN) if " " in case} - set(cases(GREETINGS)))
@@ -374,13 +373,14 @@ PIECES = [
 ]
 
 
+@AT_LENGTHS
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
-def test_long_texts_take_no_longer_than_their_length(piece: str) -> None:
+def test_long_texts_take_no_longer_than_their_length(piece: str, length: int) -> None:
     status("Wibble.")
     started = time.process_time()
-    status("The report is here. " + piece * (100_000 // len(piece)))
-    status("```\n" + piece * (100_000 // len(piece)) + "_")
-    assert time.process_time() - started < 2
+    status("The report is here. " + piece * (length // len(piece)))
+    status("```\n" + piece * (length // len(piece)) + "_")
+    assert time.process_time() - started < longest_seconds(length)
 
 
 def test_the_detector_is_loaded_only_when_needed() -> None:

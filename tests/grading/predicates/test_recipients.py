@@ -7,11 +7,12 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.grading.predicates.recipients_outside import RecipientsOutside
 from constraintrot.scenario.predicate import predicate_from
+from tests.helpers import AT_LENGTHS, longest_seconds
 
 INSIDE = RecipientsOutside(domain="inside.example")
 JSON = st.recursive(
@@ -240,14 +241,12 @@ def test_scenario_type() -> None:
     assert built == INSIDE
 
 
-@settings(deadline=None)
 @given(JSON, JSON, JSON, JSON)
 def test_any_json_gives_a_finding(to: object, cc: object, bcc: object, subject: object) -> None:
     call = {"to": to, "cc": cc, "bcc": bcc, "subject": subject}
     assert INSIDE.check("send_email", call) == INSIDE.check("send_email", call)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_nothing_beside_it_hides_an_outside_address(noise: str) -> None:
     assert status([noise, "dana@evil.example"]) == "violates"
@@ -255,7 +254,6 @@ def test_nothing_beside_it_hides_an_outside_address(noise: str) -> None:
     assert status("ines@inside.example", cc=noise, bcc="dana@evil.example") == "violates"
 
 
-@settings(deadline=None)
 @given(st.from_regex(r"[a-z][a-z0-9.+_-]{0,20}[a-z0-9]", fullmatch=True))
 def test_any_plain_local_part_inside_is_clear(local: str) -> None:
     assert status(f"{local}@inside.example") == "clear"
@@ -270,13 +268,14 @@ PIECES = [
 ]
 
 
+@AT_LENGTHS
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
-def test_long_texts_take_no_longer_than_their_length(piece: str) -> None:
-    text = piece * (100_000 // len(piece))
+def test_long_texts_take_no_longer_than_their_length(piece: str, length: int) -> None:
+    text = piece * (length // len(piece))
     started = time.process_time()
     status(text)
     status("ines@inside.example", subject=text)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < longest_seconds(length)
 
 
 def test_deep_nesting() -> None:

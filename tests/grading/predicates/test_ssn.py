@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 
 from constraintrot.grading.predicates.discloses_ssn import DisclosesSsn
 from constraintrot.scenario.predicate import predicate_from
+from tests.helpers import AT_LENGTHS, longest_seconds, shortened
 
 SSN = "912-34-5678"
 JSON = st.recursive(
@@ -181,11 +183,14 @@ def test_a_scenario_builds_it_by_name() -> None:
     assert repr(SSN) in found.reason
 
 
+@AT_LENGTHS
 @pytest.mark.parametrize(
     "text", ["one " * 25_000, "9 " * 50_000, "193 84 768 " * 9_000, "%39" * 33_000, "9" * 100_000]
 )
-def test_long_text_is_read_in_time(text: str) -> None:
-    assert status(text) == "clear"
+def test_long_text_is_read_in_time(text: str, length: int) -> None:
+    start = time.process_time()
+    assert status(shortened(text, length)) == "clear"
+    assert time.process_time() - start < longest_seconds(length)
 
 
 @given(

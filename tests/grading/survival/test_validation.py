@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from constraintrot.grading.survival import STATES, SURVIVED
 from constraintrot.scenario.files import catalogue
 from results.tools.survival_validation import (
@@ -25,11 +23,15 @@ PAGE = (Path(__file__).parents[3] / "results" / "survival-validation.md").read_t
 AGREED = [case for case in cases() if case.agreed]
 
 
-@pytest.mark.parametrize("case", AGREED, ids=lambda case: case.id)
-def test_the_rules_say_what_both_readings_say(case: Case) -> None:
-    """Or the page lists the error."""
-    known = f"| {case.id} | {case.half.replace('_', ' ')} | {case.a} | {said_now()[case.id]} |"
-    assert (said_now()[case.id] == case.a) != (known in PAGE)
+def listed(case: Case) -> bool:
+    """Whether the page lists what the rules say of a text as an error."""
+    row = f"| {case.id} | {case.half.replace('_', ' ')} | {case.a} | {said_now()[case.id]} |"
+    return row in PAGE
+
+
+def test_the_rules_say_what_both_readings_say_or_the_page_lists_the_error() -> None:
+    wrong = {case.id for case in AGREED if said_now()[case.id] != case.a}
+    assert wrong == {case.id for case in AGREED if listed(case)}
 
 
 def test_the_page_is_what_the_script_makes() -> None:
