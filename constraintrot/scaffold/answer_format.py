@@ -1,6 +1,6 @@
 """The format in which a local model is asked for a tool call, and its strict parser.
 
-There are two scaffolds. In ``direct`` the model writes one call,
+There are two formats. In ``direct``, which the scaffold ``review`` acts in too, the model writes one call,
 ``{"name": ..., "arguments": {...}}``. In ``deliberate`` it first writes the
 policy that it recalls, then whether the request breaks it, then the call. Small
 models do not reliably write the tool tags of their chat template, so sampling is
