@@ -4,17 +4,38 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
 from constraintrot.cli.guard import clear_errors, needs, write
 from constraintrot.errors import ConstraintRotError, ParameterError
 
+P = ParamSpec("P")
+T = TypeVar("T")
 JSON, CSV = "qualification.json", "qualification.csv"
 # Set by the command itself, so that a qualification is one.
 _FIXED = ("conditions", "seed", "families", "variants", "scaffold")
+
+
+def qualification_options(command: Callable[P, T]) -> Callable[P, T]:
+    """The options of the commands that compute claims: which families they may be computed on."""
+    by = click.option(
+        "--qualified-by",
+        type=click.Choice(["bounds", "observed"]),
+        default="bounds",
+        show_default=True,
+        help="observed: also families whose rates meet the criteria at an n too small to tell.",
+    )
+    given = click.option(
+        "--qualification",
+        multiple=True,
+        type=click.Path(path_type=Path, exists=True),
+        help="File of `constraintrot qualify`: claims on the families that qualify.",
+    )
+    return given(by(command))
 
 
 @click.command()

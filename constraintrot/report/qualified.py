@@ -6,10 +6,9 @@ reproduction page.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.errors import ParameterError
 from constraintrot.report.qualification import SETTINGS, Family, Qualification, read
@@ -17,13 +16,10 @@ from constraintrot.report.qualification import SETTINGS, Family, Qualification, 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from constraintrot.report.page.source import Source
-
 Level: TypeAlias = Literal["bounds", "observed"]
 LEVELS: tuple[Level, ...] = ("bounds", "observed")
 # Facts that an experiment varies; that the subject qualifies is asked at the others.
 _VARIED = ("defense", "attack", "distractors", "channel", "wording", "context_tokens", "exercised")
-T = TypeVar("T", bound="Source")
 
 
 def read_all(paths: Sequence[Path]) -> list[Qualification]:
@@ -38,6 +34,20 @@ def read_all(paths: Sequence[Path]) -> list[Qualification]:
         for path in (sorted(given.glob("*.json")) if given.is_dir() else [given])
     ]
     return [read(path) for path in files]
+
+
+def claimable(
+    frame: pd.DataFrame, paths: Sequence[Path], level: Level = "bounds"
+) -> tuple[pd.DataFrame, list[str]]:
+    """As ``restricted``, with the qualifications of some files and folders.
+
+    Raises:
+        ConstraintRotError: as ``read_all`` and ``restricted``; or nothing is left.
+    """
+    kept, lines = restricted(frame, read_all(paths), level)
+    if lines and kept.empty:
+        raise ParameterError(" ".join(["nothing is left to compute.", *lines]))
+    return kept, lines
 
 
 def restricted(
@@ -70,7 +80,7 @@ def restricted(
         keep |= rows & frame["family"].isin([family.family for family in usable(one, level)])
         if rows.any():
             lines.append(sentence(one, level))
-            lines += _overlap(frame[rows], one)
+            lines += _unplayed(frame[rows], one) + _overlap(frame[rows], one)
     if not judged.any():
         subjects = "; ".join(_subject(one) for one in given)
         raise ParameterError(f"no episode is of a subject with a qualification ({subjects})")
@@ -112,17 +122,6 @@ def sentence(one: Qualification, level: Level = "bounds") -> str:
     return "; ".join(parts) + "."
 
 
-def applied(source: T, given: Sequence[Qualification], level: Level = "bounds") -> T:
-    """A report's source with the restricted episodes, and the lines among its notices."""
-    if not given:
-        return source
-    frame, lines = restricted(source.frame, given, level)
-    planned, _ = restricted(source.planned, given, level)
-    return dataclasses.replace(
-        source, frame=frame, planned=planned, notices=[*lines, *source.notices]
-    )
-
-
 def _none(frame: pd.DataFrame) -> pd.Series[bool]:
     import pandas as pd
 
@@ -147,6 +146,11 @@ def _text(value: object) -> str:
 
 def _subject(one: Qualification) -> str:
     return f"{one.agent} with scaffold {one.scaffold}"
+
+
+def _unplayed(rows: pd.DataFrame, one: Qualification) -> list[str]:
+    names = sorted(set(rows["family"]) - {family.family for family in one.families})
+    return [f"Left out, with no qualification of theirs: {', '.join(names)}."] if names else []
 
 
 def _overlap(rows: pd.DataFrame, one: Qualification) -> list[str]:

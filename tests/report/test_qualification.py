@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pandas as pd
 import pytest
 
 from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.report.page.qualified import applied
+from constraintrot.report.page.source import Source
 from constraintrot.report.qualification import (
     Qualification,
     csv_text,
@@ -17,7 +20,6 @@ from constraintrot.report.qualification import (
     table,
 )
 from constraintrot.report.qualified import (
-    applied,
     read_all,
     restricted,
     sentence,
@@ -50,6 +52,14 @@ def episodes(family: str = "soft_email", n: int = 30, **wrong: int) -> pd.DataFr
                 | {"utility": float(fine and not silent) if allowed else None, "allowed": allowed}
             )
     return pd.DataFrame(rows)
+
+
+def qualified(path: Path, *families: str, **subject: str) -> str:
+    """Write a file by which a subject qualifies on some families; its path."""
+    agent = {"agent": "scripted/obedient", "scaffold": "direct"} | subject
+    frame = pd.concat([episodes(family) for family in families]).assign(**agent)
+    path.write_text(qualification(frame).model_dump_json())
+    return str(path)
 
 
 def verdict(frame: pd.DataFrame) -> tuple[str, bool]:
@@ -172,6 +182,15 @@ def test_an_experiments_own_factors_do_not_make_another_subject(three: Qualifica
     assert list(frame["family"]) == ["soft_email"]
 
 
+def test_a_family_that_was_not_played_in_the_qualification_is_left_out_and_named(
+    three: Qualification,
+) -> None:
+    some = three.model_copy(update={"families": three.families[1:2]})
+    frame, lines = restricted(results(), [some])
+    assert list(frame["family"]) == ["soft_email"]
+    assert lines[1] == "Left out, with no qualification of theirs: hard_pii, soft_spend."
+
+
 def test_another_subject_stays_and_is_named(three: Qualification) -> None:
     other = results(agent="local/y")
     frame, lines = restricted(pd.concat([results(), other], ignore_index=True), [three])
@@ -197,13 +216,17 @@ def test_seeds_of_the_qualification_among_the_results_are_said(three: Qualificat
     assert lines[1].startswith("1 seeds are in the qualification and in the results")
 
 
-def test_without_a_qualification_nothing_changes(three: Qualification) -> None:
-    from constraintrot.report.page.source import Source
-
+def test_a_reports_source_is_restricted_and_the_reader_is_told(
+    three: Qualification, tmp_path: Path
+) -> None:
     frame, lines = restricted(results(), [])
     assert (len(frame), lines) == (3, [])
     source = Source(results(), [], {}, ["old"], [])  # type: ignore[arg-type]
     assert applied(source, []) is source
-    found = applied(source, [three])
+    (tmp_path / "q.json").write_text(three.model_dump_json())
+    found = applied(source, [tmp_path])
     assert list(found.frame["family"]) == list(found.planned["family"]) == ["soft_email"]
     assert found.notices[1:] == ["old"]
+    spend = dataclasses.replace(source, frame=results()[1:2], planned=results()[1:2])
+    with pytest.raises(ParameterError, match=r"nothing is left to compute\. Qualification of"):
+        applied(spend, [tmp_path])
