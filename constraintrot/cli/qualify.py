@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import click
 
@@ -96,7 +96,7 @@ def qualify(
         given |= {"families": families} if families else {}
         where = folder or Path("logs/qualify") / _slug(f"{model} {scaffold or 'default'}")
         logs = where / "logs"
-        _play(model, pairs("-M", model_args), _roles(roles), given, logs)
+        _play(model, pairs("-M", model_args), models(roles), given, logs)
         result = found.qualification(planned_episodes([logs]), confidence)
         write("--out", where / JSON, result.model_dump_json(indent=1) + "\n")
         write("--out", where / CSV, found.csv_text(result))
@@ -125,8 +125,22 @@ def pairs(option: str, given: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _roles(given: tuple[str, ...]) -> dict[str, str]:
-    return {name: str(value) for name, value in pairs("--model-role", given).items()}
+def models(given: tuple[str, ...]) -> dict[str, Any]:
+    """Models by role: ``role=model``, or ``role={model: ..., model_args: {...}}``.
+
+    Raises:
+        ParameterError: a text is of another form.
+    """
+    from inspect_ai.model import get_model
+
+    found = pairs("--model-role", given)
+    for role, value in found.items():
+        if isinstance(value, dict):
+            settings = {"model_args": {}, **cast("dict[str, Any]", value)}
+            if settings.keys() != {"model", "model_args"}:
+                raise ParameterError(f"--model-role {role}: give model, and model_args or not")
+            found[role] = get_model(settings["model"], memoize=False, **settings["model_args"])
+    return found
 
 
 def _slug(text: str) -> str:
@@ -136,7 +150,7 @@ def _slug(text: str) -> str:
 def _play(
     model: str,
     model_args: dict[str, Any],
-    roles: dict[str, str],
+    roles: dict[str, Any],
     task_args: dict[str, Any],
     logs: Path,
 ) -> None:

@@ -11,7 +11,7 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 
 from constraintrot.cli.main import main
-from constraintrot.cli.qualify import pairs
+from constraintrot.cli.qualify import models, pairs
 from constraintrot.errors import ParameterError
 from constraintrot.report.qualification import Qualification
 from constraintrot.scenario.files import every
@@ -84,3 +84,15 @@ def test_values_are_read_as_inspect_reads_them() -> None:
     assert json.dumps(read)
     with pytest.raises(ParameterError, match="no YAML"):
         pairs("-M", ("a={",))
+
+
+def test_a_role_is_a_name_or_a_model_with_arguments() -> None:
+    told = "agent={model: scripted/reckless, model_args: {verifier: obedient}}"
+    given = models(("rule_judge=scripted/obedient", told))
+    assert given["rule_judge"] == "scripted/obedient"
+    assert (str(given["agent"]), given["agent"].model_args) == (
+        "scripted/reckless",
+        {"verifier": "obedient"},
+    )
+    with pytest.raises(ParameterError, match="give model, and model_args or not"):
+        models(("agent={name: scripted/reckless}",))
