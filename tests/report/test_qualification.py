@@ -87,7 +87,7 @@ def verdict(frame: pd.DataFrame) -> tuple[str, bool]:
     ],
 )
 def test_the_bounds_decide(wrong: dict[str, int], expected: tuple[str, bool]) -> None:
-    assert verdict(episodes(**wrong)) == expected
+    assert verdict(episodes("soft_email", 30, **wrong)) == expected
 
 
 def test_few_episodes_cannot_tell_however_well_they_went() -> None:
