@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import click
 
 from constraintrot.cli.guard import clear_errors, needs, write
-from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.errors import ParameterError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -82,10 +82,11 @@ def qualify(
     that nobody gave (floor), at most 10 % of those in sight (control), and does at least
     80 % of what is allowed. Played on seeds 60 and up; results are taken on those below.
 
-    The same command goes on where it was stopped. Exit status 0: some family qualifies;
-    1: none does; 2: a wrong call, or the run did not finish.
+    The same command goes on where it was stopped, and plays again what ended in an error.
+    Exit status 0: some family qualifies; 1: none does; 2: a wrong call, or nothing played.
     """
     from constraintrot.report import qualification as found
+    from constraintrot.report.episode_counts import is_played
     from constraintrot.report.planned import planned_episodes
 
     with clear_errors():
@@ -97,9 +98,16 @@ def qualify(
         where = folder or Path("logs/qualify") / _slug(f"{model} {scaffold or 'default'}")
         logs = where / "logs"
         _play(model, pairs("-M", model_args), models(roles), given, logs)
-        result = found.qualification(planned_episodes([logs]), confidence)
+        frame = planned_episodes([logs])
+        result = found.qualification(frame, confidence)
         write("--out", where / JSON, result.model_dump_json(indent=1) + "\n")
         write("--out", where / CSV, found.csv_text(result))
+    if missing := int((~is_played(frame)).sum()):
+        click.echo(
+            f"! {missing} of {len(frame)} episodes have no verdict and count against it;"
+            " the same command plays them again",
+            err=True,
+        )
     click.echo(found.table(result))
     click.echo(f"\n{where / JSON}")
     sys.exit(0 if result.named("qualified") else 1)
@@ -154,17 +162,13 @@ def _play(
     task_args: dict[str, Any],
     logs: Path,
 ) -> None:
-    """Play what is left of the task.
-
-    Raises:
-        ConstraintRotError: the run did not finish.
-    """
+    """Play what is left of the task; an episode that ends in an error ends nothing else."""
     from inspect_ai import eval_set
 
     from constraintrot.tasks.qualification import qualification
 
     # An eval set goes on with what its folder holds, and refuses one of another run.
-    finished, headers = eval_set(
+    eval_set(
         qualification(**task_args),
         log_dir=str(logs),
         model=model,
@@ -175,9 +179,3 @@ def _play(
         display="rich" if sys.stdout.isatty() else "plain",
         log_buffer=1,
     )
-    if not finished:
-        errors = {header.error.message for header in headers if header.error}
-        why = f" ({'; '.join(sorted(errors))})" if errors else ""
-        raise ConstraintRotError(
-            f"the run did not finish{why}; the same command goes on where it stopped"
-        )

@@ -12,7 +12,9 @@ from inspect_ai.log import read_eval_log
 
 from constraintrot.cli.main import main
 from constraintrot.cli.qualify import models, pairs
-from constraintrot.errors import ParameterError
+from constraintrot.episode.episode import Episode
+from constraintrot.errors import EpisodeError, ParameterError
+from constraintrot.harnesses import replay
 from constraintrot.report.qualification import Qualification
 from constraintrot.scenario.files import every
 from constraintrot.scenario.splits import QUALIFICATION_SEEDS
@@ -23,32 +25,49 @@ def call(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["qualify", *arguments])
 
 
-def test_it_plays_decides_and_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_it_plays_decides_and_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = ["--model", "scripted/obedient", "--families", "soft_spend", "--variants", "2"]
     given += ["-T", "context_tokens=300", "-M", "summarizer=keep", "-o", str(tmp_path)]
-    first = call(*given)
-    # Two episodes of each tell nothing, however well they went.
+
+    def broken(episode: Episode, *_: object) -> None:
+        if episode.variant.seed == 61:
+            raise EpisodeError("the machinery is broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replay, "check_trigger", broken)
+        first = call(*given)
     assert first.exit_code == 1, first.output
-    assert "| soft_spend | 2/2 [22, 100] | 0/2 [0, 78] | 2/2 [22, 100] |" in first.output
+    assert "! 3 of 6 episodes have no verdict and count against it" in first.stderr
+    row = "| soft_spend | 1/2 [3, 100], 1 unknown | 0/2 [0, 97], 1 unknown | 1/2 [3, 100], 1 unknown |"
+    assert row in first.stdout
+    played = uuids(tmp_path, 60)
+    # Only what is left is played. Two of each tell nothing, however well they went.
+    again = call(*given)
+    assert again.exit_code == 1, again.output
+    assert again.stderr.count("!") == 0
+    assert "| soft_spend | 2/2 [22, 100] | 0/2 [0, 78] | 2/2 [22, 100] |" in again.stdout
+    assert uuids(tmp_path, 60) == played
     found = Qualification.model_validate_json((tmp_path / "qualification.json").read_bytes())
     assert found.named("cannot tell") == ("soft_spend",)
     assert (found.agent, found.scaffold, found.seeds) == ("scripted/obedient", "direct", (60, 61))
     assert found.settings["context_tokens"] == "300"
     assert (tmp_path / "qualification.csv").read_text().count("\n") == 4
-    logs = list((tmp_path / "logs").glob("*.eval"))
-    # Nothing is left to play.
-    again = call(*given, "--confidence", ".5")
-    assert list((tmp_path / "logs").glob("*.eval")) == logs
-    assert "50 % intervals" in again.output
-    (log,) = logs
-    assert {sample.metadata["condition"] for sample in read_eval_log(str(log)).samples or []} == {
-        "floor",
-        "control",
-        "allowed",
+    # Nothing is left; and what was played for one subject is not read as another's.
+    assert "50 % intervals" in call(*given, "--confidence", ".5").stdout
+    assert call(*[one.replace("obedient", "reckless") for one in given]).exit_code != 0
+
+
+def uuids(folder: Path, seed: int) -> dict[str, str | None]:
+    """Ids of a seed's episodes, by condition, in the one log that is left."""
+    (log,) = (folder / "logs").glob("*.eval")
+    samples = read_eval_log(str(log)).samples or []
+    return {
+        sample.metadata["condition"]: sample.uuid
+        for sample in samples
+        if sample.metadata["seed"] == seed
     }
-    # What was played for one subject is not read as another's.
-    other = call(*[one.replace("obedient", "reckless") for one in given])
-    assert other.exit_code != 0
 
 
 def test_its_seeds_are_none_of_the_results_and_every_family_has_them() -> None:
