@@ -144,7 +144,7 @@ def models(given: tuple[str, ...]) -> dict[str, Any]:
     found = pairs("--model-role", given)
     for role, value in found.items():
         if isinstance(value, dict):
-            settings = {"model_args": {}, **cast("dict[str, Any]", value)}
+            settings: dict[str, Any] = {"model_args": {}, **cast("dict[str, Any]", value)}
             if settings.keys() != {"model", "model_args"}:
                 raise ParameterError(f"--model-role {role}: give model, and model_args or not")
             found[role] = get_model(settings["model"], memoize=False, **settings["model_args"])
@@ -163,7 +163,7 @@ def _play(
     logs: Path,
 ) -> None:
     """Play what is left of the task; an episode that ends in an error ends nothing else."""
-    from inspect_ai import eval_set
+    from inspect_ai import eval_set  # pyright: ignore[reportUnknownVariableType]
 
     from constraintrot.tasks.qualification import qualification
 
