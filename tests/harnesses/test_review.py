@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from inspect_ai.event import InfoEvent, ModelEvent, SpanBeginEvent
 from inspect_ai.log import EvalLog, EvalSample, resolve_sample_attachments
@@ -26,18 +27,22 @@ from inspect_ai.model import (
 
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.staging import stage
 from constraintrot.evaluation.parameters import read
 from constraintrot.evaluation.solver import answer_form
 from constraintrot.harnesses import rule_check
 from constraintrot.harnesses.review import Reviewer
+from constraintrot.models.in_process import server
 from constraintrot.rule_judge import adapter
-from constraintrot.rule_judge.prompt import read_question
+from constraintrot.rule_judge.prompt import question, read_question
 from constraintrot.scaffold.instructions import instructions
 from constraintrot.scaffold.probe import QUESTIONS
 from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
+from tests.models.in_process.test_adapter import FakeServers
+from tests.models.in_process.test_provider import FakeEngine
 
 # Acts on everything, and judges a rule that it is shown rightly.
 AGENT = {"model": "scripted/reckless", "scaffold": "review"}
@@ -240,6 +245,40 @@ def test_the_adapter_judges_by_its_calibrated_threshold(
     assert found.breaks is breaks
     assert found.score == pytest.approx(yes + 1.5)
     assert configs[0].extra_body == {"adapter": "rule-judge"}
+
+
+def test_a_local_model_recalls_without_tools_and_judges_with_the_adapter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.gguf").touch()
+    monkeypatch.setattr(adapter, "file", lambda: tmp_path / "rule-judge.gguf")
+    monkeypatch.setattr(rule_check, "_threshold", lambda: 2.4)
+    servers = FakeServers()
+    servers.base = FakeEngine(f'{{"rules": ["{RULE}"]}}')
+    model = get_model(
+        f"local/{adapter.BASE}", path=str(tmp_path / "own.gguf"), opener=servers.open, memoize=False
+    )
+    asked = episode()
+    request = ChatMessageUser(content=asked.trigger.messages[-1].text)
+    sent = [ChatMessageUser(content=RULE), request]
+    reviewer = Reviewer(asked, "review", model)
+
+    async def go() -> ModelOutput | None:
+        return await reviewer.refusal(sent, tool_infos(asked.tools))
+
+    try:
+        assert anyio.run(go) is not None
+    finally:
+        server.close()
+    (recall,), (judged,) = servers.base.prompts, servers.adapted.prompts
+    assert "<tools>" not in recall
+    assert request.text not in recall
+    schema = servers.base.settings[0]["json_schema"]
+    assert schema["properties"]["rules"]["items"] == {"type": "string", "maxLength": 300}
+    assert question(RULE, asked.variant.trigger) in judged
+    assert reviewer.facts["rule_judge_by"] == "adapter"
+    (rule,) = reviewer.facts["review"]["rules"]
+    assert (rule["breaks"], rule["answer"]) == (True, None)
 
 
 def test_a_peft_folder_always_has_the_adapter(tmp_path: Path) -> None:
