@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -236,7 +237,7 @@ def test_the_adapter_judges_by_its_calibrated_threshold(
         return output
 
     monkeypatch.setattr(adapter, "file", lambda: Path("rule-judge.gguf"))
-    monkeypatch.setattr(rule_check, "_threshold", lambda: -0.5)
+    monkeypatch.setattr(adapter, "calibration", lambda: SimpleNamespace(threshold=-0.5))
     monkeypatch.setattr(Model, "__str__", lambda _: f"local/{adapter.BASE}")
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
     judge = rule_check.rule_check(model)
@@ -245,6 +246,12 @@ def test_the_adapter_judges_by_its_calibrated_threshold(
     assert found.breaks is breaks
     assert found.score == pytest.approx(yes + 1.5)
     assert configs[0].extra_body == {"adapter": "rule-judge"}
+
+
+def test_without_a_calibration_even_odds_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "file", lambda: Path("rule-judge.gguf"))
+    monkeypatch.setattr(adapter, "_CALIBRATION", Path("none.json"))
+    assert rule_check.rule_check(local(monkeypatch, f"local/{adapter.BASE}")).threshold == 0
 
 
 def test_a_local_model_recalls_without_tools_and_judges_with_the_adapter(
