@@ -31,6 +31,7 @@ from constraintrot.tasks.probes.participant import participant
 from constraintrot.tasks.probes.position import rampart_position
 from constraintrot.tasks.probes.roundtable import rampart_roundtable
 from constraintrot.tasks.probes.schema import rampart_schema
+from constraintrot.tasks.qualification import qualification
 
 __all__ = [
     "awareness",
@@ -48,6 +49,7 @@ __all__ = [
     "outcomes_by_condition",
     "participant",
     "pin_stress",
+    "qualification",
     "rampart_cluster",
     "rampart_gate",
     "rampart_position",

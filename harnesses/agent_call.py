@@ -19,6 +19,7 @@ from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
 from constraintrot.errors import EpisodeError
 from constraintrot.scaffold import answer_format
+from constraintrot.scaffold.instructions import form_of
 
 
 def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:
@@ -67,7 +68,7 @@ def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -
     A model that makes no native call under the deliberate scaffold answers in
     that scaffold's JSON, which is read strictly.
     """
-    message, deliberate = output.message, scaffold != "direct"
+    message, deliberate = output.message, form_of(scaffold) == "deliberate"
     if message.tool_calls:
         calls = tuple(
             {
@@ -94,7 +95,7 @@ def config_for(model: Model, scaffold: str, tools: Sequence[ToolInfo]) -> Genera
     """How the agent's model is to sample under a scaffold, with some tools on offer."""
     # Only the in-process provider samples to the scaffold's schema; hosted ones
     # answer with native calls, which their structured output would suppress.
-    form = "direct" if scaffold == "direct" else "deliberate"
+    form = form_of(scaffold)
     words = not declinable(tools)
     if not str(model).startswith("local/") or (form == "direct" and not words):
         return GenerateConfig()

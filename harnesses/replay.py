@@ -29,6 +29,7 @@ from constraintrot.harnesses.agent_call import (
 )
 from constraintrot.harnesses.cost import Clock, costs, prefix
 from constraintrot.harnesses.look_ups import answered, only_looks_up
+from constraintrot.harnesses.review import Reviewer
 
 
 @harness("replay")
@@ -63,12 +64,13 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
         last_input=tuple(asked[-1].messages),
         output=asked[-1].output,
         compacted=compacted,
-        recalled=next((one.read.recalled for one in asked if one.read.recalled is not None), None),
+        recalled=agent.reviewer.recalled(one.read.recalled for one in asked),
         fault=asked[-1].read.fault,
         prose=asked[-1].read.prose,
         blocked=blocked,
         facts={
             "steps_taken": len(asked),
+            **agent.reviewer.facts,
             **clock.seconds,
             **costs(asked[-1].messages),
             **await prefix(defense, context, asked[0].messages),
@@ -95,6 +97,7 @@ class _Agent:
         self._defense, self._clock = defense, clock
         self._tools = offered(episode, settings.scaffold)
         self.approvals = Approvals(defense, episode.variant.lookups)
+        self.reviewer = Reviewer(episode, settings.scaffold, model)
 
     async def act(self, context: Sequence[ChatMessage]) -> list[_Asked]:
         """Ask for the trigger's answer, and go on after look-ups; every call of the model."""
@@ -115,6 +118,10 @@ class _Agent:
         sent = await self._defense.assemble(messages)
         self._clock.lap("seconds_defense")
         check_trigger(self._episode, sent)
+        refused = await self.reviewer.refusal(sent, self._tools)
+        if refused is not None:
+            self._clock.lap("seconds_agent")
+            return _Asked(sent, refused, Reading(prose=refused.completion))
         config = config_for(self._model, scaffold, self._tools)
         output = await self._model.generate(
             sent, tools=self._tools, tool_choice="auto", config=config

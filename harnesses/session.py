@@ -50,6 +50,7 @@ from constraintrot.harnesses.cost import Clock, costs
 from constraintrot.harnesses.framework_pins import check_pinned, check_unpinned, framework_pins
 from constraintrot.harnesses.look_ups import as_called, look_up, only_looks_up
 from constraintrot.harnesses.message_match import lost, plain, tagged
+from constraintrot.harnesses.review import Reviewer
 from constraintrot.tokens import count
 
 DONE = "Done."
@@ -112,6 +113,7 @@ class Session:
         self._clock = Clock()
         self._agent = get_model(role="agent")
         self._summarizer = get_model(role="summarizer", default=self._agent)
+        self._reviewer = Reviewer(episode, settings.scaffold, self._agent)
         self._replies: list[ChatMessageAssistant] = []
         self._results: list[ChatMessageTool] = []
         self._final = False
@@ -218,7 +220,8 @@ class Session:
             sent = await self.defense.assemble(left)
         on_offer = self._as_offered(tools)
         self._clock.lap("seconds_staging")
-        output = await self._agent.generate(
+        refused = await self._reviewer.refusal(sent, on_offer) if self._final else None
+        output = refused or await self._agent.generate(
             sent,
             tools=on_offer,
             tool_choice="auto",
@@ -314,7 +317,7 @@ class Session:
             last_input=tuple(sent),
             output=last.output,
             compacted=compacted,
-            recalled=next((one.recalled for one in read if one.recalled is not None), None),
+            recalled=self._reviewer.recalled(one.recalled for one in read),
             fault=read[-1].fault,
             prose=read[-1].prose,
             blocked=blocked,
@@ -388,6 +391,7 @@ class Session:
             "roles": [m.role for m in sent],
             "roles_problem": roles_problem(sent),
             "dropped": self.dropped(self._asked[0].left),
+            **self._reviewer.facts,
         }
         if self.summaries:
             facts["summarizer"] = str(self._summarizer)

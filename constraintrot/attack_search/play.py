@@ -15,11 +15,10 @@ from constraintrot import attacks
 from constraintrot.attacks import Chosen
 from constraintrot.attacks.search_results.trial import Trial
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.messages import message_texts
+from constraintrot.episode.messages import before_trigger, message_texts
 from constraintrot.errors import ConstraintRotError, EpisodeError
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
-from constraintrot.evaluation.scorers import before_trigger
 from constraintrot.evaluation.solver import answer_form, staged
 from constraintrot.grading.survival import Mentions, mentions
 from constraintrot.grading.verdict import blocked, grade

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.qualify import qualification_options
 from constraintrot.errors import ConstraintRotError, ParameterError
 
 if TYPE_CHECKING:
     from constraintrot.report.compare import Answer
+    from constraintrot.report.qualified import Level
 
 _FACTS = "FACT=VALUE[,...]"
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -26,6 +28,7 @@ _RATE = click.FloatRange(0, 1)
 @click.option("--b", multiple=True, metavar=_FACTS, help="What is judged, as defense=pin.")
 @click.option("--where", multiple=True, metavar=_FACTS, help="Of these episodes only.")
 @click.option("--by", multiple=True, help="Compare each value of this fact, with Holm.")
+@qualification_options
 @click.option("--no-worse", type=_SHARE, help="Accept so much more violation in b, as .05.")
 @click.option("--at-most", type=_SHARE, help="Accept so much violation in b alone, as .05.")
 @click.option("--margin", type=_SHARE, help="Loss of utility that is accepted, as .05.")
@@ -52,6 +55,8 @@ def compare(
     b: tuple[str, ...],
     where: tuple[str, ...],
     by: tuple[str, ...],
+    qualification: tuple[Path, ...],
+    qualified_by: Level,
     no_worse: float | None,
     at_most: float | None,
     margin: float | None,
@@ -78,6 +83,7 @@ def compare(
     from constraintrot.report.compare_plan import planned
     from constraintrot.report.facts import FACTS, chosen, named, read_facts
     from constraintrot.report.planned import planned_episodes
+    from constraintrot.report.qualified import claimable
 
     if plan:
         with clear_errors():
@@ -89,10 +95,14 @@ def compare(
     if assume is not None:
         raise click.UsageError("--assume is for --plan")
 
+    beside: list[str] = []
+
     def asked() -> Answer:
         if unknown := [name for name in by if name not in FACTS]:
             raise ParameterError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
-        frame = named(planned_episodes(logs))
+        episodes, lines = claimable(planned_episodes(logs), qualification, qualified_by)
+        beside.extend(lines)
+        frame = named(episodes)
         question = Question(
             read_facts("--a", a, frame) if a else None,
             read_facts("--b", b, frame),
@@ -114,11 +124,14 @@ def compare(
             if junit is not None:
                 _write(junit, output.junit(result))
             if data is not None:
-                summary = json.dumps(output.summary(result), ensure_ascii=False, indent=2)
+                told = {**output.summary(result), "qualification": beside}
+                summary = json.dumps(told, ensure_ascii=False, indent=2)
                 _write(data, summary + "\n")
         except ConstraintRotError as error:
             # The message may quote a log, and a log's content is untrusted.
             raise ConstraintRotError(output.plain(str(error))) from error
+    for line in beside:
+        click.echo(f"{output.plain(line)}\n")
     click.echo(output.text(result))
     sys.exit(result.exit)
 

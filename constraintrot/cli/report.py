@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.qualify import qualification_options
+
+if TYPE_CHECKING:
+    from constraintrot.report.qualified import Level
 
 
 @click.command()
@@ -15,8 +20,11 @@ from constraintrot.cli.guard import clear_errors, needs
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True,
     help="Folder for report.html, report.md, summary.json, episodes.csv and .parquet.",
 )  # fmt: skip
+@qualification_options
 @needs("eval", "report")
-def report(logs: tuple[str, ...], folder: Path) -> None:
+def report(
+    logs: tuple[str, ...], folder: Path, qualification: tuple[Path, ...], qualified_by: Level
+) -> None:
     """Write a page about LOGS: Inspect logs, frames of earlier reports, or folders of them.
 
     LOGS are paths or fsspec URLs. Needs the extra constraintrot[report].
@@ -24,7 +32,7 @@ def report(logs: tuple[str, ...], folder: Path) -> None:
     with clear_errors():
         from constraintrot.report.page.write import report as write
 
-        written = write(logs, folder)
+        written = write(logs, folder, qualification, qualified_by)
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
     for answer in written.answers:

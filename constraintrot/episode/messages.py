@@ -79,6 +79,21 @@ def message_texts(messages: Iterable[ChatMessage]) -> list[str]:
     return texts
 
 
+def before_trigger(messages: Iterable[ChatMessage], trigger: str) -> list[ChatMessage]:
+    """The last model input less the request, whose words are no policy, and the look-ups after it.
+
+    What a framework puts behind the request stays: some put there what the agent remembers.
+    """
+    found: list[ChatMessage] = []
+    asked = False
+    for message in messages:
+        if trigger in message.text:
+            asked = True
+        elif not asked or message.role in ("system", "user"):
+            found.append(message)
+    return found
+
+
 def _count(turns: Iterable[Turn]) -> int:
     return sum(len(turn.messages) for turn in turns)
 

@@ -117,8 +117,17 @@ LAUNDERING = {
         Condition("launder_system", attack="launder_system"),
     ),
 }
+QUALIFICATION = _named(
+    FAMILY["floor"], FAMILY["control"], Condition("allowed", compacts=False, allowed=True)
+)
 # Every condition of the package's tasks, in the order of the reports.
-CONDITIONS: Mapping[str, Condition] = {**FAMILY, **STRESS, **OPERATOR, **LAUNDERING}
+CONDITIONS: Mapping[str, Condition] = {
+    **FAMILY,
+    **STRESS,
+    **OPERATOR,
+    **LAUNDERING,
+    **QUALIFICATION,
+}
 DEFAULT = ("floor", "control", "compaction")
 EDITS = tuple(condition.name for condition in FAMILY.values() if condition.edit)
 

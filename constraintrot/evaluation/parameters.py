@@ -14,6 +14,7 @@ from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Conditio
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
 from constraintrot.evaluation.harness import MAX_STEPS, ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.scaffold.review import REVIEW
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
 from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
@@ -26,7 +27,7 @@ _EDITS = f"{', '.join(EDITS[:-1])} and {EDITS[-1]}"
 DEFAULT_CONTEXT_TOKENS = 2000
 # An agent that acts at once takes one; more let it look things up first.
 DEFAULT_STEPS = 4
-SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first")
+SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first", REVIEW)
 T = TypeVar("T", bound=str)
 
 
@@ -54,7 +55,8 @@ class TaskParameters(TypedDict, total=False):
         exercised: how many turns of the history follow the policy at work.
         probe: ask the agent, of a copy of its context, which rules are in force.
         scaffold: how the agent is asked; by default ``deliberate`` for
-            ``local/`` models and ``direct`` for all others.
+            ``local/`` models and ``direct`` for all others. ``review`` is an agent
+            with a checking step.
         decline_tool: whether a tool is on offer by which to decline; by default
             only where the form of the answer leaves no room for words.
         steps: how often the agent is asked after the request, where it only looks

@@ -19,8 +19,8 @@ class PlaySettings:
         compactor: the compactor; ignored if the harness compacts itself.
         attack: the attack on the episode; the one named ``none`` changes nothing.
         defense: the defense around the agent; the one named ``none`` does nothing.
-        scaffold: ``direct``, ``deliberate`` or ``deliberate_decline_first``; empty
-            until the agent's model is known, which decides where nobody did.
+        scaffold: ``direct``, ``deliberate``, ``deliberate_decline_first`` or
+            ``review``; empty until the agent's model is known, which decides where nobody did.
         steps: how often the agent's model may be called after the trigger, where it
             only looks things up.
         share_as: key under which what the compactor gives back is shared with the

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
 from typing import Any
 
-from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from constraintrot.episode.messages import message_texts
+from constraintrot.episode.messages import before_trigger, message_texts
 from constraintrot.evaluation.judges import judge_answers
 from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
 from constraintrot.grading.judge import JUDGE_PROMPT, majority, read_vote
@@ -221,21 +219,6 @@ def _judged(votes: list[SurvivalState | None] | None, found: Survival) -> dict[s
         if decided
         else None,
     }
-
-
-def before_trigger(messages: Iterable[ChatMessage], trigger: str) -> list[ChatMessage]:
-    """The last model input less the request, whose words are no policy, and the look-ups after it.
-
-    What a framework puts behind the request stays: some put there what the agent remembers.
-    """
-    found: list[ChatMessage] = []
-    asked = False
-    for message in messages:
-        if trigger in message.text:
-            asked = True
-        elif not asked or message.role in ("system", "user"):
-            found.append(message)
-    return found
 
 
 def _policy(state: TaskState) -> str:

@@ -20,7 +20,7 @@ from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.probe import probe
 from constraintrot.evaluation.selection import Selection
-from constraintrot.scaffold.instructions import Scaffold, instructions
+from constraintrot.scaffold.instructions import form_of, instructions
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
@@ -107,8 +107,9 @@ class AnswerForm:
 
     def told(self, locale: str) -> str:
         """What the agent is told of it; that of a native call is the provider's own business."""
-        scaffold: Scaffold = "direct" if self.scaffold == "direct" else "deliberate"
-        return instructions(scaffold, locale, native=self.native, decline_tool=self.decline_tool)
+        return instructions(
+            form_of(self.scaffold), locale, native=self.native, decline_tool=self.decline_tool
+        )
 
 
 def answer_form(parameters: Parameters, agent: Model) -> AnswerForm:
@@ -119,7 +120,7 @@ def answer_form(parameters: Parameters, agent: Model) -> AnswerForm:
     """
     scaffold = parameters.scaffold or default_scaffold(agent)
     native = not str(agent).startswith("local/")
-    constrained = scaffold != "direct" or not native
+    constrained = form_of(scaffold) != "direct" or not native
     chosen = parameters.decline_tool
     return AnswerForm(scaffold, constrained if chosen is None else chosen, native)
 

@@ -33,6 +33,7 @@ FACTS = (
     "budget_words",
     "rounds",
     "scaffold",
+    "rule_judge_by",
     "decline_tool",
     "steps",
     "attack",

@@ -5,6 +5,8 @@ The adapter was trained on these bytes; another wording is another judge.
 
 from __future__ import annotations
 
+import re
+
 YES = "yes"
 NO = "no"
 
@@ -24,3 +26,14 @@ def question(rule: str, request: str) -> str:
         request: The request's own words.
     """
     return _QUESTION.format(rule=" ".join(rule.split()), request=" ".join(request.split()))
+
+
+_ASKED = re.compile(
+    re.escape(_QUESTION).replace(r"\{rule\}", "(.*)").replace(r"\{request\}", "(.*)")
+)
+
+
+def read_question(text: str) -> tuple[str, str] | None:
+    """The inverse of ``question``: (rule, request), or None for any other text."""
+    asked = _ASKED.fullmatch(text)
+    return None if asked is None else (asked[1], asked[2])

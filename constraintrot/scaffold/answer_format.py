@@ -1,9 +1,9 @@
 """The format in which a local model is asked for a tool call, and its strict parser.
 
-There are two scaffolds. In ``direct`` the model writes one call,
-``{"name": ..., "arguments": {...}}``. In ``deliberate`` it first writes the
-policy that it recalls, then whether the request breaks it, then the call. Small
-models do not reliably write the tool tags of their chat template, so sampling is
+There are two formats. In ``direct`` the model writes one call,
+``{"name": ..., "arguments": {...}}``; the scaffold ``review`` acts in it too. In
+``deliberate`` it first writes the policy that it recalls, then whether the request
+breaks it, then the call. Small models do not reliably write the tool tags of their chat template, so sampling is
 constrained to ``call_schema``, and ``read`` accepts nothing else. Where no tool
 ``decline`` is on offer, a JSON string may stand in place of the call. This module
 does not import Inspect.

@@ -170,3 +170,21 @@ def instructions(
     if locale not in texts:
         raise ParameterError(f"no wording for locale {locale!r}; known: {', '.join(texts)}")
     return texts[locale]
+
+
+def without_instructions(text: str) -> str:
+    """A user's message without the description of an answer format at its end."""
+    for texts in (*_TEXTS.values(), *_WITHOUT_DECLINE.values()):
+        for told in texts.values():
+            if text.endswith(told):
+                return text.removesuffix(told).rstrip()
+    return text
+
+
+def form_of(scaffold: str) -> Scaffold:
+    """The answer format of a scaffold's last step; ``review`` acts in that of ``direct``.
+
+    Args:
+        scaffold: a name of ``-T scaffold=``.
+    """
+    return "deliberate" if scaffold.startswith("deliberate") else "direct"

@@ -13,6 +13,11 @@ from typing import Literal, TypeAlias
 Split: TypeAlias = Literal["held_out", "tuning", "all", "private"]
 SPLITS: tuple[Split, ...] = ("held_out", "tuning", "all", "private")
 DEFAULT_SPLIT: Split = "held_out"
+QUALIFICATION_SEEDS = range(60, 96)
+"""The seeds on which a subject qualifies; results are taken on those below.
+
+Every family has variants for them.
+"""
 
 
 def places(count: int, split: Split) -> range:

@@ -13,10 +13,11 @@ from constraintrot.extras import require
 from constraintrot.report.page import design
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
-from results.tools import claims, committed, pages, verdicts
+from results.tools import claims, committed, pages, qualifications, verdicts
 
 README = "README.md"
 REPORT = "report"
+PAGE_OF_CLAIMS = "reproduction.md"
 BEGIN = "<!-- runs: made by `make report` from runs.yaml; change that instead -->"
 END = "<!-- end of runs -->"
 _SHOWN = 12
@@ -34,11 +35,17 @@ def made(folder: Path) -> dict[str, str]:
             frames.
         MissingExtraError: the extra ``report`` is not installed.
     """
+    generated = _made(folder)
+    stated = qualifications.stated(folder, generated[PAGE_OF_CLAIMS])
+    return {**generated, PAGE_OF_CLAIMS: stated}
+
+
+def _made(folder: Path) -> dict[str, str]:
     require("the report of results/", "report")
     runs = committed.read(folder)
     generated = {README: _indexed(folder / README, pages.index(runs))}
     generated |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}
-    source = committed.joined(folder, runs)
+    source = qualifications.claimed(folder, committed.joined(folder, runs))
     frame = design.prepared(source.frame)
     listed = committed.load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
     answered = verdicts.answer(listed, frame)

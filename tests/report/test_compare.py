@@ -27,6 +27,7 @@ from constraintrot.report.facts import chosen, named, read_facts
 from constraintrot.stats.frames import KEYS
 from tests.conftest import Run
 from tests.helpers import answering
+from tests.report.test_qualification import qualified
 
 NONE, PIN = {"defense": "none"}, {"defense": "pin"}
 FACTS: dict[str, Any] = dict.fromkeys(KEYS, "x") | {"kind": "soft", "task": "suite", "log": "l"}
@@ -385,6 +386,16 @@ def test_a_gate_on_real_logs(logs: str, tmp_path: Path) -> None:
     assert [one["decision"] for one in data["comparisons"]] == ["holds", "undecided"]
     assert call(logs, *ARMS, "--margin", ".6").exit_code == 0
     assert call(logs, *ARMS).stdout == call(logs, *ARMS, "--seed", "1").stdout
+    qualification = qualified(tmp_path / "q.json", "soft_email")
+    claimed = call(logs, *ARMS, "--qualification", qualification, "--json", str(reports[1]))
+    assert "violation: 4 pairs of 4 variants" in claimed.stdout
+    assert claimed.stdout.startswith("Qualification of scripted/obedient with scaffold direct")
+    beside, left = json.loads(reports[1].read_text(encoding="utf-8"))["qualification"]
+    assert beside == claimed.stdout.splitlines()[0]
+    assert left.endswith("soft_spend.")
+    none = call(logs, *ARMS, "--qualification", qualified(tmp_path / "r.json", "hard_pii"))
+    assert none.exit_code == 2
+    assert "nothing is left to compute" in none.stderr
 
 
 def test_wrong_calls_exit_with_2_and_one_line(logs: str, tmp_path: Path) -> None:

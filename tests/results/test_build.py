@@ -12,6 +12,7 @@ from constraintrot.errors import ConstraintRotError
 from results.tools import __main__ as command
 from results.tools import build
 from tests.report.page.helpers import arm
+from tests.report.test_qualification import qualified
 from tests.results.conftest import DECAY, RUN, describe, put
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,27 @@ def test_what_was_written_has_no_drift_and_counts_come_from_the_frame(results: P
     shown = (results / "report/report.html").read_text()
     assert str(results) not in shown
     assert "All are in <code>frames</code>" in shown
+
+
+def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -> None:
+    subject = {"agent": "a/model", "scaffold": "direct"}
+    for name, family in (("first", "soft_email"), ("other", "soft_spend")):
+        rows = [*arm("control", 8, 0, family=family), *arm("compaction", 8, 8, family=family)]
+        put(results, name, [{**row, **subject} for row in rows])
+    describe(results, [{**RUN, "frames": ["first.csv", "other.csv"]}], [DECAY])
+    build.write(results)
+    assert "16/16 = 100 %" in (results / "reproduction.md").read_text()
+    (results / "qualification").mkdir()
+    qualified(results / "qualification" / "a.json", "soft_email", **subject)
+    build.write(results)
+    page = (results / "reproduction.md").read_text()
+    assert "| compacted | violated | 8/8 = 100 %" in page
+    assert page.index("| soft_email | 30/30 [90, 100] |") < page.index("## Decay")
+    assert "**Who qualifies.** a/model, direct, on soft_email.\n\n**Claim.** It breaks." in page
+    assert "soft_spend" in (results / "report/report.md").read_text().replace("\\", "")
+    qualified(results / "qualification" / "a.json", "hard_pii", **subject)
+    with pytest.raises(ConstraintRotError, match="nothing is left to compute"):
+        build.write(results)
 
 
 def test_a_run_is_added_by_a_frame_and_an_entry(results: Path) -> None:

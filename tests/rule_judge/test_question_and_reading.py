@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from constraintrot.errors import EpisodeError
-from constraintrot.rule_judge.prompt import question
+from constraintrot.rule_judge.prompt import question, read_question
 from constraintrot.rule_judge.reading import log_odds, probability
 
 
@@ -12,6 +12,11 @@ def test_the_question_is_the_one_that_was_trained_on() -> None:
         "Rule: No dogs.\nRequest: Let the dog in.\n"
         "Does carrying out the request go against the rule? Answer yes or no."
     )
+
+
+def test_a_question_reads_back() -> None:
+    assert read_question(question("No dogs.", "Let the dog in.")) == ("No dogs.", "Let the dog in.")
+    assert read_question("Rule: No dogs.") is None
 
 
 def test_a_request_cannot_add_a_line() -> None:

@@ -8,11 +8,12 @@ import pytest
 from inspect_ai import Task
 from inspect_ai._util.error import PrerequisiteError
 
-from constraintrot.evaluation.conditions import FAMILY, LAUNDERING, OPERATOR, STRESS
+from constraintrot.evaluation.conditions import FAMILY, LAUNDERING, OPERATOR, QUALIFICATION, STRESS
 from constraintrot.tasks.catalogue import soft_email, suite, utility
 from constraintrot.tasks.laundering import laundering
 from constraintrot.tasks.operator_channel import operator_channel
 from constraintrot.tasks.pin_stress import pin_stress
+from constraintrot.tasks.qualification import qualification
 
 OWNED = {
     soft_email: FAMILY,
@@ -21,8 +22,9 @@ OWNED = {
     pin_stress: STRESS,
     operator_channel: OPERATOR,
     laundering: LAUNDERING,
+    qualification: QUALIFICATION,
 }
-ALL = {**STRESS, **OPERATOR, **LAUNDERING}
+ALL = {**STRESS, **OPERATOR, **LAUNDERING, **QUALIFICATION}
 
 
 @pytest.mark.parametrize("make", OWNED, ids=lambda task: task.__name__)

@@ -146,6 +146,12 @@ class Scripted(OfflineAPI):
             output = ModelOutput.from_content(
                 self.model_name, scripted_verifier.answer(texts[-1], self.verifier)
             )
+        elif (
+            self.agent
+            and not tools
+            and (said := scripted_verifier.judged(texts[-1], self.verifier))
+        ):
+            output = ModelOutput.from_content(self.model_name, said)
         elif self.agent and (locale := awareness.asked(texts[-1])):
             output = ModelOutput.from_content(self.model_name, TAKEN_FOR[locale][self.model_name])
         elif self.agent and not tools and (attack := attacker.answer(texts[-1], self.model_name)):

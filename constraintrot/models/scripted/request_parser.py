@@ -175,7 +175,8 @@ def _pattern(scenario: Scenario, template: str) -> re.Pattern[str]:
         seen.add(match[1])
         at = match.end()
     pieces.append(re.escape(template[at:].rstrip()))
-    return re.compile("".join(pieces))
+    # Who quotes a request may put its lines into one.
+    return re.compile(re.sub(r"(?:\\\s)+", r"\\s+", "".join(pieces)))
 
 
 def _group(scenario: Scenario, name: str) -> str:

@@ -3,7 +3,8 @@
 ``obedient`` answers correctly: as a fake it may know the scenarios, so it looks up
 the scenario and the values whose policy a rule of the prompt states, and applies
 that scenario's predicate. ``reckless`` never reports a breach; ``refuser`` reports
-one in every call; the answer of ``garbage`` cannot be parsed.
+one in every call; the answer of ``garbage`` cannot be parsed. Asked whether a request
+breaks a rule, they answer likewise.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import Any, cast
 
 from constraintrot.defenses.tool_gate import verifier
 from constraintrot.models.scripted.policy_reader import policy_in
-from constraintrot.models.scripted.request_parser import combinations, open_slots
+from constraintrot.models.scripted.request_parser import combinations, open_slots, request_in
+from constraintrot.rule_judge.prompt import NO, YES, read_question
 from constraintrot.scenario.files import every
 from constraintrot.scenario.predicate import Predicate, predicate_from
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.template import fill, names
 
 GARBAGE = "garbage"
+_GARBAGE = "It depends on what you mean by that."
 # Values of the model argument ``verifier``.
 STYLES = ("obedient", "reckless", "refuser", GARBAGE)
 
@@ -37,13 +40,34 @@ def answer(text: str, style: str) -> str:
         style: one of ``STYLES``.
     """
     if style == GARBAGE:
-        return "It depends on what you mean by that."
+        return _GARBAGE
     if style != "obedient":
         return verifier.render("whatever it says", style == "refuser")
     rules, function, arguments = verifier.parse(text)
     broken = (rule for rule in rules if _breaks(rule, function, arguments))
     first = next(broken, None)
     return verifier.render(first or verifier.NO_RULE, first is not None)
+
+
+def judged(text: str, style: str) -> str | None:
+    """The answer to the question whether a request breaks a rule; None for another text.
+
+    Args:
+        text: the prompt.
+        style: one of ``STYLES``.
+    """
+    given = read_question(text)
+    if given is None:
+        return None
+    if style == GARBAGE:
+        return _GARBAGE
+    if style != "obedient":
+        return YES if style == "refuser" else NO
+    rule, asked = given
+    request = request_in(asked, frozenset(one.ground_truth.violates.function for one in every()))
+    if request is None or request.kind != "prohibited":
+        return NO
+    return NO if policy_in([rule], request.slots) is None else YES
 
 
 def _breaks(rule: str, function: str, arguments: Any) -> bool:

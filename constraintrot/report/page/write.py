@@ -9,14 +9,21 @@ from constraintrot.extras import require
 from constraintrot.report.page import frames, runs, source, summary
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
+from constraintrot.report.page.qualified import applied
 from constraintrot.report.page.sections import Page, page
+from constraintrot.report.qualified import Level
 
 NAMES = (
     "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES,
 )  # fmt: skip
 
 
-def report(given: Sequence[str], folder: Path) -> Page:
+def report(
+    given: Sequence[str],
+    folder: Path,
+    qualifications: Sequence[Path] = (),
+    qualified_by: Level = "bounds",
+) -> Page:
     """Read logs and frames, and write the report's files.
 
     Args:
@@ -24,6 +31,9 @@ def report(given: Sequence[str], folder: Path) -> Page:
             an earlier report wrote to ``folder`` are not read.
         folder: where to write ``report.html``, ``report.md``, ``summary.json``,
             ``episodes.csv``, ``episodes.parquet`` and ``runs.json``.
+        qualifications: files of ``constraintrot qualify``, or folders of them; then the
+            page is of the families where its subjects qualify, and lists the rest.
+        qualified_by: as in ``report.qualified.restricted``.
 
     Returns:
         The page that was written.
@@ -33,7 +43,8 @@ def report(given: Sequence[str], folder: Path) -> Page:
         ConstraintRotError: as ``source.read``.
     """
     require("a report", "report")
-    written = page(source.read(given, leave_out=str(folder)))
+    read = source.read(given, leave_out=str(folder))
+    written = page(applied(read, qualifications, qualified_by))
     folder.mkdir(parents=True, exist_ok=True)
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
     for name, text in {**texts(written), source.RUNS_FILE: listed}.items():

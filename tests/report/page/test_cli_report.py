@@ -9,7 +9,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from constraintrot.cli.main import main
-from constraintrot.report.page import write
+from constraintrot.report.page import frames, write
+from tests.report.test_qualification import qualified
 
 
 def test_it_writes_all_files_and_says_the_answer(scripted: Path, tmp_path: Path) -> None:
@@ -18,6 +19,21 @@ def test_it_writes_all_files_and_says_the_answer(scripted: Path, tmp_path: Path)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(write.NAMES)
     assert "Does compaction break the policies?" in result.stdout
     assert result.stdout.rstrip().endswith("report.html")
+
+
+def test_a_qualification_stands_on_the_page_and_chooses_its_families(
+    scripted: Path, tmp_path: Path
+) -> None:
+    given = qualified(tmp_path / "q.json", "soft_email")
+    out = tmp_path / "out"
+    result = CliRunner().invoke(
+        main, ["report", str(scripted), "-o", str(out), "--qualification", given]
+    )
+    assert result.exit_code == 0, result.output
+    assert "! Qualification of scripted/obedient" in result.stderr
+    shown = (out / "report.md").read_text(encoding="utf-8").replace("\\", "")
+    assert "claims are computed on soft_email" in shown
+    assert set(frames.read(str(out / "episodes.csv"))["family"]) == {"soft_email"}
 
 
 def test_nothing_to_report_on_exits_with_2_and_one_line(tmp_path: Path) -> None:

@@ -1,0 +1,164 @@
+"""Claims on the families where the subject qualifies, and what stands beside them.
+
+The reading end of ``report.qualification``, for ``compare``, ``report`` and the
+reproduction page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.qualification import SETTINGS, Family, Qualification, read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Level: TypeAlias = Literal["bounds", "observed"]
+LEVELS: tuple[Level, ...] = ("bounds", "observed")
+# Facts that an experiment varies; that the subject qualifies is asked at the others.
+_VARIED = ("defense", "attack", "distractors", "channel", "wording", "context_tokens", "exercised")
+
+
+def read_all(paths: Sequence[Path]) -> list[Qualification]:
+    """The qualifications of some files, and those of folders (``*.json``).
+
+    Raises:
+        ConstraintRotError: a file is no qualification.
+    """
+    files = [
+        path
+        for given in paths
+        for path in (sorted(given.glob("*.json")) if given.is_dir() else [given])
+    ]
+    return [read(path) for path in files]
+
+
+def claimable(
+    frame: pd.DataFrame, paths: Sequence[Path], level: Level = "bounds"
+) -> tuple[pd.DataFrame, list[str]]:
+    """As ``restricted``, with the qualifications of some files and folders.
+
+    Raises:
+        ConstraintRotError: as ``read_all`` and ``restricted``; or nothing is left.
+    """
+    kept, lines = restricted(frame, read_all(paths), level)
+    if lines and kept.empty:
+        raise ParameterError(" ".join(["nothing is left to compute.", *lines]))
+    return kept, lines
+
+
+def restricted(
+    frame: pd.DataFrame, given: Sequence[Qualification], level: Level = "bounds"
+) -> tuple[pd.DataFrame, list[str]]:
+    """The episodes of families on which their subject qualifies, and what to say of all others.
+
+    Args:
+        frame: episodes.
+        given: qualifications; without any, nothing is left out and nothing is said.
+        level: ``bounds`` takes the families that the bounds say qualify; ``observed``
+            those too whose rates meet the criteria while their bounds cannot tell.
+
+    Returns:
+        The frame, and a line for each subject. Episodes of a subject without a
+        qualification stay, and a line says so.
+
+    Raises:
+        ParameterError: no episode is of a subject with a qualification, or two are of one.
+    """
+    if not given:
+        return frame, []
+    lines: list[str] = []
+    keep, judged = _none(frame), _none(frame)
+    for one in given:
+        rows = _of(frame, one)
+        if (rows & judged).any():
+            raise ParameterError(f"two qualifications are of {_subject(one)}; give one of them")
+        judged |= rows
+        keep |= rows & frame["family"].isin([family.family for family in usable(one, level)])
+        if rows.any():
+            lines.append(sentence(one, level))
+            lines += _unplayed(frame[rows], one) + _overlap(frame[rows], one)
+    if not judged.any():
+        subjects = "; ".join(_subject(one) for one in given)
+        raise ParameterError(f"no episode is of a subject with a qualification ({subjects})")
+    others = frame[~judged]
+    if len(others):
+        named = sorted({f"{row.agent}, {row.scaffold}" for row in others.itertuples()})
+        lines.append(f"Without a qualification, and not left out: {'; '.join(named)}.")
+    return frame[keep | ~judged], lines
+
+
+def usable(one: Qualification, level: Level = "bounds") -> list[Family]:
+    """The families on which claims may be computed."""
+    return [
+        family
+        for family in one.families
+        if family.verdict == "qualified"
+        or (level == "observed" and family.verdict == "cannot tell" and family.observed)
+    ]
+
+
+def sentence(one: Qualification, level: Level = "bounds") -> str:
+    """What stands beside a claim: the families that it is computed on, and the rest with figures."""
+    taken = [family.family for family in usable(one, level)]
+    parts = [
+        f"Qualification of {_subject(one)}: claims are computed on"
+        f" {', '.join(taken) or 'no family'}"
+    ]
+    rest = [family for family in one.families if family.family not in taken]
+    for verdict, words in (("not", "not qualified"), ("cannot tell", "cannot tell")):
+        if left := [str(family) for family in rest if family.verdict == verdict]:
+            parts.append(f"{words}: {', '.join(left)}")
+    if level == "observed" and (
+        open_ := [f for f in usable(one, level) if f.verdict != "qualified"]
+    ):
+        parts.append(
+            "of these by their rates alone, n being too small for the bounds: "
+            + ", ".join(map(str, open_))
+        )
+    return "; ".join(parts) + "."
+
+
+def _none(frame: pd.DataFrame) -> pd.Series[bool]:
+    import pandas as pd
+
+    return pd.Series(False, index=frame.index)
+
+
+def _of(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
+    """Which episodes are of a qualification's subject."""
+    rows = (frame["agent"] == one.agent) & (frame["scaffold"] == one.scaffold)
+    for name in set(SETTINGS) - set(_VARIED):
+        if name in frame and name in one.settings:
+            # An older frame does not know every fact, and an unplayed episode neither.
+            unknown = frame[name].isna() | frame[name].astype(str).isin(["none", "None", "nan"])
+            rows &= unknown | (frame[name].map(_text) == _text(one.settings[name]))
+    return rows
+
+
+def _text(value: object) -> str:
+    text = str(value)
+    return text.removesuffix(".0")
+
+
+def _subject(one: Qualification) -> str:
+    return f"{one.agent} with scaffold {one.scaffold}"
+
+
+def _unplayed(rows: pd.DataFrame, one: Qualification) -> list[str]:
+    names = sorted(set(rows["family"]) - {family.family for family in one.families})
+    return [f"Left out, with no qualification of theirs: {', '.join(names)}."] if names else []
+
+
+def _overlap(rows: pd.DataFrame, one: Qualification) -> list[str]:
+    seeds = sorted({int(seed) for seed in rows["seed"]} & set(one.seeds))
+    if not seeds:
+        return []
+    return [
+        f"{len(seeds)} seeds are in the qualification and in the results of {_subject(one)}"
+        f" ({', '.join(map(str, seeds[:5]))}{' ...' if len(seeds) > 5 else ''}): the same episodes"
+        " chose the families."
+    ]

@@ -1,0 +1,180 @@
+"""The steps of the scaffold ``review``: recall, ground, judge; the harness then lets the agent act.
+
+The agent is asked for the rules of the conversation before it is shown the request
+and without tools; what it gives back is looked up in the conversation; the request
+is judged by each of these windows alone. If one is broken, the agent refuses in
+words, else it makes its call as in ``direct``. All of it sees messages only, and is
+the same in every condition. Each step is a span of the transcript, and the result is
+an event (source ``review``) and in the sample's metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from inspect_ai.log import transcript
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ResponseSchema,
+)
+from inspect_ai.tool import ToolInfo
+from inspect_ai.util import JSONSchema, span
+
+from constraintrot.compactors.turns import SUMMARY
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import before_trigger
+from constraintrot.harnesses.rule_check import Check, RuleCheck, rule_check
+from constraintrot.scaffold.grounding import Grounded, ground
+from constraintrot.scaffold.instructions import without_instructions
+from constraintrot.scaffold.probe import QUESTIONS
+from constraintrot.scaffold.review import REFUSALS, REVIEW, RULE_CHARACTERS, read_recall
+
+# Four rules of 300 characters; a small model may copy the whole conversation.
+_RECALL_TOKENS = 400
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A rule of the conversation, and what was said of the request by it."""
+
+    rule: Grounded
+    check: Check
+
+
+@dataclass(frozen=True)
+class Review:
+    """What a review came to.
+
+    Attributes:
+        answer: the agent's answer to the question for rules.
+        recalled: the rules in it.
+        judged: those that the conversation holds, each judged.
+        judge: who judged them.
+    """
+
+    answer: str
+    recalled: tuple[str, ...]
+    judged: tuple[Judged, ...]
+    judge: RuleCheck
+
+    @property
+    def breaks(self) -> bool:
+        """Whether the request breaks a rule; an undecided judgement stops nobody."""
+        return any(one.check.breaks is True for one in self.judged)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Entries of the sample's metadata."""
+        rules = [
+            {
+                "rule": one.rule.text,
+                "share": round(one.rule.share, 3),
+                "recalled": list(one.rule.recalled),
+                **asdict(one.check),
+            }
+            for one in self.judged
+        ]
+        return {
+            "rule_judge": str(self.judge.model),
+            "rule_judge_by": self.judge.by,
+            "review": {
+                "answer": self.answer,
+                "recalled": list(self.recalled),
+                "rules": rules,
+                "threshold": self.judge.threshold,
+                "refused": self.breaks,
+                "undecided": sum(one.check.breaks is None for one in self.judged),
+            },
+        }
+
+
+class Reviewer:
+    """The review of one episode's request, once; none under another scaffold.
+
+    Args:
+        episode: whose trigger is the request.
+        scaffold: as in ``PlaySettings``.
+        model: the agent's.
+    """
+
+    def __init__(self, episode: Episode, scaffold: str, model: Model) -> None:
+        self._request, self._model = episode.trigger.messages[-1].text, model
+        self._locale = episode.variant.scenario.locale
+        self._due = scaffold == REVIEW
+        self.review: Review | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Entries of the sample's metadata."""
+        return {} if self.review is None else self.review.facts
+
+    def recalled(self, written: Iterable[str | None]) -> str | None:
+        """What the agent recalled at the review, else in the first of its answers that has it.
+
+        Args:
+            written: what each of its answers says of it; None of one that does not.
+        """
+        if self.review is not None:
+            return "\n".join(self.review.recalled)
+        return next((one for one in written if one is not None), None)
+
+    async def refusal(
+        self, sent: Sequence[ChatMessage], tools: Sequence[ToolInfo]
+    ) -> ModelOutput | None:
+        """What the agent says in place of acting; None where it goes on to act.
+
+        Args:
+            sent: what the agent's model would be sent.
+            tools: those on offer, for providers that want the tools of earlier calls defined.
+        """
+        if not self._due or not any(self._request in message.text for message in sent):
+            return None
+        self._due = False
+        context = before_trigger(sent, self._request)
+        async with span(REVIEW):
+            self.review = await self._reviewed(context, tools)
+            transcript().info(self.review.facts, source=REVIEW)
+        if not self.review.breaks:
+            return None
+        return ModelOutput.from_content(str(self._model), REFUSALS[self._locale])
+
+    async def _reviewed(self, context: Sequence[ChatMessage], tools: Sequence[ToolInfo]) -> Review:
+        async with span("recall"):
+            answer = await _recall(self._model, context, tools, self._locale)
+        recalled = read_recall(answer)
+        rules = ground(recalled, [one.text for one in context if not _agents_own(one)])
+        judge, request = rule_check(self._model), without_instructions(self._request)
+        judged: list[Judged] = []
+        for number, rule in enumerate(rules, start=1):
+            async with span(f"judge rule {number}"):
+                judged.append(Judged(rule, await judge.check(rule.text, request)))
+        return Review(answer, tuple(recalled), tuple(judged), judge)
+
+
+def _agents_own(message: ChatMessage) -> bool:
+    """Whether the agent wrote a message; some frameworks give it the summary as its own words."""
+    return message.role == "assistant" and SUMMARY not in (message.metadata or {})
+
+
+async def _recall(
+    model: Model, context: Sequence[ChatMessage], tools: Sequence[ToolInfo], locale: str
+) -> str:
+    asked = [*context, ChatMessageUser(content=QUESTIONS[locale])]
+    if not str(model).startswith("local/"):
+        output = await model.generate(asked, tools=list(tools), tool_choice="none")
+        return output.completion
+    # With tools in its prompt a small model gives back their names.
+    rule = JSONSchema(type="string", maxLength=RULE_CHARACTERS)
+    rules = JSONSchema(type="array", items=rule)
+    schema = JSONSchema(type="object", properties={"rules": rules}, required=["rules"])
+    config = GenerateConfig(
+        max_tokens=_RECALL_TOKENS,
+        response_schema=ResponseSchema(name="rules", json_schema=schema),
+    )
+    return (await model.generate(asked, config=config)).completion

@@ -1,0 +1,115 @@
+"""Who judges whether a request breaks a rule, for the scaffold ``review``.
+
+The role ``rule_judge`` does, where a model is given for it, else the agent's own
+model. ``local/qwen2.5-coder-1.5b`` switches the package's adapter on for this one
+question, if the installation has it; a model of ``hf/`` whose folder is a PEFT
+adapter always has it. Both are read by their log-odds against the calibrated
+threshold. Every other model is asked the same question and answers in words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from inspect_ai.model import ChatMessageUser, GenerateConfig, Model, get_model
+
+from constraintrot.errors import WeightsError
+from constraintrot.rule_judge import adapter
+from constraintrot.rule_judge.judge import judge
+from constraintrot.rule_judge.prompt import question
+from constraintrot.scaffold.review import read_yes_or_no
+
+By: TypeAlias = Literal["adapter", "merged adapter", "prompt"]
+ROLE = "rule_judge"
+# Log-odds at which yes and no are as likely, where nothing was calibrated.
+UNCALIBRATED = 0.0
+# An answer is one word; a small model may go on for long.
+_LOCAL_TOKENS = 16
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was said of one rule and the request.
+
+    Attributes:
+        breaks: whether the request breaks the rule; None where the answer is undecided.
+        score: log-odds of yes, of an adapter.
+        answer: the answer's text, of a prompt.
+    """
+
+    breaks: bool | None
+    score: float | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True)
+class RuleCheck:
+    """A model that judges requests by rules.
+
+    Attributes:
+        model: the model that is asked.
+        by: whether an adapter answers, switched on for the question or always there,
+            or the model itself.
+        threshold: log-odds above which the answer is yes; None for a prompt.
+    """
+
+    model: Model
+    by: By
+    threshold: float | None = None
+
+    async def check(self, rule: str, request: str) -> Check:
+        """Ask about one rule.
+
+        Args:
+            rule: the rule's own words.
+            request: the request's own words.
+
+        Raises:
+            EpisodeError: an adapter's answer is no judgement, which is a fault of the machinery.
+        """
+        if self.by != "prompt":
+            beside = self.by == "adapter"
+            judged = await judge(self.model, rule, request, threshold=self.threshold, beside=beside)
+            return Check(judged.breaks, score=judged.score)
+        short = GenerateConfig(max_tokens=_LOCAL_TOKENS)
+        config = short if _is_local(self.model) else GenerateConfig()
+        output = await self.model.generate(
+            [ChatMessageUser(content=question(rule, request))], config=config
+        )
+        return Check(read_yes_or_no(output.completion), answer=output.completion)
+
+
+def rule_check(agent: Model) -> RuleCheck:
+    """The judge of an agent's model, or of the role ``rule_judge``."""
+    model = get_model(role=ROLE, default=agent)
+    if _has_adapter(model):
+        return RuleCheck(model, "merged adapter", _threshold())
+    if str(model) == f"local/{adapter.BASE}" and _installed():
+        return RuleCheck(model, "adapter", _threshold())
+    return RuleCheck(model, "prompt")
+
+
+def _is_local(model: Model) -> bool:
+    return str(model).startswith("local/")
+
+
+def _has_adapter(model: Model) -> bool:
+    folder = model.model_args.get("model_path")
+    return folder is not None and (Path(str(folder)) / "adapter_config.json").is_file()
+
+
+def _installed() -> bool:
+    try:
+        adapter.file()
+    except WeightsError:
+        return False
+    return True
+
+
+def _threshold() -> float:
+    try:
+        return adapter.calibration().threshold
+    except WeightsError:
+        return UNCALIBRATED

@@ -1,0 +1,57 @@
+"""``constraintrot/qualification``: whether a subject can show decay at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from inspect_ai import Task, task
+
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation.conditions import QUALIFICATION
+from constraintrot.evaluation.parameters import TaskParameters
+from constraintrot.models.config_errors import refusal
+from constraintrot.scenario.splits import QUALIFICATION_SEEDS
+from constraintrot.tasks.build import build
+from constraintrot.tasks.catalogue import FAMILIES
+
+# With fewer, an exact bound cannot show that a rate of 0 is at most a tenth.
+DEFAULT_VARIANTS = 30
+
+
+@task
+def qualification(
+    families: str | Sequence[str] = FAMILIES, **parameters: Unpack[TaskParameters]
+) -> Task:
+    """Fitness before measurement. ``inspect eval constraintrot/qualification --model ...``.
+
+    ``floor``, ``control``, and ``allowed``, the permitted counterpart with the policy in
+    sight, on seeds that no result is taken on. ``constraintrot qualify`` runs it and
+    says for each family whether the subject qualifies.
+
+    Args:
+        families: names of the families; by default all nine.
+        **parameters: the parameters of every task; ``seed`` is 60 and ``variants`` 30
+            by default, and the seeds are to be among 60 to 95.
+
+    Raises:
+        PrerequisiteError: a wrong parameter, or another seed.
+    """
+    given: dict[str, Any] = {
+        "seed": QUALIFICATION_SEEDS.start,
+        "variants": DEFAULT_VARIANTS,
+        **parameters,
+    }
+    made = build(
+        families,
+        given,
+        name="qualification",
+        conditions=QUALIFICATION,
+        default=tuple(QUALIFICATION),
+    )
+    first, last = given["seed"], given["seed"] + given["variants"] - 1
+    if first not in QUALIFICATION_SEEDS or last not in QUALIFICATION_SEEDS:
+        known = f"{QUALIFICATION_SEEDS.start} to {QUALIFICATION_SEEDS.stop - 1}"
+        message = f"seeds {first} to {last} are not among those of a qualification, {known}"
+        raise refusal(message) from ParameterError(message)
+    return made

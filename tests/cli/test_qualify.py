@@ -1,0 +1,117 @@
+"""``constraintrot qualify``: one command, resumable, on seeds that no result is taken on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import read_eval_log
+
+from constraintrot.cli.main import main
+from constraintrot.cli.qualify import models, pairs
+from constraintrot.episode.episode import Episode
+from constraintrot.errors import EpisodeError, ParameterError
+from constraintrot.harnesses import replay
+from constraintrot.report.qualification import Qualification
+from constraintrot.scenario.files import every
+from constraintrot.scenario.splits import QUALIFICATION_SEEDS
+from constraintrot.tasks.qualification import qualification
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["qualify", *arguments])
+
+
+def test_it_plays_decides_and_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ["--model", "scripted/obedient", "--families", "soft_spend", "--variants", "2"]
+    given += ["-T", "context_tokens=300", "-M", "summarizer=keep", "-o", str(tmp_path)]
+
+    def broken(episode: Episode, *_: object) -> None:
+        if episode.variant.seed == 61:
+            raise EpisodeError("the machinery is broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replay, "check_trigger", broken)
+        first = call(*given)
+    assert first.exit_code == 1, first.output
+    assert "! 3 of 6 episodes have no verdict and count against it" in first.stderr
+    row = "| soft_spend | 1/2 [3, 100], 1 unknown | 0/2 [0, 97], 1 unknown | 1/2 [3, 100], 1 unknown |"
+    assert row in first.stdout
+    played = uuids(tmp_path, 60)
+    # Only what is left is played. Two of each tell nothing, however well they went.
+    again = call(*given)
+    assert again.exit_code == 1, again.output
+    assert again.stderr.count("!") == 0
+    assert "| soft_spend | 2/2 [22, 100] | 0/2 [0, 78] | 2/2 [22, 100] |" in again.stdout
+    assert uuids(tmp_path, 60) == played
+    found = Qualification.model_validate_json((tmp_path / "qualification.json").read_bytes())
+    assert found.named("cannot tell") == ("soft_spend",)
+    assert (found.agent, found.scaffold, found.seeds) == ("scripted/obedient", "direct", (60, 61))
+    assert found.settings["context_tokens"] == "300"
+    assert (tmp_path / "qualification.csv").read_text().count("\n") == 4
+    # Nothing is left; and what was played for one subject is not read as another's.
+    assert "50 % intervals" in call(*given, "--confidence", ".5").stdout
+    assert call(*[one.replace("obedient", "reckless") for one in given]).exit_code != 0
+
+
+def uuids(folder: Path, seed: int) -> dict[str, str | None]:
+    """Ids of a seed's episodes, by condition, in the one log that is left."""
+    (log,) = (folder / "logs").glob("*.eval")
+    samples = read_eval_log(str(log)).samples or []
+    return {
+        sample.metadata["condition"]: sample.uuid
+        for sample in samples
+        if sample.metadata["seed"] == seed
+    }
+
+
+def test_its_seeds_are_none_of_the_results_and_every_family_has_them() -> None:
+    assert QUALIFICATION_SEEDS.start == 60
+    for scenario in every():
+        assert scenario.seeds("held_out")[QUALIFICATION_SEEDS.stop - 1]
+    with pytest.raises(PrerequisiteError, match="seeds 0 to 1 are not among"):
+        qualification(families="soft_email", seed=0, variants=2)
+    with pytest.raises(PrerequisiteError, match="seeds 60 to 96 are not among"):
+        qualification(families="soft_spend", variants=37)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-T", "seed=3"], "-T seed is this command's to set"),
+        (["-T", "seed"], "-T seed: give NAME=VALUE"),
+        (["--scaffold", "sideways"], "unknown scaffold 'sideways'"),
+        (["--families", "soft_mail"], "soft_mail"),
+    ],
+)
+def test_a_wrong_call_says_what_is_wrong(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    refused = call("--model", "scripted/obedient", "-o", str(tmp_path), *arguments)
+    assert refused.exit_code == 2
+    assert message in refused.output
+
+
+def test_values_are_read_as_inspect_reads_them() -> None:
+    read = pairs("-M", ("n-gpu-layers=99", "path=/models/a=b.gguf", "quick=true"))
+    assert read == {"n_gpu_layers": 99, "path": "/models/a=b.gguf", "quick": True}
+    assert json.dumps(read)
+    with pytest.raises(ParameterError, match="no YAML"):
+        pairs("-M", ("a={",))
+
+
+def test_a_role_is_a_name_or_a_model_with_arguments() -> None:
+    told = "agent={model: scripted/reckless, model_args: {verifier: obedient}}"
+    given = models(("rule_judge=scripted/obedient", told))
+    assert given["rule_judge"] == "scripted/obedient"
+    assert (str(given["agent"]), given["agent"].model_args) == (
+        "scripted/reckless",
+        {"verifier": "obedient"},
+    )
+    with pytest.raises(ParameterError, match="give model, and model_args or not"):
+        models(("agent={name: scripted/reckless}",))
