@@ -8,10 +8,9 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import signal, stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats import bootstrap, clusters, exact
 from constraintrot.stats.interval import (
     CONFIDENCE,
     TOO_FEW,
@@ -181,13 +180,13 @@ def flip_test(differences: Floats) -> float:
     seen = abs(int(differences.sum()))
     if len(sizes) == 1:
         fewer = (int(counts[0]) - seen // int(sizes[0])) // 2
-        return float(stats.binomtest(fewer, int(counts[0])).pvalue)
+        return exact.fair_sign_test(fewer, int(counts[0]))
     # Position j of the distribution is the probability of the sum 2 j - total.
     distribution = np.ones(1)
     for size, count in zip(map(int, sizes), map(int, counts), strict=True):
         spread = np.zeros(size * count + 1)
-        spread[::size] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
-        distribution = signal.convolve(distribution, spread)
+        spread[::size] = exact.fair_binomial(count)
+        distribution = np.convolve(distribution, spread)
     total = int(sizes @ counts)
     lower = (total - seen) // 2
     tail = float(np.clip(distribution[: lower + 1], 0, None).sum())

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.grading.outcome_status import SILENT
+from constraintrot.grading.outcome_status import SILENCE, SILENT
 from constraintrot.stats.frames import frame_rate
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
