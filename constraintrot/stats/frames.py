@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 CLUSTER = ("family", "seed")
 """Columns of a cluster: a variant, with all its replicates, locales and wordings."""
 
+CODE = "cluster"
+"""Column that a prepared frame has: the number of each row's cluster by ``CLUSTER``."""
+
 IDENTITY = ("family", "locale", "seed", "replicate", "allowed")
 """Columns that identify an episode; arms are always matched on them."""
 
@@ -72,8 +75,18 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
     Raises:
         ParameterError: the frame lacks a column.
     """
+    if tuple(by) == CLUSTER and CODE in frame:
+        # Grouping by texts takes longer.
+        return by_appearance(frame[CODE].to_numpy())
     groups = frame.groupby(_present(frame, by), sort=False, dropna=False).ngroup()
     return np.asarray(groups, np.intp)
+
+
+def by_appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Numbers of clusters, numbered anew in their order here, on which resamples depend."""
+    import pandas as pd
+
+    return np.asarray(pd.factorize(codes)[0], np.intp)
 
 
 def frame_rate(
@@ -87,8 +100,9 @@ def frame_rate(
         by: columns of a cluster.
         options: further arguments of ``rate``.
     """
-    scored = frame[frame[value].notna()]
-    return rate(scored[value].to_numpy(np.float64), labels(scored, by), **options)
+    values = frame[value].to_numpy(np.float64, na_value=np.nan)
+    scored = ~np.isnan(values)
+    return rate(values[scored], labels(frame[_clusters(frame, by)][scored], by), **options)
 
 
 def frame_bounds(
@@ -146,16 +160,19 @@ def arms(
         ParameterError: an arm is empty or has an episode twice, the arms have no
             episode in common, or the frame lacks a column.
     """
-    parts = {name: select(frame, name, fixed) for name, fixed in given.items()}
     fixed = {column for facts in given.values() for column in facts}
+    needed = dict.fromkeys((*KEYS, *fixed, *(on or ()), value))
+    frame = frame[[name for name in needed if name in frame]]
+    parts = {name: select(frame, name, facts) for name, facts in given.items()}
     keys = list(on) if on is not None else _keys(parts, fixed)
+    varying = _varying(parts, keys)
     for name, part in parts.items():
-        _once(part, name, keys, parts)
+        _once(part, name, keys, varying, parts)
     merged: pd.DataFrame | None = None
     for name, part in parts.items():
-        column = part[[*keys, value]].rename(columns={value: _column(name)})
+        column = part[[*varying, value]].rename(columns={value: _column(name)})
         column = column.assign(**{_presence(name): True})
-        merged = column if merged is None else merged.merge(column, on=keys, how="outer")
+        merged = column if merged is None else merged.merge(column, on=varying, how="outer")
     assert merged is not None, "there are arms"
     shared = merged[[_presence(name) for name in parts]].notna().all(axis=1)
     unpaired = {name: len(part) - int(shared.sum()) for name, part in parts.items()}
@@ -166,12 +183,13 @@ def arms(
             f"the arms {', '.join(given)} share no episode; matched on {', '.join(keys)}."
             " Run both with the same variants, seeds and replicates, or name fewer columns"
         )
+    whole = _whole(merged, next(iter(parts.values())), keys)
     return Arms(
         {name: merged[_column(name)].to_numpy(np.float64) for name in parts},
-        labels(merged, by),
+        labels(whole, by),
         tuple(keys),
         unpaired,
-        merged[keys],
+        whole,
     )
 
 
@@ -236,6 +254,11 @@ def frame_mediate(
     )
 
 
+def _clusters(frame: pd.DataFrame, by: Sequence[str]) -> list[str]:
+    """The columns that ``labels`` takes."""
+    return [CODE] if tuple(by) == CLUSTER and CODE in frame else _present(frame, by)
+
+
 def _column(arm: str) -> str:
     return f"in {arm}"
 
@@ -290,10 +313,33 @@ def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
     ]
 
 
+def _varying(parts: Mapping[str, pd.DataFrame], keys: list[str]) -> list[str]:
+    """The keys in which episodes differ: matching on the others finds nothing, and takes long."""
+    varying: list[str] = []
+    for key in keys:
+        values = [part[key].to_numpy() for part in parts.values()]
+        if not all((one == values[0][0]).all() for one in values):
+            varying.append(key)
+    return varying or keys[:1]
+
+
+def _whole(merged: pd.DataFrame, part: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The matched episodes' values of all keys; of those that do not vary, a part's."""
+    import pandas as pd
+
+    left = [key for key in keys if key not in merged]
+    same = part[left].iloc[np.zeros(len(merged), np.intp)].set_axis(merged.index)
+    return pd.concat([merged, same], axis=1)[keys]
+
+
 def _once(
-    part: pd.DataFrame, name: str, keys: list[str], parts: Mapping[str, pd.DataFrame]
+    part: pd.DataFrame,
+    name: str,
+    keys: list[str],
+    varying: list[str],
+    parts: Mapping[str, pd.DataFrame],
 ) -> None:
-    twice = part.duplicated(keys)
+    twice = part.duplicated(varying)
     if not twice.any():
         return
     differ = [key for key in KEYS if key in part and key not in keys and part[key].nunique() > 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -135,7 +136,9 @@ def compare(
         int(((first == x) & (second == y)).sum()) for x, y in ((1, 1), (1, 0), (0, 1), (0, 0))
     )
     hits_a, hits_b = grouped.column(0), grouped.column(1)
-    limits = difference_limits(hits_a, hits_b, grouped.sizes, confidence, drawer(resamples, seed))
+    limits = _limits(
+        hits_a.tobytes(), hits_b.tobytes(), grouped.sizes.tobytes(), confidence, resamples, seed
+    )
     rates = [
         rate(arm, labels, confidence=confidence, resamples=resamples, seed=seed)
         for arm in (first, second)
@@ -156,6 +159,15 @@ def compare(
         design_effect=design_effect(hits_b - hits_a, grouped.sizes, only_a + only_b),
         confidence=confidence,
     )
+
+
+# Several tables compare the same two arms, and the resamples take longest.
+@lru_cache(maxsize=1024)
+def _limits(
+    a: bytes, b: bytes, sizes: bytes, confidence: float, resamples: int, seed: int
+) -> Limits:
+    first, second, per_cluster = (np.frombuffer(one) for one in (a, b, sizes))
+    return difference_limits(first, second, per_cluster, confidence, drawer(resamples, seed))
 
 
 def family(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -11,6 +11,7 @@ from constraintrot.report import untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes, is_played
 from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
 from constraintrot.report.page import files, frames, runs
+from constraintrot.report.page.columns import texts
 from constraintrot.report.page.detail import Details, detail
 from constraintrot.stats.frames import KEYS
 
@@ -216,9 +217,11 @@ def _joined(reading: _Reading, given: Sequence[str]) -> Source:
     if not done.any():
         raise ConstraintRotError(f"no finished episode in {', '.join(given)}; all ended in errors")
     frame, twice = _once(whole[done])
-    # Played in another run is played: what counts once, was planned once.
-    planned = pd.concat([frame, whole[~done]], ignore_index=True)
-    planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
+    planned = frame
+    if not done.all():
+        # Played in another run is played: what counts once, was planned once.
+        planned = pd.concat([frame, whole[~done]], ignore_index=True)
+        planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
     notices = [*reading.notices, *twice]
     if reading.others:
         notices.append(f"Logs of other tasks, left out: {reading.others}.")
@@ -250,8 +253,7 @@ def _keys(frame: pd.DataFrame) -> pd.Series[str]:
     """What names each row's episode, whichever run it is of."""
     import pandas as pd
 
-    rows = frame[list(KEYS)].itertuples(index=False)
-    return pd.Series(["\x1f".join(map(str, row)) for row in rows], index=frame.index)
+    return pd.Series(["\x1f".join(row) for row in texts(frame, KEYS)], index=frame.index)
 
 
 def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from constraintrot.grading.outcome_status import SILENCE, SILENT
-from constraintrot.stats.frames import frame_rate
+from constraintrot.stats.frames import CODE, by_appearance
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
+from constraintrot.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,6 +158,7 @@ class Cells:
     kept: list[tuple[tuple[str, ...], Estimate]] = field(
         default_factory=list[tuple[tuple[str, ...], Estimate]]
     )
+    _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict[str, npt.NDArray[Any]])
 
     def keep(self, estimate: Estimate, *where: str) -> Estimate:
         """Record an estimate that is no rate of rows, for ``summary.json``, and return it."""
@@ -162,20 +167,28 @@ class Cells:
 
     def rate(self, rows: pd.DataFrame, value: str, where: Sequence[str]) -> Cell | str:
         """The rate of a column over rows as a new cell; ``NOT_MEASURED`` if no row is scored."""
-        scored = rows[rows[value].notna()]
-        if scored.empty:
+        # By position: a selection of the frame's many columns takes longer than the rate.
+        at = rows.index.to_numpy()
+        at = at[~np.isnan(self._column(value)[at])]
+        if not len(at):
             return NOT_MEASURED
-        silent = int(scored["outcome"].isin(SILENT).sum())
+        silent = int(self._column("silent")[at].sum())
         cell = Cell(
             len(self.made) + 1,
             (where[0], where[1], where[2]),
             value,
-            frame_rate(scored, value),
-            tuple(int(at) for at in scored.index),
-            silent if value == "violation" and silent > SILENCE * len(scored) else 0,
+            rate(self._column(value)[at], by_appearance(self._column(CODE)[at])),
+            tuple(at.tolist()),
+            silent if value == "violation" and silent > SILENCE * len(at) else 0,
         )
         self.made.append(cell)
         return cell
+
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        if name not in self._columns:
+            values = self.frame["outcome"].isin(SILENT) if name == "silent" else self.frame[name]
+            self._columns[name] = values.to_numpy()
+        return self._columns[name]
 
 
 def percent(estimate: Estimate) -> str:
