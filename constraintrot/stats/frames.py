@@ -13,6 +13,7 @@ import numpy.typing as npt
 from constraintrot.errors import ParameterError
 from constraintrot.stats.bounds import Bounds, bounds
 from constraintrot.stats.interval import Estimate, Floats
+from constraintrot.stats.matching import match, taken
 from constraintrot.stats.mediation import Mediation, mediate
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import rate
@@ -161,35 +162,31 @@ def arms(
             episode in common, or the frame lacks a column.
     """
     fixed = {column for facts in given.values() for column in facts}
-    needed = dict.fromkeys((*KEYS, *fixed, *(on or ()), value))
+    needed = dict.fromkeys((*KEYS, *fixed, *(on or ()), CODE, value))
     frame = frame[[name for name in needed if name in frame]]
     parts = {name: select(frame, name, facts) for name, facts in given.items()}
     keys = list(on) if on is not None else _keys(parts, fixed)
-    varying = _varying(parts, keys)
-    for name, part in parts.items():
-        _once(part, name, keys, varying, parts)
-    merged: pd.DataFrame | None = None
-    for name, part in parts.items():
-        column = part[[*varying, value]].rename(columns={value: _column(name)})
-        column = column.assign(**{_presence(name): True})
-        merged = column if merged is None else merged.merge(column, on=varying, how="outer")
-    assert merged is not None, "there are arms"
-    shared = merged[[_presence(name) for name in parts]].notna().all(axis=1)
-    unpaired = {name: len(part) - int(shared.sum()) for name, part in parts.items()}
-    if not unmatched:
-        merged = merged[shared]
+    matching = match(list(parts.values()), keys)
+    for name, again in zip(parts, matching.again, strict=True):
+        _once(again, name, keys, parts)
+    positions = np.stack(matching.positions)
+    shared = (positions >= 0).all(0)
     if not shared.any():
         raise ParameterError(
             f"the arms {', '.join(given)} share no episode; matched on {', '.join(keys)}."
             " Run both with the same variants, seeds and replicates, or name fewer columns"
         )
-    whole = _whole(merged, next(iter(parts.values())), keys)
+    chosen = positions if unmatched else positions[:, shared]
+    rows = _rows(parts, chosen, [*keys, *([CODE] if CODE in frame else [])])
     return Arms(
-        {name: merged[_column(name)].to_numpy(np.float64) for name in parts},
-        labels(whole, by),
+        {
+            name: taken(part[value].to_numpy(np.float64), at)
+            for (name, part), at in zip(parts.items(), chosen, strict=True)
+        },
+        labels(rows, by),
         tuple(keys),
-        unpaired,
-        whole,
+        {name: len(part) - int(shared.sum()) for name, part in parts.items()},
+        rows[keys],
     )
 
 
@@ -259,14 +256,6 @@ def _clusters(frame: pd.DataFrame, by: Sequence[str]) -> list[str]:
     return [CODE] if tuple(by) == CLUSTER and CODE in frame else _present(frame, by)
 
 
-def _column(arm: str) -> str:
-    return f"in {arm}"
-
-
-def _presence(arm: str) -> str:
-    return f"has {arm}"
-
-
 def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     if missing := [column for column in columns if column not in frame]:
         raise ParameterError(f"the frame has no column {', '.join(missing)}")
@@ -313,35 +302,25 @@ def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
     ]
 
 
-def _varying(parts: Mapping[str, pd.DataFrame], keys: list[str]) -> list[str]:
-    """The keys in which episodes differ: matching on the others finds nothing, and takes long."""
-    varying: list[str] = []
-    for key in keys:
-        values = [part[key].to_numpy() for part in parts.values()]
-        if not all((one == values[0][0]).all() for one in values):
-            varying.append(key)
-    return varying or keys[:1]
-
-
-def _whole(merged: pd.DataFrame, part: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The matched episodes' values of all keys; of those that do not vary, a part's."""
+def _rows(
+    parts: Mapping[str, pd.DataFrame], positions: npt.NDArray[np.intp], columns: list[str]
+) -> pd.DataFrame:
+    """Columns of matched episodes, each from the first arm that has it."""
     import pandas as pd
 
-    left = [key for key in keys if key not in merged]
-    same = part[left].iloc[np.zeros(len(merged), np.intp)].set_axis(merged.index)
-    return pd.concat([merged, same], axis=1)[keys]
+    tables = [part[columns] for part in parts.values()]
+    if (positions[0] >= 0).all():
+        return tables[0].iloc[positions[0]].reset_index(drop=True)
+    starts = np.cumsum([0, *(len(table) for table in tables[:-1])])
+    first = (positions >= 0).argmax(0)
+    at = positions[first, np.arange(positions.shape[1])] + starts[first]
+    return pd.concat(tables).iloc[at].reset_index(drop=True)
 
 
-def _once(
-    part: pd.DataFrame,
-    name: str,
-    keys: list[str],
-    varying: list[str],
-    parts: Mapping[str, pd.DataFrame],
-) -> None:
-    twice = part.duplicated(varying)
-    if not twice.any():
+def _once(again: int, name: str, keys: list[str], parts: Mapping[str, pd.DataFrame]) -> None:
+    if not again:
         return
+    part = parts[name]
     differ = [key for key in KEYS if key in part and key not in keys and part[key].nunique() > 1]
     why = (
         f"fix {', '.join(differ)} in the arm"
@@ -349,5 +328,5 @@ def _once(
         else "the same run was given twice, or two runs of the same episodes"
     )
     raise ParameterError(
-        f"arm {name} of {', '.join(parts)} holds {int(twice.sum())} episodes more than once: {why}"
+        f"arm {name} of {', '.join(parts)} holds {again} episodes more than once: {why}"
     )
