@@ -15,8 +15,11 @@ from constraintrot.cli.guard import clear_errors, needs
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True,
     help="Folder for report.html, report.md, summary.json, episodes.csv and .parquet.",
 )  # fmt: skip
+@click.option(
+    "--figures", is_flag=True, help="Also write each figure to figures/, as SVG, PDF and CSV."
+)
 @needs("eval", "report")
-def report(logs: tuple[str, ...], folder: Path) -> None:
+def report(logs: tuple[str, ...], folder: Path, figures: bool) -> None:
     """Write a page about LOGS: Inspect logs, frames of earlier reports, or folders of them.
 
     LOGS are paths or fsspec URLs. Needs the extra constraintrot[report].
@@ -24,7 +27,7 @@ def report(logs: tuple[str, ...], folder: Path) -> None:
     with clear_errors():
         from constraintrot.report.page.write import report as write
 
-        written = write(logs, folder)
+        written = write(logs, folder, figures=figures)
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
     for answer in written.answers:

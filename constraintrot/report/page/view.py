@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -85,11 +85,21 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing: trusted SVG, an alternative text, and a caption."""
+    """A drawing: trusted SVG, an alternative text, and a caption.
+
+    Attributes:
+        svg: the drawing, with the page's colours.
+        alt: what it shows, as text.
+        caption: its caption.
+        data: what is drawn, a row a marker.
+        canvas: matplotlib's figure.
+    """
 
     svg: str
     alt: str
     caption: str
+    data: Sequence[Mapping[str, object]] = field(default=(), repr=False)
+    canvas: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from constraintrot.extras import require
-from constraintrot.report.page import frames, runs, source, summary
+from constraintrot.report.page import frames, plots, runs, source, summary
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
 from constraintrot.report.page.sections import Page, page
@@ -16,7 +16,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def report(given: Sequence[str], folder: Path) -> Page:
+def report(given: Sequence[str], folder: Path, *, figures: bool = False) -> Page:
     """Read logs and frames, and write the report's files.
 
     Args:
@@ -24,6 +24,7 @@ def report(given: Sequence[str], folder: Path) -> Page:
             an earlier report wrote to ``folder`` are not read.
         folder: where to write ``report.html``, ``report.md``, ``summary.json``,
             ``episodes.csv``, ``episodes.parquet`` and ``runs.json``.
+        figures: also write each figure to ``figures/``, as ``plots.write``.
 
     Returns:
         The page that was written.
@@ -39,6 +40,8 @@ def report(given: Sequence[str], folder: Path) -> Page:
     for name, text in {**texts(written), source.RUNS_FILE: listed}.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     frames.write(written.source.planned, folder)
+    if figures:
+        plots.write(written, folder / plots.FOLDER)
     return written
 
 
