@@ -148,7 +148,12 @@ def _copy(
 
 
 def spent(given: Path, out: Path) -> dict[str, float]:
-    """CPU seconds and peak MB of one ``constraintrot report``, in a process of its own."""
+    """CPU seconds and peak MB of one ``constraintrot report``, in a process of its own.
+
+    The byte code of all modules is kept next to ``out``, as it is where a package is installed.
+    """
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(out.parent / "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     code = (
         "import sys, time; from constraintrot.cli.main import main; from tests.bench_stats import peak\n"
         "try: main(['report', *sys.argv[1:]])\n"
@@ -157,7 +162,7 @@ def spent(given: Path, out: Path) -> dict[str, float]:
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(given), "-o", str(out)],
-        capture_output=True, text=True, check=False, cwd=ROOT,
+        capture_output=True, text=True, check=False, cwd=ROOT, env=environment,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -173,6 +178,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        write_frame(300, folder / "first.csv")
+        spent(folder / "first.csv", folder / "report-first")
         for n in arguments.frames:
             path = folder / f"{n}.csv"
             write_frame(n, path)

@@ -310,11 +310,11 @@ def _rows(
 
     tables = [part[columns] for part in parts.values()]
     if (positions[0] >= 0).all():
-        return tables[0].iloc[positions[0]].reset_index(drop=True)
+        return tables[0].take(positions[0]).reset_index(drop=True)
     starts = np.cumsum([0, *(len(table) for table in tables[:-1])])
     first = (positions >= 0).argmax(0)
     at = positions[first, np.arange(positions.shape[1])] + starts[first]
-    return pd.concat(tables).iloc[at].reset_index(drop=True)
+    return pd.concat(tables).take(at).reset_index(drop=True)
 
 
 def _once(again: int, name: str, keys: list[str], parts: Mapping[str, pd.DataFrame]) -> None:

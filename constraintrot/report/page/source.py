@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
@@ -137,9 +138,9 @@ def _head(path: str) -> list[str]:
 
     try:
         if path.endswith(".parquet"):
-            from pyarrow import parquet
-
-            # Its footer has the names; the columns themselves may be large.
+            # pyarrow has no type information.
+            parquet: Any = import_module("pyarrow.parquet")
+            # The footer has the names; the columns themselves may be large.
             with files.opened(path) as file:
                 return [str(name) for name in parquet.ParquetFile(file).schema_arrow.names]
         return [str(name) for name in pd.read_csv(path, nrows=0).columns]
