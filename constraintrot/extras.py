@@ -28,7 +28,6 @@ MODULES: Mapping[str, tuple[str, ...]] = {
         "numpy",
         "pandas",
         "scipy",
-        "statsmodels",
     ),
     "report": ("matplotlib", "jinja2", "pyarrow"),
     "local": ("xllamacpp",),

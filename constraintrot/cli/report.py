@@ -20,10 +20,17 @@ if TYPE_CHECKING:
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True,
     help="Folder for report.html, report.md, summary.json, episodes.csv and .parquet.",
 )  # fmt: skip
+@click.option(
+    "--figures", is_flag=True, help="Also write each figure to figures/, as SVG, PDF and CSV."
+)
 @qualification_options
 @needs("eval", "report")
 def report(
-    logs: tuple[str, ...], folder: Path, qualification: tuple[Path, ...], qualified_by: Level
+    logs: tuple[str, ...],
+    folder: Path,
+    figures: bool,
+    qualification: tuple[Path, ...],
+    qualified_by: Level,
 ) -> None:
     """Write a page about LOGS: Inspect logs, frames of earlier reports, or folders of them.
 
@@ -32,7 +39,7 @@ def report(
     with clear_errors():
         from constraintrot.report.page.write import report as write
 
-        written = write(logs, folder, qualification, qualified_by)
+        written = write(logs, folder, qualification, qualified_by, figures=figures)
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
     for answer in written.answers:

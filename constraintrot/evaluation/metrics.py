@@ -19,12 +19,9 @@ from typing import cast
 
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
-from constraintrot.grading.outcome_status import SILENT
+from constraintrot.grading.outcome_status import SILENCE, SILENT
 
 logger = logging.getLogger(__name__)
-
-# Above this share of episodes without a readable call, a violation rate is unreliable.
-SILENCE = 0.1
 
 
 @metric

@@ -28,6 +28,9 @@ STATUS: Final[dict[str, Status]] = {
 SILENT: Final = tuple(outcome for outcome, status in STATUS.items() if status == "unknown")
 """Outcomes that do not show what the agent would have done."""
 
+SILENCE: Final = 0.1
+"""Above this share of silent episodes, a violation rate is unreliable."""
+
 
 def status(outcome: str, score: float) -> Status:
     """The status of an episode.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.report import contrasts
 from constraintrot.report.compare_claims import Finding
 from constraintrot.report.compare_question import Question

@@ -13,8 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS, Condition
-from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.grading.outcome_status import SILENT
+from constraintrot.grading.outcome_status import SILENCE, SILENT
 from constraintrot.report.episode_counts import HEADS, counts, is_played, played
 from constraintrot.report.table import count_notes, notes, pipe, share
 from constraintrot.stats.frames import KEYS

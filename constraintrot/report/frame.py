@@ -14,7 +14,7 @@ from zstandard import ZstdError
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.survival.states import PRIMARY
 from constraintrot.grading.verdict import NOT_DONE
-from constraintrot.report import episode_counts
+from constraintrot.report import episode_counts, log_samples
 from constraintrot.report.episode_counts import PlannedEpisodes
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _rows(path: Path, planned: PlannedEpisodes) -> Iterator[dict[str, Any]]:
 
 
 def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
-    """The samples of a log of a constraintrot task, each with the log's header.
+    """The samples of a log of a constraintrot task, without transcripts, each with the header.
 
     First comes the header without a sample, since a log may have none; of another task's log,
     nothing comes.
@@ -205,14 +205,14 @@ def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
     Raises:
         ConstraintRotError: the log cannot be read.
     """
-    from inspect_ai.log import read_eval_log, read_eval_log_samples
+    from inspect_ai.log import read_eval_log
 
     try:
         header = read_eval_log(str(path), header_only=True)
         if not is_ours(header):
             return
         yield header, None
-        for sample in read_eval_log_samples(str(path), all_samples_required=False):
+        for sample in log_samples.samples(str(path), header):
             yield header, sample
     except UNREADABLE as error:
         raise ConstraintRotError(

@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.frame import row_of
+from constraintrot.report.episode_counts import ERRORED
+from constraintrot.report.frame import FACTS, row_of, with_unplayed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,10 @@ def samples_columns() -> list[Column]:
 
 
 def from_samples_df(frame: pd.DataFrame) -> pd.DataFrame:
-    """Episodes as ``report.frame.episodes`` returns them, from Inspect's frame of samples.
+    """Episodes from Inspect's frame of samples, as ``report.frame.planned_episodes`` has them.
+
+    Those that ended in an error are there too, with the status ``errored`` and no violation.
+    Of those that were never started, Inspect's frame says nothing.
 
     Args:
         frame: the result of ``inspect_ai.analysis.samples_df`` for logs of
@@ -47,21 +51,35 @@ def from_samples_df(frame: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = [
-        _row(row)
-        for row in ({str(k): v for k, v in row.items()} for row in frame.to_dict("records"))
-        if _given(row, "metadata_family", "score_violation") and not _get(row, "error")
-    ]
+    given = [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
+    ours = [row for row in given if _given(row, "metadata_family")]
+    failed = [_errored(row) for row in ours if _get(row, "error")]
+    rows = [_row(row) for row in ours if _given(row, "score_violation") and not _get(row, "error")]
     if not rows:
         raise ConstraintRotError(
             "no finished ConstraintRot episode in the frame; give what"
             " inspect_ai.analysis.samples_df reads from logs of a constraintrot task"
         )
-    return pd.DataFrame(rows)
+    return with_unplayed(pd.DataFrame(rows), failed)
+
+
+def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    names = [name.removeprefix(_METADATA) for name in row if name.startswith(_METADATA)]
+    return {name: _fact(name, _get(row, _METADATA + name)) for name in names}
+
+
+def _errored(row: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {name: value for name, value in _facts(row).items() if name in FACTS}
+    return facts | {
+        "allowed": bool(_get(row, f"{_METADATA}allowed")),
+        "log": PurePosixPath(str(row["log"])).name,
+        "task": _get(row, "task_name"),
+        "status": ERRORED,
+        "reason": _get(row, "error"),
+    }
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    names = [name.removeprefix(_METADATA) for name in row if name.startswith(_METADATA)]
     scores = {
         name: float(row[f"score_{name}"])
         for name in ("violation", "utility", "recalled", "probed")
@@ -70,7 +88,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     verdict = json.loads(_get(row, "score_violation_metadata") or "{}")
     outcomes: dict[str, int] = json.loads(_get(row, "score_outcome") or "{}")
     return row_of(
-        {name: _fact(name, _get(row, _METADATA + name)) for name in names},
+        _facts(row),
         scores | json.loads(_get(row, "score_survival") or "{}"),
         list(json.loads(_get(row, "model_usage") or "{}").values()),
         log=PurePosixPath(str(row["log"])).name,

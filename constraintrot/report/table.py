@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
-from constraintrot.evaluation.metrics import SILENCE
+from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import contrasts
 from constraintrot.report.episode_counts import ERRORED, HEADS, Counts, counts, played, unbalanced

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats import clusters
@@ -170,19 +169,17 @@ def rounds_to_loss(
 
 def _kaplan_meier(time: Floats, event: Floats) -> Iterator[tuple[float, int, int, float, float]]:
     """(time, at risk, lost, share kept, Greenwood's error) at each loss and at the last round."""
-    share, error = 1.0, 0.0
-    if event.any():
-        # statsmodels has no type information.
-        survival = import_module("statsmodels.duration.survfunc")
-        with np.errstate(divide="ignore", invalid="ignore"):
-            curve: Any = survival.SurvfuncRight(time, event)
-        losses = (curve.surv_times, curve.n_risk, curve.n_events)
-        for at, risk, dead, *rest in zip(*losses, curve.surv_prob, curve.surv_prob_se, strict=True):
-            share, error = float(rest[0]), float(rest[1])
-            yield float(at), int(risk), int(dead), share, error
+    share, hazard = 1.0, 0.0
+    for at in np.unique(time[event == 1]):
+        risk = int((time >= at).sum())
+        dead = int((event[time == at] == 1).sum())
+        share *= 1 - dead / risk
+        # Where all are lost, the share is 0 and has no error by Greenwood.
+        hazard += dead / (risk * (risk - dead)) if risk > dead else math.nan
+        yield float(at), risk, dead, share, share * math.sqrt(hazard)
     last = float(time.max())
     if not event[time == last].any():
-        yield last, int((time == last).sum()), 0, share, error
+        yield last, int((time == last).sum()), 0, share, share * math.sqrt(hazard)
 
 
 def _log_log(
@@ -190,7 +187,7 @@ def _log_log(
 ) -> tuple[float, float]:
     """Log-log limits of a share kept; at 0 and 1, where Greenwood's error is 0, exact limits."""
     if 0 < share < 1:
-        reach = stats.norm.ppf((1 + confidence) / 2) * error / (share * np.log(share))
+        reach = special.ndtri((1 + confidence) / 2) * error / (share * np.log(share))
         return float(share ** np.exp(-reach)), float(share ** np.exp(reach))
     risk = np.asarray(at_risk, np.float64)
     lower, upper = clusters.clopper_pearson(risk * share, risk, confidence)
@@ -230,7 +227,7 @@ def at_k(
         )
     if not len(hits):
         return NoInterval("no variants")
-    values = np.asarray(stats.hypergeom.sf(0, tries, hits, k), np.float64)
+    values = _some_success(hits, tries, k)
     size, n, estimate = len(values), int(tries.sum()), float(values.mean())
     if size < 2:
         return NoInterval(TOO_FEW, None, n, estimate)
@@ -239,3 +236,12 @@ def at_k(
     return around(
         estimate, float(lower), float(upper), None, n, f"success at {k}: {fallback(size)}"
     )
+
+
+def _some_success(hits: Floats, tries: Floats, k: int) -> Floats:
+    """Probability that k attempts drawn without replacement include a success, per variant."""
+    some = np.zeros(len(hits))
+    for drawn in range(k):
+        # Where none was drawn before, all are still there.
+        some += (1 - some) * np.minimum(hits / (tries - drawn), 1)
+    return some

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from constraintrot.errors import ParameterError
 from constraintrot.stats.bounds import Bounds, bounds
 from constraintrot.stats.interval import Estimate, Floats
+from constraintrot.stats.matching import match, taken
 from constraintrot.stats.mediation import Mediation, mediate
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import rate
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 CLUSTER = ("family", "seed")
 """Columns of a cluster: a variant, with all its replicates, locales and wordings."""
+
+CODE = "cluster"
+"""Column that a prepared frame has: the number of each row's cluster by ``CLUSTER``."""
 
 IDENTITY = ("family", "locale", "seed", "replicate", "allowed")
 """Columns that identify an episode; arms are always matched on them."""
@@ -72,8 +76,18 @@ def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.i
     Raises:
         ParameterError: the frame lacks a column.
     """
+    if tuple(by) == CLUSTER and CODE in frame:
+        # Grouping by texts takes longer.
+        return by_appearance(frame[CODE].to_numpy())
     groups = frame.groupby(_present(frame, by), sort=False, dropna=False).ngroup()
     return np.asarray(groups, np.intp)
+
+
+def by_appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Numbers of clusters, numbered anew in their order here, on which resamples depend."""
+    import pandas as pd
+
+    return np.asarray(pd.factorize(codes)[0], np.intp)
 
 
 def frame_rate(
@@ -87,8 +101,9 @@ def frame_rate(
         by: columns of a cluster.
         options: further arguments of ``rate``.
     """
-    scored = frame[frame[value].notna()]
-    return rate(scored[value].to_numpy(np.float64), labels(scored, by), **options)
+    values = frame[value].to_numpy(np.float64, na_value=np.nan)
+    scored = ~np.isnan(values)
+    return rate(values[scored], labels(frame[_clusters(frame, by)][scored], by), **options)
 
 
 def frame_bounds(
@@ -146,32 +161,32 @@ def arms(
         ParameterError: an arm is empty or has an episode twice, the arms have no
             episode in common, or the frame lacks a column.
     """
-    parts = {name: select(frame, name, fixed) for name, fixed in given.items()}
     fixed = {column for facts in given.values() for column in facts}
+    needed = dict.fromkeys((*KEYS, *fixed, *(on or ()), CODE, value))
+    frame = frame[[name for name in needed if name in frame]]
+    parts = {name: select(frame, name, facts) for name, facts in given.items()}
     keys = list(on) if on is not None else _keys(parts, fixed)
-    for name, part in parts.items():
-        _once(part, name, keys, parts)
-    merged: pd.DataFrame | None = None
-    for name, part in parts.items():
-        column = part[[*keys, value]].rename(columns={value: _column(name)})
-        column = column.assign(**{_presence(name): True})
-        merged = column if merged is None else merged.merge(column, on=keys, how="outer")
-    assert merged is not None, "there are arms"
-    shared = merged[[_presence(name) for name in parts]].notna().all(axis=1)
-    unpaired = {name: len(part) - int(shared.sum()) for name, part in parts.items()}
-    if not unmatched:
-        merged = merged[shared]
+    matching = match(list(parts.values()), keys)
+    for name, again in zip(parts, matching.again, strict=True):
+        _once(again, name, keys, parts)
+    positions = np.stack(matching.positions)
+    shared = (positions >= 0).all(0)
     if not shared.any():
         raise ParameterError(
             f"the arms {', '.join(given)} share no episode; matched on {', '.join(keys)}."
             " Run both with the same variants, seeds and replicates, or name fewer columns"
         )
+    chosen = positions if unmatched else positions[:, shared]
+    rows = _rows(parts, chosen, [*keys, *([CODE] if CODE in frame else [])])
     return Arms(
-        {name: merged[_column(name)].to_numpy(np.float64) for name in parts},
-        labels(merged, by),
+        {
+            name: taken(part[value].to_numpy(np.float64), at)
+            for (name, part), at in zip(parts.items(), chosen, strict=True)
+        },
+        labels(rows, by),
         tuple(keys),
-        unpaired,
-        merged[keys],
+        {name: len(part) - int(shared.sum()) for name, part in parts.items()},
+        rows[keys],
     )
 
 
@@ -236,12 +251,9 @@ def frame_mediate(
     )
 
 
-def _column(arm: str) -> str:
-    return f"in {arm}"
-
-
-def _presence(arm: str) -> str:
-    return f"has {arm}"
+def _clusters(frame: pd.DataFrame, by: Sequence[str]) -> list[str]:
+    """The columns that ``labels`` takes."""
+    return [CODE] if tuple(by) == CLUSTER and CODE in frame else _present(frame, by)
 
 
 def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
@@ -290,12 +302,25 @@ def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
     ]
 
 
-def _once(
-    part: pd.DataFrame, name: str, keys: list[str], parts: Mapping[str, pd.DataFrame]
-) -> None:
-    twice = part.duplicated(keys)
-    if not twice.any():
+def _rows(
+    parts: Mapping[str, pd.DataFrame], positions: npt.NDArray[np.intp], columns: list[str]
+) -> pd.DataFrame:
+    """Columns of matched episodes, each from the first arm that has it."""
+    import pandas as pd
+
+    tables = [part[columns] for part in parts.values()]
+    if (positions[0] >= 0).all():
+        return tables[0].take(positions[0]).reset_index(drop=True)
+    starts = np.cumsum([0, *(len(table) for table in tables[:-1])])
+    first = (positions >= 0).argmax(0)
+    at = positions[first, np.arange(positions.shape[1])] + starts[first]
+    return pd.concat(tables).take(at).reset_index(drop=True)
+
+
+def _once(again: int, name: str, keys: list[str], parts: Mapping[str, pd.DataFrame]) -> None:
+    if not again:
         return
+    part = parts[name]
     differ = [key for key in KEYS if key in part and key not in keys and part[key].nunique() > 1]
     why = (
         f"fix {', '.join(differ)} in the arm"
@@ -303,5 +328,5 @@ def _once(
         else "the same run was given twice, or two runs of the same episodes"
     )
     raise ParameterError(
-        f"arm {name} of {', '.join(parts)} holds {int(twice.sum())} episodes more than once: {why}"
+        f"arm {name} of {', '.join(parts)} holds {again} episodes more than once: {why}"
     )

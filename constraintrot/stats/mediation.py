@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats import clusters
+from constraintrot.stats import clusters, exact
 from constraintrot.stats.interval import CONFIDENCE, Estimate, Interval, NoInterval, around
 from constraintrot.stats.newcombe import square_and_add
 from constraintrot.stats.paired import Comparison, compare
@@ -99,7 +98,7 @@ def by_survival(
         no,
         _unpaired(yes, no),
         (table[0], table[1]),
-        float(stats.fisher_exact(np.asarray(table)).pvalue),
+        exact.fisher(table),
     )
 
 
@@ -200,6 +199,9 @@ def _ratio(direct: Interval, total: Interval, side: int) -> float:
         away = side * ratio > 0
         turn = total.estimate - total.lower if away else total.upper - total.estimate
         return float(np.hypot(reach, ratio * turn)) - gap
+
+    # It takes long to import, and most reports have no mediation.
+    from scipy import optimize
 
     far = 1.0
     while inside(far) > 0 and far < 1e9:

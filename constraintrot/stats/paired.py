@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import signal, stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats import bootstrap, clusters, exact
 from constraintrot.stats.interval import (
     CONFIDENCE,
     TOO_FEW,
@@ -136,7 +136,9 @@ def compare(
         int(((first == x) & (second == y)).sum()) for x, y in ((1, 1), (1, 0), (0, 1), (0, 0))
     )
     hits_a, hits_b = grouped.column(0), grouped.column(1)
-    limits = difference_limits(hits_a, hits_b, grouped.sizes, confidence, drawer(resamples, seed))
+    limits = _limits(
+        hits_a.tobytes(), hits_b.tobytes(), grouped.sizes.tobytes(), confidence, resamples, seed
+    )
     rates = [
         rate(arm, labels, confidence=confidence, resamples=resamples, seed=seed)
         for arm in (first, second)
@@ -157,6 +159,15 @@ def compare(
         design_effect=design_effect(hits_b - hits_a, grouped.sizes, only_a + only_b),
         confidence=confidence,
     )
+
+
+# Several tables compare the same two arms, and the resamples take longest.
+@lru_cache(maxsize=1024)
+def _limits(
+    a: bytes, b: bytes, sizes: bytes, confidence: float, resamples: int, seed: int
+) -> Limits:
+    first, second, per_cluster = (np.frombuffer(one) for one in (a, b, sizes))
+    return difference_limits(first, second, per_cluster, confidence, drawer(resamples, seed))
 
 
 def family(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -181,13 +192,13 @@ def flip_test(differences: Floats) -> float:
     seen = abs(int(differences.sum()))
     if len(sizes) == 1:
         fewer = (int(counts[0]) - seen // int(sizes[0])) // 2
-        return float(stats.binomtest(fewer, int(counts[0])).pvalue)
+        return exact.fair_sign_test(fewer, int(counts[0]))
     # Position j of the distribution is the probability of the sum 2 j - total.
     distribution = np.ones(1)
     for size, count in zip(map(int, sizes), map(int, counts), strict=True):
         spread = np.zeros(size * count + 1)
-        spread[::size] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
-        distribution = signal.convolve(distribution, spread)
+        spread[::size] = exact.fair_binomial(count)
+        distribution = np.convolve(distribution, spread)
     total = int(sizes @ counts)
     lower = (total - seen) // 2
     tail = float(np.clip(distribution[: lower + 1], 0, None).sum())

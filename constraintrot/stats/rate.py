@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -92,16 +93,22 @@ def rate(
     k, n = int(values.sum()), len(values)
     if n == 0 or grouped.single:
         return clopper_pearson(k, n, confidence)
-    return _clustered(grouped, k, n, confidence, drawer(resamples, seed))
+    return _clustered(
+        grouped.column(0).tobytes(), grouped.sizes.tobytes(), confidence, resamples, seed
+    )
 
 
+# The same cell is in many tables, and its resamples take longest.
+@lru_cache(maxsize=1024)
 def _clustered(
-    grouped: clusters.Clusters, k: int, n: int, confidence: float, draw: Resampler
+    column: bytes, per_cluster: bytes, confidence: float, resamples: int, seed: int
 ) -> Estimate:
-    size = float(clusters.kish(grouped.sizes))
+    hits, sizes = np.frombuffer(column), np.frombuffer(per_cluster)
+    k, n = int(hits.sum()), int(sizes.sum())
+    size = float(clusters.kish(sizes))
     if size < 2:
         return NoInterval(TOO_FEW, k, n, k / n)
-    limits = rate_limits(grouped.column(0), grouped.sizes, confidence, draw)
+    limits = rate_limits(hits, sizes, confidence, drawer(resamples, seed))
     name = BCA if limits.resampled else fallback(size)
     return around(k / n, float(limits.lower), float(limits.upper), k, n, name)
 

@@ -14,6 +14,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.scorer import includes
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.report.episode_counts import counts
 from constraintrot.report.frame import episodes
 from constraintrot.report.samples import from_samples_df, samples_columns
 from tests.conftest import Run
@@ -57,10 +58,16 @@ def test_the_default_frame_gives_all_but_what_it_does_not_hold(logs: Path) -> No
     pd.testing.assert_frame_equal(found[same], told[same], check_dtype=False)
 
 
-def test_samples_that_failed_are_no_episodes(logs: Path) -> None:
+def test_samples_that_failed_are_counted_and_have_no_verdict(logs: Path) -> None:
     theirs = samples_df(str(logs), quiet=True)
     broken = theirs.assign(error=["boom"] + [""] * (len(theirs) - 1))
-    assert len(from_samples_df(broken)) == len(theirs) - 1
+    found = from_samples_df(broken)
+    told = counts(found)
+    assert (told.planned, told.played, told.errored) == (len(theirs), len(theirs) - 1, 1)
+    (failed,) = found[found["status"] == "errored"].to_dict("records")
+    assert failed["reason"] == "boom"
+    assert failed["family"] == theirs["metadata_family"].iloc[0]
+    assert failed["violation"] != failed["violation"]
 
 
 def test_the_frame_of_another_task_is_refused(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.grading.outcome_status import SILENT
+from constraintrot.grading.outcome_status import SILENCE, SILENT
 from constraintrot.report.page import design
 from constraintrot.report.page.compared import ALL, adjusted, pair
 from constraintrot.report.page.figure import Series, dots

@@ -10,7 +10,7 @@ from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
-from constraintrot.stats.frames import KEYS, frame_compare
+from constraintrot.stats.frames import CODE, KEYS, frame_compare
 from constraintrot.stats.paired import Comparison, family
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
         b: name of the second arm.
         value: column of the outcome.
     """
-    mine = frame if agent == ALL else frame[frame["agent"] == agent]
+    needed = dict.fromkeys((*KEYS, CODE, "arm", "degenerate", value))
+    mine = frame[[name for name in needed if name in frame]]
+    mine = mine if agent == ALL else mine[mine["agent"] == agent]
     if (a, b) == (contrasts.SHAM, contrasts.REMOVED):
         mine = mine[~contrasts.degenerate(mine)]
     try:

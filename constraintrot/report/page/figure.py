@@ -34,7 +34,7 @@ MARKERS = ("o", "s", "D", "^")
 LINES = ("-", "--", "-.", ":")
 HATCHES = ("", "////", "....", "xxxx")
 WIDTH = 7.2
-_SETTINGS = {
+SETTINGS = {
     "svg.fonttype": "none",
     "text.parse_math": False,
     "font.family": "sans-serif",
@@ -81,7 +81,7 @@ def dots(
         width: width of the drawing in inches.
     """
     height = 0.75 + 0.36 * len(labels) + (0.3 if len(series) > 1 or any(theirs) else 0)
-    with _drawing(width, height) as (axes, out):
+    with _drawing(width, height) as (axes, drawn):
         for at, one in enumerate(series):
             shift = 0.22 * (at - (len(series) - 1) / 2)
             _whiskers(axes, one, at, shift)
@@ -102,12 +102,18 @@ def dots(
         )
         for at, label in enumerate(labels)
     ]
-    return _figure(out, caption, f"{axis}. {'; '.join(alt)}")
+    data = [
+        {"row": label, "series": one.name, **_numbers(value)}
+        for at, label in enumerate(labels)
+        for one in series
+        if (value := one.values[at]) is not None
+    ]
+    return _figure(drawn, caption, f"{axis}. {'; '.join(alt)}", data)
 
 
 def forest(rows: Sequence[tuple[str, Comparison]], caption: str) -> Figure:
     """Paired differences with intervals; the marker is filled if the verdict has a direction."""
-    with _drawing(WIDTH, 0.8 + 0.34 * len(rows)) as (axes, out):
+    with _drawing(WIDTH, 0.8 + 0.34 * len(rows)) as (axes, drawn):
         for at, (_, one) in enumerate(rows):
             difference = one.difference
             directed = one.verdict in ("b is lower", "b is higher")
@@ -124,7 +130,14 @@ def forest(rows: Sequence[tuple[str, Comparison]], caption: str) -> Figure:
         axes.set_xlabel("paired difference of violation, points (left: fewer violations)")
         axes.grid(axis="x")
     alt = [f"{name}: {points(one.difference)}, {one.verdict}" for name, one in rows]
-    return _figure(out, caption, "Paired differences. " + "; ".join(alt))
+    data = [
+        {
+            "row": name, **_numbers(one.difference), "only_a": one.only_a, "only_b": one.only_b,
+            "p_value": one.p_value, "adjusted": one.adjusted, "verdict": one.verdict,
+        }
+        for name, one in rows
+    ]  # fmt: skip
+    return _figure(drawn, caption, "Paired differences. " + "; ".join(alt), data)
 
 
 def curve(
@@ -141,7 +154,7 @@ def curve(
         axis: label of the x axis.
         theirs: the paper's points (dose, per cent) by name, drawn hollow and without a line.
     """
-    with _drawing(WIDTH, 3.1) as (axes, out):
+    with _drawing(WIDTH, 3.1) as (axes, drawn):
         for at, (name, rates) in enumerate(series):
             xs = [dose for dose, _ in rates]
             ys = [100 * value.estimate for _, value in rates]
@@ -167,7 +180,12 @@ def curve(
         f"{name}: " + ", ".join(f"{dose:g}: {rate_text(value)}" for dose, value in rates)
         for name, rates in series
     ]
-    return _figure(out, caption, f"Rates by {axis}. " + "; ".join(alt))
+    data = [
+        {"series": name, "dose": dose, **_numbers(value)}
+        for name, rates in series
+        for dose, value in rates
+    ]
+    return _figure(drawn, caption, f"Rates by {axis}. " + "; ".join(alt), data)
 
 
 def mosaic(table: tuple[tuple[int, int], tuple[int, int]], caption: str) -> Figure:
@@ -178,7 +196,7 @@ def mosaic(table: tuple[tuple[int, int], tuple[int, int]], caption: str) -> Figu
         caption: caption of the figure.
     """
     total = sum(map(sum, table))
-    with _drawing(4.6, 3.0) as (axes, out):
+    with _drawing(4.6, 3.0) as (axes, drawn):
         left = 0.0
         for (violated, obeyed), name in zip(table, ("kept", "lost"), strict=True):
             n = violated + obeyed
@@ -207,7 +225,11 @@ def mosaic(table: tuple[tuple[int, int], tuple[int, int]], caption: str) -> Figu
         f"policy {name}: {violated} of {violated + obeyed} violated"
         for (violated, obeyed), name in zip(table, ("kept", "lost"), strict=True)
     )
-    return _figure(out, caption, f"Violation by survival of the policy. {alt}")
+    data = [
+        {"policy": name, "violated": violated, "not violated": obeyed}
+        for (violated, obeyed), name in zip(table, ("kept", "lost"), strict=True)
+    ]
+    return _figure(drawn, caption, f"Violation by survival of the policy. {alt}", data)
 
 
 def pareto(points_: Sequence[tuple[str, Estimate, Estimate]], caption: str) -> Figure:
@@ -217,7 +239,7 @@ def pareto(points_: Sequence[tuple[str, Estimate, Estimate]], caption: str) -> F
         points_: name, rate of violation and rate of allowed tasks done of each defense.
         caption: caption of the figure.
     """
-    with _drawing(WIDTH, 3.4) as (axes, out):
+    with _drawing(WIDTH, 3.4) as (axes, drawn):
         for at, (name, violation, utility) in enumerate(points_):
             x, y = 100 * violation.estimate, 100 * utility.estimate
             colour = SERIES[at % 4]
@@ -235,12 +257,16 @@ def pareto(points_: Sequence[tuple[str, Estimate, Estimate]], caption: str) -> F
         _per_cent(axes, "violation, per cent")
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8.5)
     alt = [f"{name}: violation {percent(x)}, done {percent(y)}" for name, x, y in points_]
-    return _figure(out, caption, "Defenses. " + "; ".join(alt))
+    data = [
+        {"defense": name, **_numbers(x, "violation_"), **_numbers(y, "done_")}
+        for name, x, y in points_
+    ]
+    return _figure(drawn, caption, "Defenses. " + "; ".join(alt), data)
 
 
 def steps(curves: Sequence[tuple[str, SurvivalCurve]], caption: str) -> Figure:
     """Survival curves: share of episodes whose context contains the policy, by round."""
-    with _drawing(WIDTH, 2.8) as (axes, out):
+    with _drawing(WIDTH, 2.8) as (axes, drawn):
         for at, (name, survival) in enumerate(curves):
             xs = [0.0, *(step.time for step in survival.steps)]
             ys = [100.0, *(100 * step.kept.estimate for step in survival.steps)]
@@ -257,34 +283,54 @@ def steps(curves: Sequence[tuple[str, SurvivalCurve]], caption: str) -> Figure:
         + ", ".join(f"after {step.time:g} {100 * step.kept.estimate:.0f} %" for step in one.steps)
         for name, one in curves
     ]
-    return _figure(out, caption, "Policy survived by round. " + "; ".join(alt))
+    data = [
+        {"series": name, "round": step.time, "at_risk": step.at_risk, "lost": step.lost}
+        | _numbers(step.kept)
+        for name, one in curves
+        for step in one.steps
+    ]
+    return _figure(drawn, caption, "Policy survived by round. " + "; ".join(alt), data)
 
 
 @contextmanager
-def _drawing(width: float, height: float) -> Generator[tuple[Any, list[str]]]:
-    """Axes to draw on, and a list to which the SVG is appended on exit."""
+def _drawing(width: float, height: float) -> Generator[tuple[Any, list[Any]]]:
+    """Axes to draw on, and a list to which the SVG and the canvas are appended on exit."""
     # matplotlib's type information is incomplete, so its use is not type-checked.
     matplotlib: Any = import_module("matplotlib")
     figure: Any = import_module("matplotlib.figure")
     salt = f"{width} {height}"
     # matplotlib warns of fonts without some scripts, but the browser renders the text.
-    with matplotlib.rc_context({**_SETTINGS, "svg.hashsalt": salt}), warnings.catch_warnings():
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": salt}), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         canvas = figure.Figure(figsize=(width, height))
         axes = canvas.add_subplot()
         canvas.patch.set_alpha(0)
         axes.patch.set_alpha(0)
         axes.set_axisbelow(True)
-        out: list[str] = []
-        yield axes, out
+        drawn: list[Any] = []
+        yield axes, drawn
         file = io.StringIO()
         none = {"Date": None, "Creator": None, "Format": None, "Type": None}
         canvas.savefig(file, format="svg", bbox_inches="tight", pad_inches=0.04, metadata=none)
-        out.append(file.getvalue())
+        drawn += [file.getvalue(), canvas]
 
 
-def _figure(out: list[str], caption: str, alt: str) -> Figure:
-    return Figure(_themed(out[0]), untrusted.cut(alt, 1_500), caption)
+def _figure(
+    drawn: list[Any], caption: str, alt: str, data: Sequence[Mapping[str, object]]
+) -> Figure:
+    svg, canvas = drawn
+    return Figure(_themed(svg), untrusted.cut(alt, 1_500), caption, data, canvas)
+
+
+def _numbers(estimate: Estimate, prefix: str = "") -> dict[str, object]:
+    """An estimate as cells of a row."""
+    limits = (estimate.lower, estimate.upper) if isinstance(estimate, Interval) else (None, None)
+    known = {
+        "k": estimate.k, "n": estimate.n, "estimate": estimate.estimate,
+        "lower": limits[0], "upper": limits[1],
+        "method": estimate.method if isinstance(estimate, Interval) else estimate.reason,
+    }  # fmt: skip
+    return {f"{prefix}{name}": value for name, value in known.items()}
 
 
 def _themed(svg: str) -> str:

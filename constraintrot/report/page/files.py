@@ -46,20 +46,21 @@ def beside(path: str, other: str) -> str:
 
 def read(path: str) -> bytes:
     """The content of a file."""
-    with _open(path) as file:
+    with opened(path) as file:
         return file.read()
 
 
 def sha256(path: str) -> str:
     """SHA-256 of a file's bytes, lower-case hexadecimal."""
     digest = hashlib.sha256()
-    with _open(path) as file:
+    with opened(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
 
 
-def _open(path: str) -> IO[bytes]:
+def opened(path: str) -> IO[bytes]:
+    """The file, opened for reading; the caller closes it."""
     fs, root = _at(path)
     file: IO[bytes] = fs.open(root, "rb")
     return file

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.survival.states import PRIMARY
 from constraintrot.report import untrusted
 from constraintrot.report.frame import FACTS, OLD_NAMES
+from constraintrot.report.page.columns import each
 from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
@@ -48,11 +49,14 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
     gaps = {name: _DEFAULTS.get(name) for name in COLUMNS if name not in rows}
     columns: dict[str, Any] = {}
     for name in COLUMNS:
-        values = [gaps[name]] * len(rows) if name in gaps else rows[name].tolist()
-        if name in _NUMBERS:
-            columns[name] = pd.to_numeric(pd.Series(values, dtype=object)).astype(float)
+        if name in gaps:
+            columns[name] = pd.Series([gaps[name]] * len(rows), dtype=object)
         else:
-            columns[name] = pd.Series([_plain(value) for value in values], dtype=object)
+            columns[name] = rows[name].reset_index(drop=True)
+        if name in _NUMBERS:
+            columns[name] = pd.to_numeric(columns[name]).astype(float)
+        elif name not in gaps:
+            columns[name] = pd.Series(each(columns[name], _plain), dtype=object)
     frame = pd.DataFrame(columns)
     frame["allowed"] = [value is True or value == "True" for value in frame["allowed"]]
     _fill_survival(frame)
@@ -97,9 +101,7 @@ def read(path: str) -> pd.DataFrame:
             f"{path} is no frame of episodes: it has no column {', '.join(missing)};"
             " give one that `constraintrot report` or `constraintrot table --csv` wrote"
         )
-    if not parquet:
-        rows = rows.map(_unescaped)
-    return tidy(rows)
+    return tidy(rows if parquet else _texts(rows, untrusted.unescape_cell))
 
 
 def is_frame(path: str, columns: Sequence[str]) -> bool:
@@ -113,25 +115,33 @@ def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
     as_csv.write_text(csv_text(frame), encoding="utf-8", newline="")
     typed = frame.copy()
     for name in set(COLUMNS) - {*_NUMBERS, "allowed"}:
-        typed[name] = [
-            None if value is None else untrusted.visible(str(value)) for value in typed[name]
-        ]
+        typed[name] = each(typed[name], lambda value: untrusted.visible(str(value)))
     typed.to_parquet(parquet, engine="pyarrow", index=False)
     return as_csv, parquet
 
 
 def csv_text(frame: pd.DataFrame) -> str:
     """A frame as CSV whose cells, column names included, no spreadsheet computes."""
-    safe = frame.map(_escaped).rename(columns=_escaped)
+    safe = _texts(frame, _escaped).rename(columns=_escaped)
     return str(safe.to_csv(index=False, lineterminator="\n"))
 
 
-def _escaped(value: object) -> object:
-    return untrusted.escape_cell(untrusted.visible(value)) if isinstance(value, str) else value
+def _escaped(text: str) -> str:
+    return untrusted.escape_cell(untrusted.visible(text))
 
 
-def _unescaped(value: object) -> object:
-    return untrusted.unescape_cell(value) if isinstance(value, str) else value
+def _texts(frame: pd.DataFrame, function: Callable[[str], str]) -> pd.DataFrame:
+    """The frame with a function's results instead of its texts, computed once for equal ones."""
+    import pandas as pd
+
+    columns: dict[Any, pd.Series[Any]] = {}
+    for name, values in frame.items():
+        columns[name] = values
+        if values.dtype.kind == "O":
+            known = {one: function(one) for one in set(values) if isinstance(one, str)}
+            changed = [known[one] if isinstance(one, str) else one for one in values]
+            columns[name] = pd.Series(changed, frame.index, object)
+    return pd.DataFrame(columns, index=frame.index)
 
 
 def _plain(value: Any) -> object:

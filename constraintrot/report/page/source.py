@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report import untrusted
+from constraintrot.report import log_samples, untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes, is_played
 from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
 from constraintrot.report.page import files, frames, runs
-from constraintrot.report.page.detail import Details, detail
+from constraintrot.report.page.columns import texts
+from constraintrot.report.page.detail import Detail, Details, detail
 from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
 RUNS_FILE = "runs.json"
+# How many whole samples are in memory at once.
+_BATCH = 20
 # Facts of a kind of episodes: the page shows details of some episodes of every kind.
 _KIND = ("agent", "condition", "attack", "defense", "compactor", "channel", "locale", "family")
 
@@ -67,6 +71,10 @@ class _Reading:
     inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     others: int = 0
     planned: PlannedEpisodes = field(default_factory=PlannedEpisodes)
+    # Path, sample's id and epoch of the episodes that have details.
+    transcripts: dict[str, tuple[str, str | int, int]] = field(
+        default_factory=dict[str, tuple[str, str | int, int]]
+    )
 
 
 def read(given: Sequence[str], leave_out: str | None = None) -> Source:
@@ -96,6 +104,8 @@ def read(given: Sequence[str], leave_out: str | None = None) -> Source:
                 if not in_folder:
                     raise
                 reading.notices.append(f"Not counted: {untrusted.cut(str(error), 500)}.")
+    if reading.transcripts:
+        _read_transcripts(reading)
     return _joined(reading, given)
 
 
@@ -128,7 +138,11 @@ def _head(path: str) -> list[str]:
 
     try:
         if path.endswith(".parquet"):
-            return [str(name) for name in pd.read_parquet(path).columns]
+            # pyarrow has no type information.
+            parquet: Any = import_module("pyarrow.parquet")
+            # The footer has the names; the columns themselves may be large.
+            with files.opened(path) as file:
+                return [str(name) for name in parquet.ParquetFile(file).schema_arrow.names]
         return [str(name) for name in pd.read_csv(path, nrows=0).columns]
     except (OSError, ValueError):
         return []
@@ -151,7 +165,7 @@ def _runs_in(path: str) -> list[runs.Run]:
 
 
 def _take_log(path: str, reading: _Reading) -> None:
-    from inspect_ai.log import read_eval_log, read_eval_log_samples
+    from inspect_ai.log import read_eval_log
 
     finished = failed = 0
     try:
@@ -160,14 +174,15 @@ def _take_log(path: str, reading: _Reading) -> None:
             reading.others += 1
             return
         seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
-        for sample in read_eval_log_samples(path, all_samples_required=False):
-            done = is_finished(sample)
-            seen[str(sample.id), sample.epoch] = (None if done else sample), sample.metadata
-            if done:
-                _take_sample(header, sample, path, reading)
-                finished += 1
-            else:
-                failed += sample.error is not None
+        with files.opened(path) as file:
+            for sample in log_samples.samples(path, header, file):
+                done = is_finished(sample)
+                seen[str(sample.id), sample.epoch] = (None if done else sample), sample.metadata
+                if done:
+                    _take_sample(header, sample, path, reading)
+                    finished += 1
+                else:
+                    failed += sample.error is not None
         reading.planned.add(header, files.name(path), seen)
     except UNREADABLE as error:
         where = f" after {finished} episodes, which are counted" if finished else ""
@@ -192,7 +207,30 @@ def _take_sample(header: EvalLog, sample: EvalSample, path: str, reading: _Readi
     kind = (*(str(row.get(name)) for name in _KIND), row["violation"], row["allowed"])
     rank = reading.details.wants(kind)
     if rank is not None:
-        reading.details.add(detail(sample, episode), rank)
+        # Which of them the page shows is known when all are read; only theirs are read whole.
+        reading.details.add(Detail(episode), rank)
+        reading.transcripts[episode] = path, sample.id, sample.epoch
+
+
+def _read_transcripts(reading: _Reading) -> None:
+    """Read the details of the episodes that the page shows."""
+    from inspect_ai.log import read_eval_log_samples_by_id
+
+    by_log: dict[str, list[tuple[str, tuple[str | int, int]]]] = {}
+    for episode, (path, name, epoch) in reading.transcripts.items():
+        if episode in reading.details.kept:
+            by_log.setdefault(path, []).append((episode, (name, epoch)))
+    for path, wanted in by_log.items():
+        for at in range(0, len(wanted), _BATCH):
+            episodes, names = zip(*wanted[at : at + _BATCH], strict=True)
+            try:
+                samples = read_eval_log_samples_by_id(path, names)
+            except (IndexError, *UNREADABLE) as error:
+                told = untrusted.cut(str(error), 300)
+                reading.notices.append(f"Transcripts of {files.name(path)} cannot be read: {told}.")
+                break
+            for episode, sample in zip(episodes, samples, strict=True):
+                reading.details.kept[episode] = detail(sample, episode)
 
 
 def _joined(reading: _Reading, given: Sequence[str]) -> Source:
@@ -216,9 +254,11 @@ def _joined(reading: _Reading, given: Sequence[str]) -> Source:
     if not done.any():
         raise ConstraintRotError(f"no finished episode in {', '.join(given)}; all ended in errors")
     frame, twice = _once(whole[done])
-    # Played in another run is played: what counts once, was planned once.
-    planned = pd.concat([frame, whole[~done]], ignore_index=True)
-    planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
+    planned = frame
+    if not done.all():
+        # Played in another run is played: what counts once, was planned once.
+        planned = pd.concat([frame, whole[~done]], ignore_index=True)
+        planned = planned[~_keys(planned).duplicated()].reset_index(drop=True)
     notices = [*reading.notices, *twice]
     if reading.others:
         notices.append(f"Logs of other tasks, left out: {reading.others}.")
@@ -250,8 +290,7 @@ def _keys(frame: pd.DataFrame) -> pd.Series[str]:
     """What names each row's episode, whichever run it is of."""
     import pandas as pd
 
-    rows = frame[list(KEYS)].itertuples(index=False)
-    return pd.Series(["\x1f".join(map(str, row)) for row in rows], index=frame.index)
+    return pd.Series(["\x1f".join(row) for row in texts(frame, KEYS)], index=frame.index)
 
 
 def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

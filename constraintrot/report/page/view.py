@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.grading.outcome_status import SILENT
-from constraintrot.stats.frames import frame_rate
+import numpy as np
+import numpy.typing as npt
+
+from constraintrot.grading.outcome_status import SILENCE, SILENT
+from constraintrot.stats.frames import CODE, by_appearance
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
+from constraintrot.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,11 +85,21 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing: trusted SVG, an alternative text, and a caption."""
+    """A drawing: trusted SVG, an alternative text, and a caption.
+
+    Attributes:
+        svg: the drawing, with the page's colours.
+        alt: what it shows, as text.
+        caption: its caption.
+        data: what is drawn, a row a marker.
+        canvas: matplotlib's figure.
+    """
 
     svg: str
     alt: str
     caption: str
+    data: Sequence[Mapping[str, object]] = field(default=(), repr=False)
+    canvas: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -155,6 +168,7 @@ class Cells:
     kept: list[tuple[tuple[str, ...], Estimate]] = field(
         default_factory=list[tuple[tuple[str, ...], Estimate]]
     )
+    _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict[str, npt.NDArray[Any]])
 
     def keep(self, estimate: Estimate, *where: str) -> Estimate:
         """Record an estimate that is no rate of rows, for ``summary.json``, and return it."""
@@ -163,20 +177,28 @@ class Cells:
 
     def rate(self, rows: pd.DataFrame, value: str, where: Sequence[str]) -> Cell | str:
         """The rate of a column over rows as a new cell; ``NOT_MEASURED`` if no row is scored."""
-        scored = rows[rows[value].notna()]
-        if scored.empty:
+        # By position: a selection of the frame's many columns takes longer than the rate.
+        at = rows.index.to_numpy()
+        at = at[~np.isnan(self._column(value)[at])]
+        if not len(at):
             return NOT_MEASURED
-        silent = int(scored["outcome"].isin(SILENT).sum())
+        silent = int(self._column("silent")[at].sum())
         cell = Cell(
             len(self.made) + 1,
             (where[0], where[1], where[2]),
             value,
-            frame_rate(scored, value),
-            tuple(int(at) for at in scored.index),
-            silent if value == "violation" and silent > SILENCE * len(scored) else 0,
+            rate(self._column(value)[at], by_appearance(self._column(CODE)[at])),
+            tuple(at.tolist()),
+            silent if value == "violation" and silent > SILENCE * len(at) else 0,
         )
         self.made.append(cell)
         return cell
+
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        if name not in self._columns:
+            values = self.frame["outcome"].isin(SILENT) if name == "silent" else self.frame[name]
+            self._columns[name] = values.to_numpy()
+        return self._columns[name]
 
 
 def percent(estimate: Estimate) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from constraintrot.extras import require
-from constraintrot.report.page import frames, runs, source, summary
+from constraintrot.report.page import frames, plots, runs, source, summary
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
 from constraintrot.report.page.qualified import applied
@@ -23,6 +23,8 @@ def report(
     folder: Path,
     qualifications: Sequence[Path] = (),
     qualified_by: Level = "bounds",
+    *,
+    figures: bool = False,
 ) -> Page:
     """Read logs and frames, and write the report's files.
 
@@ -34,6 +36,7 @@ def report(
         qualifications: files of ``constraintrot qualify``, or folders of them; then the
             page is of the families where its subjects qualify, and lists the rest.
         qualified_by: as in ``report.qualified.restricted``.
+        figures: also write each figure to ``figures/``, as ``plots.write``.
 
     Returns:
         The page that was written.
@@ -50,6 +53,8 @@ def report(
     for name, text in {**texts(written), source.RUNS_FILE: listed}.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     frames.write(written.source.planned, folder)
+    if figures:
+        plots.write(written, folder / plots.FOLDER)
     return written
 
 

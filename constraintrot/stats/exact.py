@@ -1,0 +1,56 @@
+"""Exact distributions of counts, in time linear in their number.
+
+scipy.stats and statsmodels have these too, and take longer to import than most reports to
+compute; the tests compare with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from constraintrot.stats.interval import Floats
+
+# Probabilities that differ by less are equal: what is computed is off by less than that.
+_EQUAL = 1e-10
+
+
+def fair_binomial(n: int) -> Floats:
+    """Probabilities of 0 to n heads in n tosses of a fair coin, shape (n + 1,)."""
+    k = np.arange(n)
+    return _from_ratios((n - k) / (k + 1), n // 2)
+
+
+def fair_sign_test(fewer: int, n: int) -> float:
+    """Two-sided p-value of at most ``fewer`` heads, or at most as many tails, in n tosses.
+
+    Args:
+        fewer: at most n / 2.
+        n: number of tosses.
+    """
+    return min(1.0, 2 * float(fair_binomial(n)[: fewer + 1].sum()))
+
+
+def fisher(table: Sequence[Sequence[int]]) -> float:
+    """Two-sided p-value of Fisher's exact test: all tables that are no likelier than this one."""
+    (a, b), (c, d) = table
+    row, column, n = a + b, a + c, a + b + c + d
+    least, most = max(0, row + column - n), min(row, column)
+    k = np.arange(least, most)
+    ratios = (row - k) * (column - k) / ((k + 1) * (n - row - column + k + 1.0))
+    likeliest = (row + 1) * (column + 1) // (n + 2) - least
+    chances = _from_ratios(ratios, min(max(likeliest, 0), most - least))
+    return min(1.0, float(chances[chances <= chances[a - least] * (1 + _EQUAL)].sum()))
+
+
+def _from_ratios(ratios: npt.NDArray[np.float64], mode: int) -> Floats:
+    """Probabilities from each one's ratio to the one before, shape (len(ratios) + 1,).
+
+    Multiplied from the likeliest outwards, so that nothing overflows.
+    """
+    up = np.cumprod(ratios[mode:])
+    down = np.cumprod(1 / ratios[:mode][::-1])[::-1]
+    weights = np.concatenate([down, [1.0], up])
+    return np.asarray(weights / weights.sum())
