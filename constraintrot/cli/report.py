@@ -15,18 +15,26 @@ from constraintrot.cli.guard import clear_errors, needs
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True,
     help="Folder for report.html, report.md, summary.json, episodes.csv and .parquet.",
 )  # fmt: skip
+@click.option(
+    "--primary", "declared", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="YAML file that declares the primary claims; by default: compaction against control,"
+    " the pin against compaction, and the same under the injection attack.",
+)  # fmt: skip
 @needs("eval", "report")
-def report(logs: tuple[str, ...], folder: Path) -> None:
+def report(logs: tuple[str, ...], folder: Path, declared: Path | None) -> None:
     """Write a page about LOGS: Inspect logs, frames of earlier reports, or folders of them.
 
     LOGS are paths or fsspec URLs. Needs the extra constraintrot[report].
     """
     with clear_errors():
+        from constraintrot.report.page import primary
         from constraintrot.report.page.write import report as write
 
-        written = write(logs, folder)
+        written = write(logs, folder, primary.read(declared))
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
     for answer in written.answers:
-        click.echo(f"{answer.question} {answer.word}. {answer.text}\n")
+        click.echo(f"{answer.agent}: {answer.question} {answer.word}. {answer.line}\n")
+    for line in written.pooled:
+        click.echo(f"{line}\n")
     click.echo(str(folder / "report.html"))

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
-from constraintrot.report.page import design
+from constraintrot.report.page import design, primary
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
 from results.tools import claims, committed, pages
@@ -30,7 +30,7 @@ def made(folder: Path) -> dict[str, str]:
     on the current date nor on absolute paths nor on the order of a directory listing.
 
     Raises:
-        ConstraintRotError: runs.yaml or reproduction.yaml is wrong or does not match the
+        ConstraintRotError: runs.yaml, reproduction.yaml or primary.yaml is wrong or does not match the
             frames.
         MissingExtraError: the extra ``report`` is not installed.
     """
@@ -41,10 +41,13 @@ def made(folder: Path) -> dict[str, str]:
     source = committed.joined(folder, runs)
     frame = design.prepared(source.frame)
     listed = committed.load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
-    answered = claims.answer(listed, frame)
+    declared = primary.read(folder / primary.DEFAULT)
+    answered = claims.answer(listed, frame, primary.family(declared, frame))
     left = claims.unused(answered, frame)
     generated["reproduction.md"] = pages.reproduction(answered, left, len(frame))
-    return generated | {f"{REPORT}/{name}": text for name, text in texts(page(source)).items()}
+    return generated | {
+        f"{REPORT}/{name}": text for name, text in texts(page(source, declared)).items()
+    }
 
 
 def write(folder: Path) -> list[str]:

@@ -14,7 +14,8 @@ from pydantic import Field, model_validator
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import design
-from constraintrot.report.page.compared import ALL, adjusted, pair
+from constraintrot.report.page.compared import ALL, pair
+from constraintrot.report.page.primary import Family
 from constraintrot.report.page.view import NOT_MEASURED, Compared
 from constraintrot.stats.frames import frame_rate
 from constraintrot.stats.interval import Estimate
@@ -92,7 +93,7 @@ class Answered:
     Attributes:
         claim: the claim.
         arms: rate by arm; None if the arm has no episode.
-        compared: paired differences, with p-values adjusted over those of the claim.
+        compared: paired differences; a primary one has the p-value that it has on all pages.
         rows: positions of its episodes in the frame.
     """
 
@@ -102,18 +103,19 @@ class Answered:
     rows: frozenset[int]
 
 
-def answer(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
+def answer(claims: Claims, frame: pd.DataFrame, family: Family) -> list[Answered]:
     """Compute the figures of every claim.
 
     Args:
         claims: the claims.
         frame: the joined frame, from ``page.design.prepared``.
+        family: the primary claims, of the same frame.
 
     Raises:
         ConstraintRotError: a verdict contradicts whether there are episodes, a query names
             an unknown column, or two compared arms have rates of different columns.
     """
-    return [_one(claim, claims.held, frame) for claim in claims.claims]
+    return [_one(claim, claims.held, frame, family) for claim in claims.claims]
 
 
 def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
@@ -142,7 +144,7 @@ def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
     return frame
 
 
-def _one(claim: Claim, held: Where, frame: pd.DataFrame) -> Answered:
+def _one(claim: Claim, held: Where, frame: pd.DataFrame, family: Family) -> Answered:
     parts: dict[str, pd.DataFrame] = {}
     for name, arm in claim.arms.items():
         part = chosen(frame, {**held, **claim.where, **arm.where})
@@ -153,12 +155,12 @@ def _one(claim: Claim, held: Where, frame: pd.DataFrame) -> Answered:
         for name, part in parts.items()
     }
     compared = [
-        _compared(claim, parts, a, b)
+        family.told(_compared(claim, parts, a, b))
         for a, b in claim.compare
         if not (parts[a].empty or parts[b].empty)
     ]
     rows = frozenset(int(at) for part in parts.values() for at in part.index)
-    return Answered(claim, rates, tuple(adjusted(compared)), rows)
+    return Answered(claim, rates, tuple(compared), rows)
 
 
 def _check(claim: Claim, empty: Sequence[str]) -> None:

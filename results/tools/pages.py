@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from constraintrot.report import defenses, matrix, table
 from constraintrot.report.page import design
 from constraintrot.report.page.markdown import escaped
+from constraintrot.report.page.primary import DEFAULT
 from constraintrot.report.page.view import NOT_MEASURED, Compared, p_text, points, rate_text
 from constraintrot.stats.interval import Estimate
 from results.tools.claims import REPRODUCTION, Answered
@@ -83,9 +84,11 @@ def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int) -> st
         "*same*: our episodes show what the claim says. *different*: they do not, be it that they"
         " show the opposite or that they tell nothing apart. *not measured*: no episode asks it,"
         " with the reason. Figures are k/n with 95 % intervals, computed from the"
-        f" {n} episodes under [{FRAMES}]({FRAMES}/); differences are paired, episode by episode,"
-        " their p-values exact and adjusted within a claim (Holm), not over the page, which holds"
-        f" {differences} differences. Some of the paper's figures are missing in the text that we"
+        f" {n} episodes under [{FRAMES}]({FRAMES}/); differences are paired, episode by episode, their"
+        f" p-values exact. Those of the primary claims, declared in [{DEFAULT}]({DEFAULT}), are adjusted"
+        " over all of them (Holm) and the same on every page; the others are exploratory, not adjusted,"
+        f" and of {differences} differences on this page some are small by chance. Some of the paper's"
+        " figures are missing in the text that we"
         " have, and are not guessed.", "",
         *_loose(("claim", "verdict"), [[_anchor(one), one.claim.verdict] for one in answered]), "",
     ]  # fmt: skip
@@ -123,13 +126,13 @@ def _difference(one: Compared) -> str:
     what = f"{one.a} → {one.b}"
     if one.comparison is None:
         return f"{what}: not paired ({one.reason})."
-    p_value = one.comparison.p_value if one.comparison.adjusted is None else one.comparison.adjusted
+    figures = f"{what}: {points(one.comparison.difference)} over {one.comparison.n} pairs"
+    if not one.primary or one.comparison.adjusted is None:
+        return f"{figures}, {p_text(one.comparison.p_value)} ({one.comparison.test}), not adjusted: exploratory."
     words = {"b is lower": "fewer", "b is higher": "more"}
     verdict = words.get(one.comparison.verdict, one.comparison.verdict)
-    return (
-        f"{what}: {points(one.comparison.difference)} over {one.comparison.n} pairs, {p_text(p_value)}"
-        f" ({one.comparison.test}): {verdict}."
-    )
+    p_value = p_text(one.comparison.adjusted)
+    return f"{figures}, {p_value} ({one.comparison.test}), adjusted, a primary claim: {verdict}."
 
 
 def _printed(printed: Printed, frame: pd.DataFrame) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.page import design, frames
+from constraintrot.report.page import design, frames, primary
 from constraintrot.stats.frames import frame_compare, frame_rate
 from results.tools import claims, pages
 from tests.report.page.helpers import arm
@@ -23,7 +23,7 @@ def prepared(*parts: list[dict[str, Any]]) -> pd.DataFrame:
 def ask(frame: pd.DataFrame, *given: dict[str, Any], **held: Any) -> list[claims.Answered]:
     """The claims asked of a frame."""
     page = claims.Claims.model_validate({"held": HELD | held, "claims": list(given)})
-    return claims.answer(page, frame)
+    return claims.answer(page, frame, primary.family(primary.read(), frame))
 
 
 BOTH = prepared(
@@ -115,14 +115,26 @@ def test_slips_of_the_pen_are_said() -> None:
         ask(BOTH, DECAY | {"arms": DECAY["arms"] | mixed, "compare": [["seen", "kept"]]})
 
 
-def test_p_values_are_adjusted_within_a_claim_alone() -> None:
-    twice = DECAY | {"compare": [["seen", "compacted"], ["compacted", "seen"]]}
-    alone, doubled, again = ask(BOTH, DECAY, twice, DECAY)
-    assert alone.compared[0].comparison is not None
-    assert doubled.compared[0].comparison is not None
-    assert alone.compared == again.compared
-    assert alone.compared[0].comparison.adjusted == alone.compared[0].comparison.p_value
-    assert doubled.compared[0].comparison.adjusted == 2 * doubled.compared[0].comparison.p_value
+def test_a_primary_claim_has_the_p_value_of_the_report_and_others_are_exploratory() -> None:
+    family = primary.family(primary.read(), BOTH)
+    known = family.of("a/model", "control", "compaction")
+    more = {"where": {"condition": "compaction", "budget_words": 300}}
+    both = DECAY | {
+        "arms": DECAY["arms"] | {"longer": more},
+        "compare": [["compacted", "seen"], ["compacted", "longer"]],
+    }
+    (found,) = ask(BOTH, both)
+    same, other = found.compared
+    assert known is not None
+    assert known.comparison is not None
+    assert same.comparison is not None
+    assert other.comparison is not None
+    assert family.size == 2
+    assert same.comparison.adjusted == known.comparison.adjusted == 2 * same.comparison.p_value
+    assert other.comparison.adjusted is None
+    text = pages.reproduction([found], claims.unused([found], BOTH), len(BOTH))
+    assert "p = 0.062 (McNemar, exact), adjusted, a primary claim: not distinguishable" in text
+    assert "(McNemar, exact), not adjusted: exploratory." in text
 
 
 def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:

@@ -8,11 +8,13 @@ held fixed: channel, compactor, budget and so on.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from constraintrot.evaluation.conditions import CONDITIONS
+from constraintrot.stats.frames import IDENTITY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,6 +153,85 @@ def main(
     import pandas as pd
 
     return pd.concat(parts).sort_index(), settings
+
+
+def most_pairs(frame: pd.DataFrame, a: str, b: str) -> tuple[pd.DataFrame, dict[str, object]]:
+    """The episodes of two arms at the setting at which most of them are paired, and that setting.
+
+    Pairs are counted, whatever their outcomes. Of equally many, the setting with more episodes
+    of arm b is taken, then that with more episodes of all arms, then the first by its words.
+    A setting that does not apply to an arm (a control has no compactor) matches any. Without
+    pairs it is the setting with most episodes of arm b, or of a if b has none.
+
+    Args:
+        frame: episodes of one model, from ``prepared``.
+        a: name of the first arm.
+        b: name of the second arm.
+    """
+    groups = {name: _by_setting(frame[frame["arm"] == name], name) for name in (a, b)}
+    everything = Counter(
+        {words(chosen): len(part) for chosen, part in _by_setting(frame, COMPACTION)}
+    )
+    ranked: list[tuple[tuple[int, int, int, str], dict[str, object]]] = []
+    for chosen, part in groups[b] or groups[a]:
+        fitting = [one for setting, one in groups[a] if _compatible(setting, chosen, a, b)]
+        pairs = _identities(part) & set[object]().union(*map(_identities, fitting))
+        order = (
+            -len(pairs) * bool(groups[b]),
+            -len(part),
+            -everything[words(chosen)],
+            words(chosen),
+        )
+        ranked.append((order, chosen))
+    if not ranked:
+        return frame[:0], {}
+    _, chosen = min(ranked, key=lambda one: one[0])
+    parts = [
+        part
+        for name, found in groups.items()
+        for at, part in found
+        if _compatible(at, chosen, name, b)
+    ]
+    import pandas as pd
+
+    return pd.concat(parts).sort_index(), chosen
+
+
+def apart(setting: dict[str, object], frame: pd.DataFrame) -> str:
+    """What a setting has in which it differs from the main one of a model; empty if nothing.
+
+    Args:
+        setting: value by name.
+        frame: the model's episodes, from ``prepared``.
+    """
+    usual = _most(frame)
+    return words({k: v for k, v in setting.items() if k in usual and not _same(v, usual[k])})
+
+
+def _by_setting(frame: pd.DataFrame, arm: str) -> list[tuple[dict[str, object], pd.DataFrame]]:
+    """The episodes of one arm by setting; a long context is a context of any length."""
+    names = [name for name in SETTINGS if arm != "long_context" or name != "context_tokens"]
+    groups = frame.groupby(names, sort=False, dropna=False)
+    return [(dict(zip(names, key, strict=True)), part) for key, part in groups]
+
+
+def _compatible(setting: dict[str, object], chosen: dict[str, object], arm: str, b: str) -> bool:
+    """Whether an arm's setting is the chosen one, as far as it applies to both."""
+    if arm == b:
+        return all(_same(value, chosen[name]) for name, value in setting.items())
+    return all(
+        _none(value) or _none(chosen.get(name)) or value == chosen[name]
+        for name, value in setting.items()
+    )
+
+
+def _same(one: object, other: object) -> bool:
+    return one == other or (_none(one) and _none(other))
+
+
+def _identities(frame: pd.DataFrame) -> set[object]:
+    scored = frame[frame["violation"].notna()]
+    return set(scored[list(IDENTITY)].itertuples(index=False, name=None))
 
 
 def sweeps(frame: pd.DataFrame, name: str) -> list[Sweep]:

@@ -17,12 +17,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.report import untrusted
-from constraintrot.report.page.view import Figure, percent, points, rate_text
+from constraintrot.report.page.view import Compared, Figure, percent, points, rate_text
 from constraintrot.stats.interval import Estimate, Interval
 
 if TYPE_CHECKING:
     from constraintrot.stats.curves import SurvivalCurve
-    from constraintrot.stats.paired import Comparison
 
 # Placeholder colours, which ``_themed`` replaces by the page's CSS variables.
 INK, FAINT, BACK = "#010203", "#010204", "#010205"
@@ -105,12 +104,18 @@ def dots(
     return _figure(out, caption, f"{axis}. {'; '.join(alt)}")
 
 
-def forest(rows: Sequence[tuple[str, Comparison]], caption: str) -> Figure:
-    """Paired differences with intervals; the marker is filled if the verdict has a direction."""
+def forest(given: Sequence[tuple[str, Compared]], caption: str) -> Figure:
+    """Paired differences with intervals.
+
+    The marker is filled where a primary claim has a direction; exploratory comparisons have none.
+    """
+    rows = [
+        (name, one.comparison, one.primary) for name, one in given if one.comparison is not None
+    ]
     with _drawing(WIDTH, 0.8 + 0.34 * len(rows)) as (axes, out):
-        for at, (_, one) in enumerate(rows):
+        for at, (_, one, primary) in enumerate(rows):
             difference = one.difference
-            directed = one.verdict in ("b is lower", "b is higher")
+            directed = bool(primary) and one.verdict in ("b is lower", "b is higher")
             marker = "<" if one.verdict == "b is lower" else ">" if directed else "o"
             if isinstance(difference, Interval):
                 ends = [100 * difference.lower, 100 * difference.upper]
@@ -118,12 +123,15 @@ def forest(rows: Sequence[tuple[str, Comparison]], caption: str) -> Figure:
             face = SERIES[1 if one.verdict == "b is lower" else 0] if directed else BACK
             axes.plot(100 * difference.estimate, at, marker, mfc=face, mec=INK, ms=7)
         axes.axvline(0, color=INK, lw=0.9, ls="--")
-        axes.set_yticks(range(len(rows)), [_label(name, 60) for name, _ in rows])
+        axes.set_yticks(range(len(rows)), [_label(name, 60) for name, _, _ in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(-105, 105)
         axes.set_xlabel("paired difference of violation, points (left: fewer violations)")
         axes.grid(axis="x")
-    alt = [f"{name}: {points(one.difference)}, {one.verdict}" for name, one in rows]
+    alt = [
+        f"{name}: {points(one.difference)}, {one.verdict if primary else 'exploratory'}"
+        for name, one, primary in rows
+    ]
     return _figure(out, caption, "Paired differences. " + "; ".join(alt))
 
 

@@ -45,6 +45,7 @@ def html(page: Page) -> str:
     shown = episodes.shown(page)
     text: str = template.render(
         page=page,
+        agents=list(dict.fromkeys(one.agent for one in page.answers)),
         policy=POLICY,
         style=Markup(folder.joinpath("style.css").read_text(encoding="utf-8")),
         drawn=Markup,

@@ -274,7 +274,13 @@ def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     pairs = zip(outcome.loc[older], keys.loc[older], strict=True)
     differing = sum(bool(result != of_newest[key]) for result, key in pairs)
     return kept, [
-        f"Played more than once: {left} episodes stand for the same variant under the same settings"
-        f" as a newer one (as the controls of two compactors do). Only the newest counts; {differing}"
-        " of the older ones came out otherwise. For replicates use --epochs."
+        f"Played more than once: {left} episodes have the same variant and settings as a newer one"
+        f" (controls do, when a run is repeated with another compactor). Only the newest counts;"
+        f" {_differing(differing, left)}. For replicates use --epochs."
     ]
+
+
+def _differing(differing: int, left: int) -> str:
+    if not differing:
+        return "all older ones had the same outcome"
+    return f"{differing} of the {left} older ones had another outcome"

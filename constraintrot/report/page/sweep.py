@@ -185,7 +185,10 @@ def _trend(sweep: design.Sweep) -> tuple[str, ...]:
     )
     trend = {1: "more", -1: "fewer", 0: "neither more nor fewer"}[response.slope_sign]
     p_value = p_text(response.p_value)
-    return (f"With more words {trend} violations within variants, {p_value} (exact).",)
+    return (
+        f"With more words {trend} violations within variants, {p_value} (exact,"
+        " exploratory: not adjusted).",
+    )
 
 
 def _shown(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -53,10 +54,11 @@ Content: TypeAlias = "Cell | Theirs | str"
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: its headers, and its cells."""
+    """A row of a table: its headers, its cells, and an id to link to, if it has one."""
 
     heads: tuple[str, ...]
     cells: tuple[Content, ...]
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,25 @@ class Section:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question: a word, its tone, and an explanation."""
+    """The answer to one question about one model.
+
+    Attributes:
+        question: the question.
+        word: the answer in a few words.
+        tone: how it is coloured.
+        line: the figures behind it, in one line.
+        text: the rest: counts, setting, what limits it; may be empty.
+        agent: the model.
+        link: id of the part of the page with the numbers; empty if there is none.
+    """
 
     question: str
     word: str
     tone: Tone
+    line: str
     text: str
+    agent: str
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +145,9 @@ class Compared:
         value: column of the outcome.
         comparison: the comparison; None if there are no pairs.
         reason: why there are no pairs.
+        episodes: ids of the paired episodes of each arm.
+        primary: name of the primary claim that it answers; empty if it is exploratory.
+        at: the setting at which the arms were compared; empty if a table names it.
     """
 
     agent: str
@@ -138,6 +156,23 @@ class Compared:
     value: str
     comparison: Comparison | None
     reason: str = ""
+    episodes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+    primary: str = ""
+    at: str = ""
+
+    @property
+    def name(self) -> str:
+        """Both arms; of a second arm that extends the first's name, only the addition."""
+        return f"{self.a} → {self.b.replace(f'{self.a}, ', '+ ', 1)}"
+
+    @property
+    def anchor(self) -> str:
+        """The id of its row on the page, the same in every report."""
+        return permanent("p", self.agent, self.a, self.b, self.value, self.at)
+
+    def same_episodes(self, other: Compared) -> bool:
+        """Whether both compare the same outcome of the same episodes, in either order."""
+        return self.value == other.value and set(self.episodes) == set(other.episodes)
 
 
 @dataclass
@@ -177,6 +212,12 @@ class Cells:
         )
         self.made.append(cell)
         return cell
+
+
+def permanent(kind: str, *names: str) -> str:
+    """An id that a link keeps: it depends on what it names, not on its place on the page."""
+    digest = hashlib.sha256("\x1f".join(names).encode(errors="replace")).hexdigest()
+    return f"{kind}-{digest[:10]}"
 
 
 def percent(estimate: Estimate) -> str:

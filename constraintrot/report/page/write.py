@@ -9,6 +9,7 @@ from constraintrot.extras import require
 from constraintrot.report.page import frames, runs, source, summary
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
+from constraintrot.report.page.primary import Declared
 from constraintrot.report.page.sections import Page, page
 
 NAMES = (
@@ -16,7 +17,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def report(given: Sequence[str], folder: Path) -> Page:
+def report(given: Sequence[str], folder: Path, declared: Declared | None = None) -> Page:
     """Read logs and frames, and write the report's files.
 
     Args:
@@ -24,6 +25,7 @@ def report(given: Sequence[str], folder: Path) -> Page:
             an earlier report wrote to ``folder`` are not read.
         folder: where to write ``report.html``, ``report.md``, ``summary.json``,
             ``episodes.csv``, ``episodes.parquet`` and ``runs.json``.
+        declared: the family of primary claims; by default that of ``primary.yaml``.
 
     Returns:
         The page that was written.
@@ -33,7 +35,7 @@ def report(given: Sequence[str], folder: Path) -> Page:
         ConstraintRotError: as ``source.read``.
     """
     require("a report", "report")
-    written = page(source.read(given, leave_out=str(folder)))
+    written = page(source.read(given, leave_out=str(folder)), declared)
     folder.mkdir(parents=True, exist_ok=True)
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
     for name, text in {**texts(written), source.RUNS_FILE: listed}.items():

@@ -77,26 +77,40 @@ def opened(chrome: Chrome, tmp_path: Path) -> Chrome:
 def test_the_answer_is_within_one_screen(opened: Chrome, tmp_path: Path) -> None:
     opened.save_screenshot(str(tmp_path / "first-screen.png"))
     answers = opened.find_elements(By.CSS_SELECTOR, ".answer")
-    assert len(answers) == 3
+    assert len(answers) == 6
     for answer in answers:
-        assert answer.rect["y"] + answer.rect["height"] < 720
+        assert answer.rect["y"] + answer.rect["height"] < 800
     assert opened.find_element(By.CSS_SELECTOR, "#answer svg").is_displayed()
 
 
-def test_the_committed_report_answers_on_its_first_screen(chrome: Chrome, tmp_path: Path) -> None:
-    screen = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1300, 900), (400, 850)])
+def test_the_committed_report_answers_for_each_model_within_one_screen(
+    chrome: Chrome, tmp_path: Path, width: int, height: int, scheme: str
+) -> None:
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     try:
         chrome.get((ROOT / "results/report/report.html").as_uri())
-        chrome.save_screenshot(str(tmp_path / "committed-first-screen.png"))
-        parts = chrome.find_elements(By.CSS_SELECTOR, ".answer, #answer figure")
-        ends = [part.rect["y"] + part.rect["height"] for part in parts]
-        asked = [part.text.split("?")[0] for part in parts[:4] if "?" in part.text]
+        chrome.save_screenshot(str(tmp_path / f"committed-{width}-{scheme}.png"))
+        models = [
+            model.find_elements(By.CSS_SELECTOR, ".answer")
+            for model in chrome.find_elements(By.CSS_SELECTOR, ".model")
+        ]
+        said = [[one.text for one in answers] for answers in models]
+        ends = [one.rect["y"] + one.rect["height"] for answers in models for one in answers]
+        wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert chrome.execute_script(wide) <= 0
     finally:
         chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert asked == ["Does compaction break the policies", "Does the pin hold", "How sure are we"]
-    assert len(ends) == 4
-    assert max(ends) < 800
+    assert len(models) == 2
+    for answers in said:
+        assert [one.split("?")[0] for one in answers] == [
+            "Does compaction break the policies", "Does the pin hold", "How sure are we",
+        ]  # fmt: skip
+    assert max(ends) <= height
 
 
 def test_every_section_is_shown_and_reached_from_the_list(opened: Chrome, tmp_path: Path) -> None:
