@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.evaluation.metrics import SILENCE
 from constraintrot.grading.outcome_status import SILENT, STATUS
-from constraintrot.report.page import design
+from constraintrot.report.page import design, pairing
 from constraintrot.report.page.compared import pair
 from constraintrot.report.page.primary import Family
 from constraintrot.report.page.view import (
@@ -79,8 +79,9 @@ def question(asked: pd.DataFrame, family: Family, agent: str, a: str, b: str) ->
     known = family.of(agent, a, b)
     if known is not None:
         return known
-    part, setting = design.most_pairs(asked[asked["agent"] == agent], a, b)
-    return replace(family.told(pair(part, agent, a, b)), at=design.words(setting))
+    mine = asked[asked["agent"] == agent]
+    part, setting = pairing.most_pairs(mine, a, b)
+    return replace(family.told(pair(part, agent, a, b)), at=pairing.apart(setting, mine) or "main")
 
 
 def direction(one: Compared, family: Family) -> Direction:
@@ -166,8 +167,8 @@ def _pinned(one: Compared, comparison: Comparison, family: Family) -> tuple[str,
 
 def _where(asked: pd.DataFrame, one: Compared) -> str:
     """At which setting the question is answered."""
-    _, setting = design.most_pairs(asked, one.a, one.b)
-    apart = design.apart(setting, asked)
+    _, setting = pairing.most_pairs(asked, one.a, one.b)
+    apart = pairing.apart(setting, asked)
     return f"At another setting than the main one: {apart}." if apart else "At the main setting."
 
 
@@ -179,7 +180,7 @@ def _difference(comparison: Comparison) -> str:
 def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
     """An answer without pairs: what there is of either arm, and where."""
     mine = asked[asked["arm"].isin([one.a, one.b])]
-    here, setting = design.most_pairs(asked, one.a, one.b)
+    here, setting = pairing.most_pairs(asked, one.a, one.b)
     known = [(arm, part) for arm in (one.a, one.b) if len(part := here[here["arm"] == arm])]
     if not known:
         line = f"No episode of {one.a} or {one.b} was given."
@@ -189,7 +190,7 @@ def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
     why = f"nothing is paired: {one.reason}"
     if len(known) == 1:
         why = f"no episode of {one.b if known[0][0] == one.a else one.a} there to compare with"
-    place = design.apart(setting, asked) or "the main setting"
+    place = pairing.apart(setting, asked) or "the main setting"
     line = f"Measured only at {place}: {counted}."
     rates = "; ".join(f"{arm}: {rate_text(frame_rate(part))}" for arm, part in known)
     left = len(mine) - len(here)

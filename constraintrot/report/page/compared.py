@@ -50,14 +50,13 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
         return Compared(agent, a, b, value, None, f"no episode has a {value} in both arms")
     first, second = (matched.values[name][known] for name in fixed)
     keys = list(matched.keys)
-    of_a, of_b = (
-        frozenset(
-            map(str, mine[mine["arm"] == name].merge(matched.shared[known], on=keys)["episode"])
-        )
-        for name in (a, b)
-    )
+    both = matched.shared[known]
+    for column, name in (("first", a), ("second", b)):
+        ids = mine.loc[mine["arm"] == name, [*keys, "episode"]].rename(columns={"episode": column})
+        both = both.merge(ids, on=keys)
+    pairs = tuple(zip(both["first"].map(str), both["second"].map(str), strict=True))
     comparison = compare(first, second, matched.labels[known])
-    return Compared(agent, a, b, value, comparison, episodes=(of_a, of_b))
+    return Compared(agent, a, b, value, comparison, pairs=pairs)
 
 
 def _on(frame: pd.DataFrame, a: str, b: str) -> list[str]:

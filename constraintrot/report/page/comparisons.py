@@ -52,7 +52,8 @@ def comparisons(family: Family, exploratory: Sequence[Compared]) -> Section:
 def _primary(family: Family) -> Table:
     rows = [_row(one, (one.agent, one.primary, one.name), one.at) for one in family.compared]
     notes = (
-        "The same variants, seeds and replicates in both arms, at the setting with the most pairs."
+        "The same variants, seeds and replicates in both arms, at the setting with the most pairs (main:"
+        " the one below the first table)."
         " p-values are exact (McNemar, or sign flips of whole variants where there are replicates)"
         f" and adjusted (Holm) over the {family.size} of these comparisons that have pairs; they are"
         " the same wherever a claim is shown.",

@@ -8,13 +8,11 @@ held fixed: channel, compactor, budget and so on.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from constraintrot.evaluation.conditions import CONDITIONS
-from constraintrot.stats.frames import IDENTITY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +35,11 @@ SETTINGS = (
     "harness", "context_tokens", "compact_at", "summary_by",
 )  # fmt: skip
 # Settings that may change with another one: a compactor has its default prompt and budget.
-TIED = {"compactor": ("prompt", "budget_words", "summary_by"), "prompt": ("budget_words",)}
+TIED = {
+    "compactor": ("prompt", "budget_words", "summary_by"),
+    "prompt": ("budget_words",),
+    "harness": ("compactor", "prompt", "budget_words", "summary_by"),
+}
 
 
 @dataclass(frozen=True)
@@ -147,91 +149,12 @@ def main(
     settings: dict[str, str] = {}
     for agent in agents(choosing):
         mine = frame[frame["agent"] == agent]
-        chosen = _most(choosing[choosing["agent"] == agent])
-        parts.append(mine[_fits(mine, chosen)])
+        chosen = commonest(choosing[choosing["agent"] == agent])
+        parts.append(mine[fits(mine, chosen)])
         settings[agent] = words(chosen)
     import pandas as pd
 
     return pd.concat(parts).sort_index(), settings
-
-
-def most_pairs(frame: pd.DataFrame, a: str, b: str) -> tuple[pd.DataFrame, dict[str, object]]:
-    """The episodes of two arms at the setting at which most of them are paired, and that setting.
-
-    Pairs are counted, whatever their outcomes. Of equally many, the setting with more episodes
-    of arm b is taken, then that with more episodes of all arms, then the first by its words.
-    A setting that does not apply to an arm (a control has no compactor) matches any. Without
-    pairs it is the setting with most episodes of arm b, or of a if b has none.
-
-    Args:
-        frame: episodes of one model, from ``prepared``.
-        a: name of the first arm.
-        b: name of the second arm.
-    """
-    groups = {name: _by_setting(frame[frame["arm"] == name], name) for name in (a, b)}
-    everything = Counter(
-        {words(chosen): len(part) for chosen, part in _by_setting(frame, COMPACTION)}
-    )
-    ranked: list[tuple[tuple[int, int, int, str], dict[str, object]]] = []
-    for chosen, part in groups[b] or groups[a]:
-        fitting = [one for setting, one in groups[a] if _compatible(setting, chosen, a, b)]
-        pairs = _identities(part) & set[object]().union(*map(_identities, fitting))
-        order = (
-            -len(pairs) * bool(groups[b]),
-            -len(part),
-            -everything[words(chosen)],
-            words(chosen),
-        )
-        ranked.append((order, chosen))
-    if not ranked:
-        return frame[:0], {}
-    _, chosen = min(ranked, key=lambda one: one[0])
-    parts = [
-        part
-        for name, found in groups.items()
-        for at, part in found
-        if _compatible(at, chosen, name, b)
-    ]
-    import pandas as pd
-
-    return pd.concat(parts).sort_index(), chosen
-
-
-def apart(setting: dict[str, object], frame: pd.DataFrame) -> str:
-    """What a setting has in which it differs from the main one of a model; empty if nothing.
-
-    Args:
-        setting: value by name.
-        frame: the model's episodes, from ``prepared``.
-    """
-    usual = _most(frame)
-    return words({k: v for k, v in setting.items() if k in usual and not _same(v, usual[k])})
-
-
-def _by_setting(frame: pd.DataFrame, arm: str) -> list[tuple[dict[str, object], pd.DataFrame]]:
-    """The episodes of one arm by setting; a long context is a context of any length."""
-    names = [name for name in SETTINGS if arm != "long_context" or name != "context_tokens"]
-    groups = frame.groupby(names, sort=False, dropna=False)
-    return [(dict(zip(names, key, strict=True)), part) for key, part in groups]
-
-
-def _compatible(setting: dict[str, object], chosen: dict[str, object], arm: str, b: str) -> bool:
-    """Whether an arm's setting is the chosen one, as far as it applies to both."""
-    if arm == b:
-        return all(_same(value, chosen[name]) for name, value in setting.items())
-    return all(
-        _none(value) or _none(chosen.get(name)) or value == chosen[name]
-        for name, value in setting.items()
-    )
-
-
-def _same(one: object, other: object) -> bool:
-    return one == other or (_none(one) and _none(other))
-
-
-def _identities(frame: pd.DataFrame) -> set[object]:
-    scored = frame[frame["violation"].notna()]
-    return set(scored[list(IDENTITY)].itertuples(index=False, name=None))
 
 
 def sweeps(frame: pd.DataFrame, name: str) -> list[Sweep]:
@@ -258,9 +181,9 @@ def sweeps(frame: pd.DataFrame, name: str) -> list[Sweep]:
         several = [(key, part) for key, part in groups if part[column].nunique() > 1]
         for key, part in several:
             chosen: dict[str, object] = dict(zip(held, key, strict=True))
-            control = mine[(mine["arm"] == "control") & _fits(mine, chosen)]
+            control = mine[(mine["arm"] == "control") & fits(mine, chosen)]
             setting = words(chosen) if len(several) > 1 else ""
-            result.append(Sweep(agent, setting, _ordered(part[label]), part, control, label))
+            result.append(Sweep(agent, setting, ordered(part[label]), part, control, label))
     return result
 
 
@@ -271,7 +194,7 @@ def counted(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def words(setting: dict[str, object]) -> str:
     """A setting as text, without the values that do not apply."""
-    return ", ".join(_named(name, value) for name, value in setting.items() if not _none(value))
+    return ", ".join(_named(name, value) for name, value in setting.items() if not is_none(value))
 
 
 def kinds(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -287,7 +210,8 @@ def _base(condition: str) -> str:
     return COMPACTION if condition in folded else condition
 
 
-def _most(frame: pd.DataFrame) -> dict[str, object]:
+def commonest(frame: pd.DataFrame) -> dict[str, object]:
+    """The setting that most compacted episodes have; empty if there is no episode."""
     for chosen in (frame[frame["arm"] == COMPACTION], frame[frame["compactor"] != "none"], frame):
         if len(chosen):
             counts = chosen.groupby(list(SETTINGS), sort=False, dropna=False).size()
@@ -295,20 +219,22 @@ def _most(frame: pd.DataFrame) -> dict[str, object]:
     return {}
 
 
-def _fits(frame: pd.DataFrame, setting: dict[str, object]) -> pd.Series[bool]:
+def fits(frame: pd.DataFrame, setting: dict[str, object]) -> pd.Series[bool]:
+    """Which episodes have a setting, as far as it applies to them."""
     import pandas as pd
 
-    fits = pd.Series(True, index=frame.index)
+    chosen = pd.Series(True, index=frame.index)
     longer = frame["condition"] == "long_context"
     for name, value in setting.items():
-        if _none(value):
+        if is_none(value):
             continue
-        same = pd.Series([_none(one) or one == value for one in frame[name]], frame.index, bool)
-        fits &= same | longer if name == "context_tokens" else same
-    return fits
+        same = pd.Series([is_none(one) or one == value for one in frame[name]], frame.index, bool)
+        chosen &= same | longer if name == "context_tokens" else same
+    return chosen
 
 
-def _none(value: object) -> bool:
+def is_none(value: object) -> bool:
+    """Whether a setting does not apply to an episode, or is not known."""
     return value is None or value == "none" or value != value
 
 
@@ -323,7 +249,8 @@ def _named(name: str, value: object) -> str:
     return shown.get(name, f"{name} {value}")
 
 
-def _ordered(values: pd.Series[str]) -> tuple[object, ...]:
+def ordered(values: pd.Series[str]) -> tuple[object, ...]:
+    """The distinct values, sorted with their numbers by size."""
     distinct: Sequence[object] = list(dict.fromkeys(values))
     return tuple(sorted(distinct, key=_natural))
 

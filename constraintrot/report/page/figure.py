@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import textwrap
 import warnings
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -79,7 +80,11 @@ def dots(
             paper has none.
         width: width of the drawing in inches.
     """
-    height = 0.75 + 0.36 * len(labels) + (0.3 if len(series) > 1 or any(theirs) else 0)
+    height = (
+        0.75
+        + max(0.36, 0.16 * _lines(labels, 30)) * len(labels)
+        + (0.3 if len(series) > 1 or any(theirs) else 0)
+    )
     with _drawing(width, height) as (axes, out):
         for at, one in enumerate(series):
             shift = 0.22 * (at - (len(series) - 1) / 2)
@@ -112,7 +117,8 @@ def forest(given: Sequence[tuple[str, Compared]], caption: str) -> Figure:
     rows = [
         (name, one.comparison, one.primary) for name, one in given if one.comparison is not None
     ]
-    with _drawing(WIDTH, 0.8 + 0.34 * len(rows)) as (axes, out):
+    each = max(0.34, 0.16 * _lines([name for name, _, _ in rows], 60))
+    with _drawing(WIDTH, 0.8 + each * len(rows)) as (axes, out):
         for at, (_, one, primary) in enumerate(rows):
             difference = one.difference
             directed = bool(primary) and one.verdict in ("b is lower", "b is higher")
@@ -339,5 +345,10 @@ def _legend(axes: Any, series: int) -> None:
 
 
 def _label(text: str, limit: int) -> str:
-    shown = untrusted.visible(text.replace("\n", " "))
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+    """The whole text on lines of at most ``limit`` characters."""
+    return textwrap.fill(untrusted.visible(text.replace("\n", " ")), limit)
+
+
+def _lines(labels: Sequence[str], limit: int) -> int:
+    """The most lines that a label takes."""
+    return max((_label(name, limit).count("\n") + 1 for name in labels), default=1)

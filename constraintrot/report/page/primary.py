@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.conditions import CONDITIONS
-from constraintrot.report.page import design
+from constraintrot.report.page import design, pairing
 from constraintrot.report.page.compared import adjusted, pair
 from constraintrot.report.page.view import Compared
 
@@ -145,7 +145,9 @@ def family(declared: Declared, frame: pd.DataFrame) -> Family:
     for claim in declared.claims:
         for agent in design.agents(asked):
             mine = asked[asked["agent"] == agent]
-            part, setting = design.most_pairs(mine, claim.a, claim.b)
+            part, setting = pairing.most_pairs(mine, claim.a, claim.b)
             one = pair(part, agent, claim.a, claim.b)
-            compared.append(replace(one, primary=claim.name, at=design.words(setting)))
+            compared.append(
+                replace(one, primary=claim.name, at=pairing.apart(setting, mine) or "main")
+            )
     return Family(declared, tuple(adjusted(compared)))

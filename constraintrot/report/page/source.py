@@ -10,8 +10,8 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes, is_played
 from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
-from constraintrot.report.page import files, frames, runs
-from constraintrot.report.page.detail import Details, detail
+from constraintrot.report.page import files, frames, runs, texts
+from constraintrot.report.page.detail import Detail, Details, detail
 from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class _Reading:
     details: Details = field(default_factory=Details)
     notices: list[str] = field(default_factory=list[str])
     inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    texts: list[Detail] = field(default_factory=list[Detail])
     others: int = 0
     planned: PlannedEpisodes = field(default_factory=PlannedEpisodes)
 
@@ -137,6 +138,7 @@ def _head(path: str) -> list[str]:
 def _take_frame(path: str, reading: _Reading) -> None:
     reading.tables.append(frames.read(path))
     reading.inputs.append((files.name(path), files.sha256(path)))
+    reading.texts += texts.read(path)
     for run in _runs_in(files.beside(path, RUNS_FILE)):
         reading.runs.setdefault(run.log, run)
 
@@ -222,6 +224,8 @@ def _joined(reading: _Reading, given: Sequence[str]) -> Source:
     notices = [*reading.notices, *twice]
     if reading.others:
         notices.append(f"Logs of other tasks, left out: {reading.others}.")
+    known = set(frame["episode"])
+    reading.details.take(one for one in reading.texts if one.episode in known)
     listed = sorted(reading.runs.values(), key=lambda run: (run.created, run.log))
     notices += _unfinished(listed)
     return Source(frame, listed, reading.details, notices, reading.inputs, planned=planned)

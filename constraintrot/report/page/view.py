@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.evaluation.metrics import SILENCE
@@ -32,6 +33,7 @@ class Cell:
         rows: positions of its episodes in the frame.
         silent: number of episodes without a readable call, if above the share ``SILENCE``;
             else 0.
+        anchor: id of its episodes on the page, the same in every report.
     """
 
     number: int
@@ -40,6 +42,7 @@ class Cell:
     estimate: Estimate
     rows: tuple[int, ...]
     silent: int = 0
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,11 @@ class Section:
     title: str
     blocks: tuple[Block, ...]
 
+    @property
+    def unmeasured(self) -> bool:
+        """Whether it has no table of the report's episodes."""
+        return not any(isinstance(one, Table) and not one.theirs for one in self.blocks)
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -145,9 +153,10 @@ class Compared:
         value: column of the outcome.
         comparison: the comparison; None if there are no pairs.
         reason: why there are no pairs.
-        episodes: ids of the paired episodes of each arm.
+        pairs: ids of the episodes of each pair, that of the first arm first.
         primary: name of the primary claim that it answers; empty if it is exploratory.
-        at: the setting at which the arms were compared; empty if a table names it.
+        at: in which settings the arms differ from the model's main ones; ``main`` if in none,
+            empty of an exploratory comparison.
     """
 
     agent: str
@@ -156,7 +165,7 @@ class Compared:
     value: str
     comparison: Comparison | None
     reason: str = ""
-    episodes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+    pairs: tuple[tuple[str, str], ...] = ()
     primary: str = ""
     at: str = ""
 
@@ -172,7 +181,12 @@ class Compared:
 
     def same_episodes(self, other: Compared) -> bool:
         """Whether both compare the same outcome of the same episodes, in either order."""
-        return self.value == other.value and set(self.episodes) == set(other.episodes)
+        return self.value == other.value and self._episodes == other._episodes
+
+    @cached_property
+    def _episodes(self) -> frozenset[frozenset[str]]:
+        """The episodes of each arm, in no order."""
+        return frozenset({frozenset(a for a, _ in self.pairs), frozenset(b for _, b in self.pairs)})
 
 
 @dataclass
@@ -190,6 +204,7 @@ class Cells:
     kept: list[tuple[tuple[str, ...], Estimate]] = field(
         default_factory=list[tuple[tuple[str, ...], Estimate]]
     )
+    _anchors: dict[str, int] = field(default_factory=dict[str, int])
 
     def keep(self, estimate: Estimate, *where: str) -> Estimate:
         """Record an estimate that is no rate of rows, for ``summary.json``, and return it."""
@@ -209,9 +224,16 @@ class Cells:
             frame_rate(scored, value),
             tuple(int(at) for at in scored.index),
             silent if value == "violation" and silent > SILENCE * len(scored) else 0,
+            self._anchor(permanent("c", *where, value)),
         )
         self.made.append(cell)
         return cell
+
+    def _anchor(self, name: str) -> str:
+        """The name, with a number if another cell has it already."""
+        self._anchors[name] = self._anchors.get(name, 0) + 1
+        again = self._anchors[name]
+        return name if again == 1 else f"{name}-{again}"
 
 
 def permanent(kind: str, *names: str) -> str:

@@ -7,13 +7,15 @@ from pathlib import Path
 
 from constraintrot.extras import require
 from constraintrot.report.page import frames, runs, source, summary
+from constraintrot.report.page import texts as episode_texts
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
 from constraintrot.report.page.primary import Declared
 from constraintrot.report.page.sections import Page, page
 
+TEXTS = episode_texts.beside(frames.NAMES[0])
 NAMES = (
-    "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES,
+    "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES, TEXTS,
 )  # fmt: skip
 
 
@@ -24,7 +26,7 @@ def report(given: Sequence[str], folder: Path, declared: Declared | None = None)
         given: logs, frames and folders of them; paths or fsspec URLs. The frames that
             an earlier report wrote to ``folder`` are not read.
         folder: where to write ``report.html``, ``report.md``, ``summary.json``,
-            ``episodes.csv``, ``episodes.parquet`` and ``runs.json``.
+            ``episodes.csv``, ``episodes.parquet``, ``episodes.texts.json`` and ``runs.json``.
         declared: the family of primary claims; by default that of ``primary.yaml``.
 
     Returns:
@@ -38,7 +40,8 @@ def report(given: Sequence[str], folder: Path, declared: Declared | None = None)
     written = page(source.read(given, leave_out=str(folder)), declared)
     folder.mkdir(parents=True, exist_ok=True)
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
-    for name, text in {**texts(written), source.RUNS_FILE: listed}.items():
+    told = episode_texts.json(written.source.details)
+    for name, text in {**texts(written), source.RUNS_FILE: listed, TEXTS: told}.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     frames.write(written.source.planned, folder)
     return written

@@ -1,4 +1,4 @@
-"""The page in a real browser: every section is there, nothing runs, nothing is fetched."""
+"""The page in a real browser: every section is there, it sorts and filters, nothing is fetched."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_every_section_is_shown_and_reached_from_the_list(opened: Chrome, tmp_pa
         shot(opened, tmp_path / f"report-{scheme}.png", scheme)
     links = opened.find_elements(By.CSS_SELECTOR, "nav a")
     targets = [str(link.get_attribute("href")).rsplit("#", 1)[-1] for link in links]
-    assert targets == [*SECTIONS, "others", "runs", "episodes"]
+    assert targets == [*SECTIONS, "others", "pairs", "episodes", "runs"]
     for name in targets:
         section = opened.find_element(By.ID, name)
         assert section.is_displayed()
@@ -145,8 +145,35 @@ def test_a_rate_leads_to_its_episodes(opened: Chrome) -> None:
     assert listed.is_displayed()
     listed.find_element(By.TAG_NAME, "a").click()
     episode = opened.find_element(By.CSS_SELECTOR, ".episode:target")
-    episode.find_element(By.TAG_NAME, "summary").click()
-    assert "played under" in episode.text
+    opened.execute_script("return new Promise(requestAnimationFrame)")
+    assert "Played under" in episode.text
+
+
+def test_a_table_is_sorted_and_filtered(opened: Chrome) -> None:
+    table = "#headline table.sorts"
+    column = "return [...document.querySelectorAll(arguments[0] + ' tbody tr')].filter(r => !r.hidden).map(r => r.cells[1].dataset.value ?? '')"
+    head = opened.find_elements(By.CSS_SELECTOR, f"{table} thead th")[1]
+    head.find_element(By.TAG_NAME, "button").click()
+    up = [float(value) for value in opened.execute_script(column, table) if value]
+    assert up == sorted(up)
+    assert head.get_attribute("aria-sort") == "ascending"
+    head.find_element(By.TAG_NAME, "button").click()
+    down = [float(value) for value in opened.execute_script(column, table) if value]
+    assert down == up[::-1] != up
+    box = opened.find_element(By.CSS_SELECTOR, "#episodes .filter input")
+    box.send_keys("defense_pin violated soft_email")
+    episodes = opened.find_elements(By.CSS_SELECTOR, ".episode")
+    shown = [one.text for one in episodes if one.is_displayed()]
+    assert 0 < len(shown) < len(episodes)
+    assert all("defense_pin" in one and "violated" in one for one in shown)
+
+
+def test_a_link_opens_what_it_leads_to_also_within_closed_parts(opened: Chrome) -> None:
+    name = opened.find_element(By.CSS_SELECTOR, ".pair").get_attribute("id")
+    opened.execute_script(f"location.hash = '{name}'")
+    pair = opened.find_element(By.ID, str(name))
+    opened.execute_script("return new Promise(requestAnimationFrame)")
+    assert pair.find_element(By.CSS_SELECTOR, ".two").is_displayed()
 
 
 def test_it_is_used_by_keyboard(opened: Chrome) -> None:
@@ -180,7 +207,8 @@ def test_a_hostile_transcript_does_nothing(chrome: Chrome, hostile: Path, tmp_pa
     chrome.get((tmp_path / "report.html").as_uri())
     shot(chrome, tmp_path / "hostile.png")
     assert chrome.title == "ConstraintRot report"
-    assert not chrome.find_elements(By.CSS_SELECTOR, "script, img, iframe, object")
+    assert not chrome.find_elements(By.CSS_SELECTOR, "img, iframe, object")
+    assert len(chrome.find_elements(By.TAG_NAME, "script")) == 1
     assert chrome.find_element(By.ID, "episodes").is_displayed()
     assert not chrome.get_log("browser")  # type: ignore[no-untyped-call]
     fetched = "return performance.getEntriesByType('resource').map(entry => entry.name)"
