@@ -16,6 +16,7 @@ from constraintrot.report.page.view import (
     p_text,
     points,
 )
+from constraintrot.stats.paired import NOT_DISTINGUISHABLE
 
 TITLE = "Paired differences"
 PRIMARY = "Primary claims: second arm less first"
@@ -25,7 +26,11 @@ FOREST = 40
 _COMMAND = (
     "inspect eval constraintrot/suite --model MODEL -T conditions=control,compaction,defense_pin"
 )
-_WORDS = {"b is lower": "fewer violations", "b is higher": "more violations"}
+_WORDS = {
+    "b is lower": "fewer violations",
+    "b is higher": "more violations",
+    NOT_DISTINGUISHABLE: "cannot tell",
+}
 
 
 def comparisons(family: Family, exploratory: Sequence[Compared]) -> Section:
@@ -77,10 +82,10 @@ def _row(one: Compared, heads: tuple[str, ...], at: str | None) -> Row:
     comparison = one.comparison
     primary = at is not None
     if comparison is None:
-        words = (f"not paired: {one.reason}", at or "-") if primary else ()
+        words = (one.reason, at or "-") if primary else ()
         return Row(heads, ("-", "not paired", "-", "-", *words), one.anchor)
     p_value = comparison.p_value if comparison.adjusted is None else comparison.adjusted
     changed = f"{comparison.only_b} more, {comparison.only_a} fewer"
     cells = (str(comparison.n), points(comparison.difference), changed, p_text(p_value))
-    words = (_WORDS.get(comparison.verdict, comparison.verdict), at or "-") if primary else ()
+    words = (_WORDS[comparison.verdict], at or "-") if primary else ()
     return Row(heads, (*cells, *words), one.anchor)

@@ -122,7 +122,7 @@ def forest(given: Sequence[tuple[str, Compared]], caption: str) -> Figure:
         for at, (_, one, primary) in enumerate(rows):
             difference = one.difference
             directed = bool(primary) and one.verdict in ("b is lower", "b is higher")
-            marker = "<" if one.verdict == "b is lower" else ">" if directed else "o"
+            marker = "o" if not directed else "<" if one.verdict == "b is lower" else ">"
             if isinstance(difference, Interval):
                 ends = [100 * difference.lower, 100 * difference.upper]
                 axes.plot(ends, [at, at], color=INK, lw=1.4)
