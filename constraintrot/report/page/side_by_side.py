@@ -39,7 +39,7 @@ class Side:
 
 def sides(page: Page) -> list[Side]:
     """Some pairs of each comparison: those that changed first, then those with texts."""
-    at = {str(name): int(number) for number, name in page.frame["episode"].items()}
+    at = dict(zip(page.frame["episode"].map(str), map(int, page.frame.index), strict=True))
     chosen: list[Side] = []
     for compared in page.compared:
         ranked = sorted(_of(page, compared, at), key=lambda one: _rank(page, one))
