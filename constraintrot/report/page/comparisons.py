@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from constraintrot.report.page import design
 from constraintrot.report.page.figure import forest
 from constraintrot.report.page.primary import Family
 from constraintrot.report.page.view import (
@@ -23,9 +24,8 @@ PRIMARY = "Primary claims: second arm less first"
 EXPLORATORY = "Exploratory comparisons: second arm less first"
 # Most comparisons in the forest plot; the tables have them all.
 FOREST = 40
-_COMMAND = (
-    "inspect eval constraintrot/suite --model MODEL -T conditions=control,compaction,defense_pin"
-)
+_EVAL = "inspect eval constraintrot/suite --model MODEL"
+_COMMAND = f"{_EVAL} -T conditions=control,compaction,defense_pin"
 _WORDS = {
     "b is lower": "fewer violations",
     "b is higher": "more violations",
@@ -48,23 +48,31 @@ def comparisons(family: Family, exploratory: Sequence[Compared]) -> Section:
     several = len({one.agent for one in shown}) > 1
     drawn = [(f"{one.agent}: {one.name}" if several else one.name, one) for one in shown[:FOREST]]
     blocks: list[Block] = [forest(drawn, "Violation, second arm less first")]
-    blocks.append(_primary(family))
+    blocks += _primary(family)
     if exploratory:
         blocks.append(_exploratory(exploratory))
     return Section("forest", TITLE, tuple(blocks))
 
 
-def _primary(family: Family) -> Table:
-    rows = [_row(one, (one.agent, one.primary, one.name), one.at) for one in family.compared]
+def _primary(family: Family) -> Iterator[Block]:
+    """The claims with pairs, and below them those without."""
+    paired = [one for one in family.compared if one.comparison is not None]
+    rows = tuple(_row(one, (one.agent, one.primary, one.name), one.at) for one in paired)
     notes = (
         "The same variants, seeds and replicates in both arms, at the setting with the most pairs (main:"
-        " the one below the first table)."
-        " p-values are exact (McNemar, or sign flips of whole variants where there are replicates)"
-        f" and adjusted (Holm) over the {family.size} of these comparisons that have pairs; they are"
-        " the same wherever a claim is shown.",
+        " the one below the first table). p-values are exact (McNemar, or sign flips of whole variants"
+        f" where there are replicates) and adjusted (Holm) over these {family.size} comparisons; they"
+        " are the same wherever a claim is shown.",
     )
     columns = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words", "setting")
-    return Table(PRIMARY, ("model", "claim", "arms"), columns, tuple(rows), notes)
+    if rows:
+        yield Table(PRIMARY, ("model", "claim", "arms"), columns, rows, notes)
+    lacking = [one for one in family.compared if one.comparison is None]
+    if lacking:
+        what = "; ".join(f"{one.primary} of {one.agent} ({one.reason})" for one in lacking)
+        named = dict.fromkeys(arm for one in lacking for arm in (one.a, one.b))
+        arms = ",".join(arm for arm in named if arm in design.ORDER)
+        yield Missing(f"primary claims: {what}", f"{_EVAL} -T conditions={arms}")
 
 
 def _exploratory(given: Sequence[Compared]) -> Table:
@@ -80,12 +88,10 @@ def _exploratory(given: Sequence[Compared]) -> Table:
 def _row(one: Compared, heads: tuple[str, ...], at: str | None) -> Row:
     """The row of a comparison; with its verdict and setting if it is primary."""
     comparison = one.comparison
-    primary = at is not None
     if comparison is None:
-        words = (one.reason, at or "-") if primary else ()
-        return Row(heads, ("-", "not paired", "-", "-", *words), one.anchor)
+        return Row(heads, ("-", f"not paired: {one.reason}", "-", "-"), one.anchor)
     p_value = comparison.p_value if comparison.adjusted is None else comparison.adjusted
     changed = f"{comparison.only_b} more, {comparison.only_a} fewer"
     cells = (str(comparison.n), points(comparison.difference), changed, p_text(p_value))
-    words = (_WORDS[comparison.verdict], at or "-") if primary else ()
+    words = () if at is None else (_WORDS[comparison.verdict], at)
     return Row(heads, (*cells, *words), one.anchor)

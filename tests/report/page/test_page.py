@@ -74,7 +74,7 @@ def test_every_section_is_measured_and_its_numbers_agree() -> None:
     assert [one.name for one in page.sections] == [*SECTIONS, "others"]
     for section in page.sections:
         missing = [block for block in section.blocks if isinstance(block, view.Missing)]
-        allowed = section.name in ("headline", "harnesses")
+        allowed = section.name in ("headline", "forest", "harnesses")
         assert not missing or allowed, section.name
         tables = [block for block in section.blocks if isinstance(block, view.Table)]
         assert any(not table.theirs for table in tables), section.name

@@ -9,7 +9,7 @@ import pytest
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import compared, comparisons, design, primary
-from constraintrot.report.page.view import Table
+from constraintrot.report.page.view import Missing, Table
 from constraintrot.stats.multiple import holm
 from tests.report.page.helpers import arm, of
 
@@ -63,6 +63,11 @@ def test_no_conclusion_is_drawn_from_what_is_exploratory() -> None:
     other = compared.pair(FRAME, "a/model", "compaction", "compaction, defense spotlight")
     section = comparisons.comparisons(FAMILY, [FAMILY.told(other)])
     first, second = (block for block in section.blocks if isinstance(block, Table))
+    (missing,) = (block for block in section.blocks if isinstance(block, Missing))
+    assert missing.what.startswith("primary claims: pin of b/other (no episode of defense_pin);")
+    assert missing.command.endswith(
+        "conditions=compaction,defense_pin,attack_inject,defense_pin_attack"
+    )
     assert (first.caption, second.caption) == (comparisons.PRIMARY, comparisons.EXPLORATORY)
     assert "more violations" in [row.cells[4] for row in first.rows]
     assert other.comparison is not None
