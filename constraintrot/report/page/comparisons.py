@@ -57,14 +57,14 @@ def comparisons(family: Family, exploratory: Sequence[Compared]) -> Section:
 def _primary(family: Family) -> Iterator[Block]:
     """The claims with pairs, and below them those without."""
     paired = [one for one in family.compared if one.comparison is not None]
-    rows = tuple(_row(one, (one.agent, one.primary, one.name), one.at) for one in paired)
+    rows = tuple(_row(one, (one.agent, one.primary, one.name), True) for one in paired)
     notes = (
-        "The same variants, seeds and replicates in both arms, at the setting with the most pairs (main:"
-        " the one below the first table). p-values are exact (McNemar, or sign flips of whole variants"
+        "The same variants, seeds and replicates in both arms, at the setting with the most pairs:"
+        f" {_settings(paired)}. p-values are exact (McNemar, or sign flips of whole variants"
         f" where there are replicates) and adjusted (Holm) over these {family.size} comparisons; they"
         " are the same wherever a claim is shown.",
     )
-    columns = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words", "setting")
+    columns = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words")
     if rows:
         yield Table(PRIMARY, ("model", "claim", "arms"), columns, rows, notes)
     lacking = [one for one in family.compared if one.comparison is None]
@@ -75,8 +75,14 @@ def _primary(family: Family) -> Iterator[Block]:
         yield Missing(f"primary claims: {what}", f"{_EVAL} -T conditions={arms}")
 
 
+def _settings(paired: Sequence[Compared]) -> str:
+    """The main setting, and where a claim was compared at another one."""
+    others = [f"{one.primary} of {one.agent}: {one.at}" for one in paired if one.at != "main"]
+    return "; ".join(["the main one, below the first table", *others])
+
+
 def _exploratory(given: Sequence[Compared]) -> Table:
-    rows = [_row(one, (one.agent, one.name), None) for one in given]
+    rows = [_row(one, (one.agent, one.name), False) for one in given]
     notes = (
         "Not among the claims that were declared: the p-values are not adjusted, and of this many"
         " comparisons some are small by chance. No conclusion is drawn from them.",
@@ -85,13 +91,13 @@ def _exploratory(given: Sequence[Compared]) -> Table:
     return Table(EXPLORATORY, ("model", "arms"), columns, tuple(rows), notes)
 
 
-def _row(one: Compared, heads: tuple[str, ...], at: str | None) -> Row:
-    """The row of a comparison; with its verdict and setting if it is primary."""
+def _row(one: Compared, heads: tuple[str, ...], primary: bool) -> Row:
+    """The row of a comparison; with its verdict if it is primary."""
     comparison = one.comparison
     if comparison is None:
         return Row(heads, ("-", f"not paired: {one.reason}", "-", "-"), one.anchor)
     p_value = comparison.p_value if comparison.adjusted is None else comparison.adjusted
     changed = f"{comparison.only_b} more, {comparison.only_a} fewer"
     cells = (str(comparison.n), points(comparison.difference), changed, p_text(p_value))
-    words = () if at is None else (_WORDS[comparison.verdict], at)
+    words = (_WORDS[comparison.verdict],) if primary else ()
     return Row(heads, (*cells, *words), one.anchor)
