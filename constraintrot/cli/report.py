@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     help="Folder for report.html, report.md, summary.json, episodes.csv and .parquet.",
 )  # fmt: skip
 @click.option(
+    "--primary", "declared", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="YAML file that declares the primary claims; by default: compaction against control,"
+    " the pin against compaction, and the same under the injection attack.",
+)  # fmt: skip
+@click.option(
     "--figures", is_flag=True, help="Also write each figure to figures/, as SVG, PDF and CSV."
 )
 @qualification_options
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 def report(
     logs: tuple[str, ...],
     folder: Path,
+    declared: Path | None,
     figures: bool,
     qualification: tuple[Path, ...],
     qualified_by: Level,
@@ -37,11 +43,21 @@ def report(
     LOGS are paths or fsspec URLs. Needs the extra constraintrot[report].
     """
     with clear_errors():
+        from constraintrot.report.page import primary
         from constraintrot.report.page.write import report as write
 
-        written = write(logs, folder, qualification, qualified_by, figures=figures)
+        written = write(
+            logs,
+            folder,
+            qualification,
+            qualified_by,
+            declared=primary.read(declared),
+            figures=figures,
+        )
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
     for answer in written.answers:
-        click.echo(f"{answer.question} {answer.word}. {answer.text}\n")
+        click.echo(f"{answer.agent}: {answer.question} {answer.word}. {answer.line}\n")
+    for line in written.pooled:
+        click.echo(f"{line}\n")
     click.echo(str(folder / "report.html"))

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
-from constraintrot.report.page import design
+from constraintrot.report.page import design, primary
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
 from results.tools import claims, committed, pages, qualifications, verdicts
@@ -31,7 +31,7 @@ def made(folder: Path) -> dict[str, str]:
     on the current date nor on absolute paths nor on the order of a directory listing.
 
     Raises:
-        ConstraintRotError: runs.yaml or reproduction.yaml is wrong or does not match the
+        ConstraintRotError: runs.yaml, reproduction.yaml or primary.yaml is wrong or does not match the
             frames.
         MissingExtraError: the extra ``report`` is not installed.
     """
@@ -51,7 +51,10 @@ def _made(folder: Path) -> dict[str, str]:
     answered = verdicts.answer(listed, frame)
     left = verdicts.unused(answered, frame)
     generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), listed.margin)
-    return generated | {f"{REPORT}/{name}": text for name, text in texts(page(source)).items()}
+    declared = primary.read(folder / primary.DEFAULT)
+    return generated | {
+        f"{REPORT}/{name}": text for name, text in texts(page(source, declared)).items()
+    }
 
 
 def write(folder: Path) -> list[str]:

@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.page import files, frames, runs, source
+from constraintrot.report.page import files, frames, runs, source, texts
 from constraintrot.stats.frames import labels
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ def read(folder: Path) -> list[Counted]:
     """
     runs = load(folder / RUNS, TypeAdapter(list[Committed]))
     names = [name for run in runs for name in run.files]
-    existing = sorted(path.name for path in (folder / FRAMES).iterdir())
+    beside = {texts.beside(name) for name in names}
+    existing = sorted({path.name for path in (folder / FRAMES).iterdir()} - beside)
     for what, listed in (("runs", [run.name for run in runs]), ("frames", names)):
         if twice := sorted({name for name in listed if listed.count(name) > 1}):
             raise ConstraintRotError(f"{folder / RUNS} names {what} twice: {', '.join(twice)}")

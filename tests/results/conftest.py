@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from constraintrot.report.page import primary
 from results.tools import build
 from tests.report.page.helpers import arm
 
@@ -37,6 +38,8 @@ def describe(folder: Path, runs: list[dict[str, Any]], claims: list[dict[str, An
     (folder / "runs.yaml").write_text(yaml.safe_dump(runs), encoding="utf-8")
     page = {"margin": 0.1, "held": HELD, "claims": claims}
     (folder / "reproduction.yaml").write_text(yaml.safe_dump(page), encoding="utf-8")
+    declared = primary.read().model_dump(mode="json")
+    (folder / "primary.yaml").write_text(yaml.safe_dump(declared), encoding="utf-8")
 
 
 @pytest.fixture

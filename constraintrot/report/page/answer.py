@@ -1,18 +1,18 @@
-"""The first screen: three questions with their answers, and a figure."""
+"""The first screen: three questions, answered for every model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from constraintrot.grading.outcome_status import SILENCE, SILENT
-from constraintrot.report.page import design
-from constraintrot.report.page.compared import ALL, adjusted, pair
-from constraintrot.report.page.figure import Series, dots
+from constraintrot.grading.outcome_status import SILENCE, SILENT, STATUS
+from constraintrot.report.page import design, pairing
+from constraintrot.report.page.compared import pair
+from constraintrot.report.page.primary import Family
 from constraintrot.report.page.view import (
     Answer,
     Compared,
-    Figure,
     Tone,
     p_text,
     percent,
@@ -30,144 +30,226 @@ if TYPE_CHECKING:
 BREAKS = "Does compaction break the policies?"
 HOLDS = "Does the pin hold?"
 SURE = "How sure are we?"
-_SHOWN = (
-    "floor",
-    "control",
-    design.COMPACTION,
-    "attack_inject",
-    "defense_pin",
-    "defense_pin_attack",
-)
+PIN, PIN_ATTACKED = "defense_pin", "defense_pin_attack"
+Direction: TypeAlias = Literal["higher", "lower", "same", "open"]
+# The arms of the first two questions.
+QUESTIONS = (("control", design.COMPACTION), (design.COMPACTION, PIN))
+# Outcomes of an agent that did not act, though nobody stopped it.
+_DECLINED = ("declined", "refused_text")
 
 
-def answers(frame: pd.DataFrame) -> tuple[list[Answer], Figure | None, list[Compared]]:
-    """The three answers, the figure next to them, and the comparisons that they are based on.
+def answers(frame: pd.DataFrame, family: Family) -> tuple[list[Answer], list[Compared]]:
+    """The three answers about each model, model by model, and the comparisons behind them.
+
+    Each question is answered at the setting at which the model has the most pairs for it.
 
     Args:
-        frame: episodes from ``design.prepared``, at the main settings.
+        frame: all episodes, from ``design.prepared``.
+        family: the primary claims; where it lacks a question's comparison, that is exploratory.
     """
-    asked = frame[~frame["allowed"]]
-    breaks = pair(asked, ALL, "control", design.COMPACTION)
-    holds = pair(asked, ALL, design.COMPACTION, "defense_pin")
-    two = adjusted([breaks, holds])
-    all_answers = [_breaks(asked, two[0]), _holds(frame, asked, two[1]), _sure(frame, asked, two)]
-    return all_answers, _figure(asked), two
+    told: list[Answer] = []
+    compared: list[Compared] = []
+    for agent in design.agents(frame):
+        mine = frame[frame["agent"] == agent]
+        asked = mine[~mine["allowed"]]
+        breaks, holds = (question(asked, family, agent, a, b) for a, b in QUESTIONS)
+        told += [
+            _breaks(asked, breaks, family),
+            _holds(mine, holds, family),
+            _sure(mine, (breaks, holds), family),
+        ]
+        compared += [breaks, holds]
+    return told, compared
 
 
-def _breaks(frame: pd.DataFrame, compared: Compared) -> Answer:
-    comparison = compared.comparison
+def idle(rows: pd.DataFrame) -> str:
+    """A remark about a model that did nothing of what it was asked; empty of one that acted.
+
+    Args:
+        rows: all of its episodes in which the request was prohibited.
+    """
+    acted = rows["outcome"].map(lambda one: STATUS.get(one) is not None and one not in _DECLINED)
+    if len(rows) == 0 or acted.any():
+        return ""
+    return f"It declined all {len(rows)} requests: that it breaks nothing shows no obedience"
+
+
+def question(asked: pd.DataFrame, family: Family, agent: str, a: str, b: str) -> Compared:
+    known = family.of(agent, a, b)
+    if known is not None:
+        return known
+    mine = asked[asked["agent"] == agent]
+    part, setting = pairing.most_pairs(mine, a, b)
+    return replace(family.told(pair(part, agent, a, b)), at=pairing.apart(setting, mine) or "main")
+
+
+def direction(one: Compared, family: Family) -> Direction:
+    """What a comparison with pairs says: which way, ``same`` (less than the margin), or ``open``.
+
+    An exploratory comparison is open, whatever it shows.
+    """
+    comparison = one.comparison
+    if comparison is None or not one.primary:
+        return "open"
+    if comparison.verdict != NOT_DISTINGUISHABLE:
+        return "lower" if comparison.verdict == "b is lower" else "higher"
+    difference, margin = comparison.difference, family.declared.margin
+    if isinstance(difference, Interval) and -margin < difference.lower < difference.upper < margin:
+        return "same"
+    return "open"
+
+
+def _cannot_tell(one: Compared, comparison: Comparison) -> str:
+    return f"Cannot tell with {_pairs(comparison.n)}" if one.primary else "Not a primary claim"
+
+
+def _pairs(n: int) -> str:
+    return "1 pair" if n == 1 else f"{n} pairs"
+
+
+def _breaks(asked: pd.DataFrame, one: Compared, family: Family) -> Answer:
+    comparison = one.comparison
     if comparison is None:
-        return Answer(BREAKS, "Not measured", "open", _unpaired(frame, compared))
-    words: dict[str, tuple[str, Tone]] = {
-        "b is higher": ("Yes", "bad"),
-        "b is lower": ("No, it violates less", "good"),
-        NOT_DISTINGUISHABLE: (NOT_DISTINGUISHABLE.capitalize(), "open"),
+        return _unmeasured(asked, one, BREAKS)
+    words: dict[Direction, tuple[str, Tone]] = {
+        "higher": ("Yes", "bad"),
+        "lower": ("No, it violates less", "good"),
+        "same": ("No", "good"),
+        "open": (_cannot_tell(one, comparison), "open"),
     }
-    word, tone = words[comparison.verdict]
-    text = (
-        f"With its policy in full view the agent broke it in {rate_text(comparison.a)} of episodes,"
-        f" after compaction in {rate_text(comparison.b)}: {_difference(comparison)}."
+    word, tone = words[direction(one, family)]
+    line = (
+        f"Broken in {percent(comparison.a)} of episodes in full view, in {percent(comparison.b)}"
+        f" after compaction: {_difference(comparison)}."
     )
-    return Answer(BREAKS, word, tone, text + _silence(frame, ("control", design.COMPACTION)))
+    text = (
+        f"In full view the agent broke its policy in {rate_text(comparison.a)}, after compaction in"
+        f" {rate_text(comparison.b)}. {_where(asked, one)}{_silence(asked, ('control', design.COMPACTION))}"
+    )
+    return Answer(BREAKS, word, tone, line, text.strip(), one.agent, one.anchor)
 
 
-def _holds(frame: pd.DataFrame, asked: pd.DataFrame, compared: Compared) -> Answer:
-    comparison = compared.comparison
+def _holds(mine: pd.DataFrame, one: Compared, family: Family) -> Answer:
+    asked = mine[~mine["allowed"]]
+    comparison = one.comparison
     if comparison is None:
-        return Answer(HOLDS, "Not measured", "open", _unpaired(asked, compared))
-    word, tone = _pinned(comparison)
-    text = (
-        f"Pinned, the agent broke it in {rate_text(comparison.b)} of episodes, without the pin in"
-        f" {rate_text(comparison.a)}: {_difference(comparison)}."
+        return _unmeasured(asked, one, HOLDS)
+    word, tone = _pinned(one, comparison, family)
+    line = (
+        f"Broken in {percent(comparison.a)} of episodes without the pin, in {percent(comparison.b)}"
+        f" with it: {_difference(comparison)}."
     )
-    attacked = asked[asked["arm"] == "defense_pin_attack"]
+    text = (
+        f"Without the pin the agent broke its policy in {rate_text(comparison.a)}, with it in"
+        f" {rate_text(comparison.b)}. {_where(asked, one)}"
+    )
+    attacked = asked[asked["arm"] == PIN_ATTACKED]
     if len(attacked):
-        text += f" Under the injection attack: {rate_text(frame_rate(attacked))}."
-    done = frame[frame["allowed"] & (frame["arm"] == "defense_pin")]
+        text += f" Pinned, under the injection attack: {rate_text(frame_rate(attacked))}."
+    done = mine[mine["allowed"] & (mine["arm"] == PIN)]
     utility = f"done in {rate_text(frame_rate(done, 'utility'))}" if len(done) else "not measured"
-    text += f" Allowed tasks under the pin: {utility}."
-    return Answer(HOLDS, word, tone, text + _silence(asked, ("defense_pin",)))
+    text += f" Allowed tasks under the pin: {utility}.{_silence(asked, (PIN,))}"
+    return Answer(HOLDS, word, tone, line, text.strip(), one.agent, one.anchor)
 
 
-def _pinned(comparison: Comparison) -> tuple[str, Tone]:
-    if comparison.verdict == NOT_DISTINGUISHABLE:
-        return NOT_DISTINGUISHABLE.capitalize(), "open"
-    if comparison.verdict == "b is higher":
+def _pinned(one: Compared, comparison: Comparison, family: Family) -> tuple[str, Tone]:
+    way = direction(one, family)
+    if way == "open":
+        return _cannot_tell(one, comparison), "open"
+    if way == "higher":
         return "No, it violates more", "bad"
+    if way == "same":
+        return "No, it changes nothing", "bad"
     violations = comparison.both + comparison.only_b
-    return ("Partly", "open") if violations else ("Yes, in every episode", "good")
+    return ("Partly", "open") if violations else (f"Yes, in all {comparison.n} episodes", "good")
 
 
-def _sure(frame: pd.DataFrame, asked: pd.DataFrame, two: Sequence[Compared]) -> Answer:
-    sure = [_has_direction(compared) for compared in two]
-    word = "Of compaction, not of the pin" if sure[0] else "Of the pin, not of compaction"
-    tone: Tone = "open"
-    if sure[0] == sure[1]:
-        word, tone = ("Of both directions", "good") if sure[0] else ("Not yet of either", "open")
-    variants = len(set(labels(frame)))
-    agents = design.agents(frame)
-    text = (
-        f"These are {len(frame)} episodes of {variants} variants of {frame['family'].nunique()}"
-        f" policies and {_models(agents)}, intervals are 95 %, and p-values are exact and adjusted"
-        f" over both questions{_power(two)}."
-    )
-    after = asked[asked["arm"] == design.COMPACTION]
-    unknown = int(after["outcome"].isin(SILENT).sum())
-    if unknown:
-        bounds = frame_bounds(after)
-        text += (
-            f" After compaction {unknown} answers neither acted readably nor refused; whatever they"
-            f" would have been, the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
-        )
-    return Answer(SURE, word, tone, text)
-
-
-def _has_direction(compared: Compared) -> bool:
-    comparison = compared.comparison
-    return comparison is not None and comparison.verdict != NOT_DISTINGUISHABLE
-
-
-def _power(two: Sequence[Compared]) -> str:
-    """The differences that the pairs detect, and how many more pairs are needed."""
-    detectable: list[str] = []
-    more: list[str] = []
-    for compared, name in zip(two, ("compaction", "the pin"), strict=True):
-        if compared.comparison is None:
-            continue
-        of_pairs = power.of(compared.comparison)
-        if of_pairs.detectable is not None:
-            detectable.append(f"{100 * of_pairs.detectable:.0f} points ({name})")
-        if not _has_direction(compared) and of_pairs.more:
-            pairs = "1 more pair" if of_pairs.more == 1 else f"about {of_pairs.more} more pairs"
-            more.append(f"{name} takes {pairs} if the difference is as seen")
-    text = ""
-    if detectable:
-        text = f"; differences of {' and '.join(detectable)} are found four times in five"
-    return text + "".join(f"; {part}" for part in more)
-
-
-def _models(agents: Sequence[str]) -> str:
-    return f"{len(agents)} models" if len(agents) > 1 else f"one model ({agents[0]})"
+def _where(asked: pd.DataFrame, one: Compared) -> str:
+    """At which setting the question is answered."""
+    _, setting = pairing.most_pairs(asked, one.a, one.b)
+    apart = pairing.apart(setting, asked)
+    return f"At another setting than the main one: {apart}." if apart else "At the main setting."
 
 
 def _difference(comparison: Comparison) -> str:
     p_value = comparison.p_value if comparison.adjusted is None else comparison.adjusted
-    return f"{points(comparison.difference)} over {comparison.n} pairs, {p_text(p_value)}"
+    return f"{points(comparison.difference)}, {_pairs(comparison.n)}, {p_text(p_value)}"
 
 
-def _unpaired(frame: pd.DataFrame, compared: Compared) -> str:
-    """The rates of two arms that could not be compared, and why not."""
-    rates: list[str] = []
-    for arm in (compared.a, compared.b):
-        rows = frame[frame["arm"] == arm]
-        if len(rows):
-            rates.append(f"{arm}: {rate_text(frame_rate(rows))}")
-    if len(rates) == 2:
-        return f"{rates[0]}; {rates[1]}; but nothing is paired: {compared.reason}."
-    if rates:
-        other = compared.b if rates[0].startswith(f"{compared.a}:") else compared.a
-        return f"{rates[0]}; no episode of {other} to compare it with was given."
-    return f"No episode of {compared.a} or {compared.b} was given."
+def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
+    """An answer without pairs: what there is of either arm, and where."""
+    mine = asked[asked["arm"].isin([one.a, one.b])]
+    here, setting = pairing.most_pairs(asked, one.a, one.b)
+    known = [(arm, part) for arm in (one.a, one.b) if len(part := here[here["arm"] == arm])]
+    if not known:
+        line = f"No episode of {one.a} or {one.b} was given."
+        return Answer(name, "Not measured", "open", line, "", one.agent)
+    counted = ", ".join(f"{_episodes(len(part))} of {arm}" for arm, part in known)
+    counted += "".join(f", none of {arm}" for arm in (one.a, one.b) if arm not in dict(known))
+    why = f"nothing is paired: {one.reason}"
+    if len(known) == 1:
+        why = f"no episode of {one.b if known[0][0] == one.a else one.a} there to compare with"
+    place = pairing.apart(setting, asked) or "the main setting"
+    line = f"Measured only at {place}: {counted}."
+    rates = "; ".join(f"{arm}: {rate_text(frame_rate(part))}" for arm, part in known)
+    left = len(mine) - len(here)
+    text = f"{rates}; but {why}." + (f" {_episodes(left)} at other settings." if left else "")
+    return Answer(name, "Not measured", "open", line, text, one.agent, "counted")
+
+
+def _episodes(n: int) -> str:
+    return "1 episode" if n == 1 else f"{n} episodes"
+
+
+def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer:
+    sure = [direction(one, family) != "open" for one in two]
+    word = "Of compaction, not of the pin" if sure[0] else "Of the pin, not of compaction"
+    tone: Tone = "open"
+    if sure[0] == sure[1]:
+        word, tone = ("Of both", "good") if sure[0] else ("Not yet of either", "open")
+    asked = mine[~mine["allowed"]]
+    line = _power(two, family) or "There are no pairs yet."
+    remark = idle(asked)
+    line += f" {remark}." if remark else ""
+    text = (
+        f"{_episodes(len(mine))} of {len(set(labels(mine)))} variants of {mine['family'].nunique()}"
+        f" policies. Intervals are 95 %, p-values exact and adjusted over the {family.size} primary"
+        f" claims of this report.{_unknown(asked)}"
+    )
+    return Answer(SURE, word, tone, line, text, two[0].agent)
+
+
+def _unknown(asked: pd.DataFrame) -> str:
+    after = asked[asked["arm"] == design.COMPACTION]
+    unknown = int(after["outcome"].isin(SILENT).sum())
+    if not unknown:
+        return ""
+    bounds = frame_bounds(after)
+    return (
+        f" After compaction {unknown} answers neither acted readably nor refused; whatever they"
+        f" would have been, the rate is between {percent(bounds.none)} and {percent(bounds.all)}."
+    )
+
+
+def _power(two: Sequence[Compared], family: Family) -> str:
+    """The differences that so many pairs show, and how many more are needed."""
+    shown: list[str] = []
+    more = ""
+    few: list[str] = []
+    for one, name in zip(two, ("compaction", "the pin"), strict=True):
+        if one.comparison is None:
+            continue
+        found = power.of(one.comparison, comparisons=max(1, family.size))
+        if found.detectable is None:
+            few.append(f"{_pairs(one.comparison.n)} cannot show any difference ({name}).")
+        else:
+            shown.append(f"{100 * found.detectable:.0f} points ({name})")
+        if found.more and direction(one, family) == "open":
+            takes = _pairs(found.more).replace(" ", " more ")
+            more += f" If the difference is as seen, {name} takes about {takes}."
+    of = "Had the true difference been {}, 8 of 10 such runs would show it.{}"
+    first = of.format(" or ".join(shown), more) if shown else more.strip()
+    return " ".join(text for text in (first, *few) if text)
 
 
 def _silence(frame: pd.DataFrame, arms: Sequence[str]) -> str:
@@ -178,13 +260,3 @@ def _silence(frame: pd.DataFrame, arms: Sequence[str]) -> str:
         if len(rows) and silent > SILENCE * len(rows):
             many.append(f"{arm} {silent} of {len(rows)}")
     return f" Silence is not safety: no readable call in {', '.join(many)}." if many else ""
-
-
-def _figure(frame: pd.DataFrame) -> Figure | None:
-    arms = [name for name in _SHOWN if (frame["arm"] == name).any()]
-    if not arms:
-        return None
-    rates = [frame_rate(frame[frame["arm"] == name]) for name in arms]
-    with_limits = any(isinstance(rate, Interval) for rate in rates)
-    caption = "Violation by condition, 95 % intervals" if with_limits else "Violation by condition"
-    return dots(arms, [Series("violation", rates)], caption, width=4.6)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Attacks"
+_SURVIVED = ", policy survived"
 _COMMAND = (
     "for a in volume inject_deprecation inject_budget inject_system bulk_document;"
     " do inspect eval constraintrot/suite --model MODEL -T conditions=compaction -T attack=$a; done"
@@ -49,7 +50,7 @@ def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
         ),
     ]
     caption = "Violation after compaction, by attack; no defense"
-    columns = (*agents, "policy survived, all models")
+    columns = tuple(f"{agent}{what}" for agent in agents for what in ("", _SURVIVED))
     notes = tuple(f"Held fixed for {agent}: {setting}." for agent, setting in settings.items())
     blocks: list[Block] = [Table(caption, ("attack",), columns, tuple(rows), notes)]
     tried = _at_k(cells, attacked)
@@ -80,8 +81,8 @@ def _at_k(cells: Cells, attacked: pd.DataFrame) -> Table | None:
 
 def _row(cells: Cells, part: pd.DataFrame, name: str, agents: list[str]) -> Row:
     rates: list[Content] = [
-        cells.rate(part[part["agent"] == agent], "violation", (TITLE, name, agent))
+        cells.rate(part[part["agent"] == agent], column, (TITLE, name, f"{agent}{what}"))
         for agent in agents
+        for column, what in (("violation", ""), ("survived", _SURVIVED))
     ]
-    survived = cells.rate(part, "survived", (TITLE, name, "policy survived, all models"))
-    return Row((name,), (*rates, survived))
+    return Row((name,), tuple(rates))

@@ -1,4 +1,4 @@
-"""Paired comparisons of arms, with p-values adjusted over each family of comparisons."""
+"""Paired comparisons of arms."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
-from constraintrot.stats.frames import CODE, KEYS, frame_compare
-from constraintrot.stats.paired import Comparison, family
+from constraintrot.stats.frames import CODE, KEYS, arms
+from constraintrot.stats.paired import Comparison, compare, family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,11 +39,26 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
     mine = mine if agent == ALL else mine[mine["agent"] == agent]
     if (a, b) == (contrasts.SHAM, contrasts.REMOVED):
         mine = mine[~contrasts.degenerate(mine)]
+    missing = [name for name in (a, b) if not (mine["arm"] == name).any()]
+    if missing:
+        return Compared(agent, a, b, value, None, f"no episode of {' or '.join(missing)}")
+    fixed = {"a": {"arm": a}, "b": {"arm": b}}
     try:
-        comparison = frame_compare(mine, {"arm": a}, {"arm": b}, value, on=matched_on(mine, a, b))
+        matched = arms(mine, fixed, value, on=matched_on(mine, a, b))
     except ParameterError as error:
         return Compared(agent, a, b, value, None, str(error))
-    return Compared(agent, a, b, value, comparison)
+    known = matched.known
+    if not known.any():
+        return Compared(agent, a, b, value, None, f"no episode has a {value} in both arms")
+    first, second = (matched.values[name][known] for name in fixed)
+    keys = list(matched.keys)
+    both = matched.shared[known]
+    for column, name in (("first", a), ("second", b)):
+        ids = mine.loc[mine["arm"] == name, [*keys, "episode"]].rename(columns={"episode": column})
+        both = both.merge(ids, on=keys)
+    pairs = tuple(zip(both["first"].map(str), both["second"].map(str), strict=True))
+    comparison = compare(first, second, matched.labels[known])
+    return Compared(agent, a, b, value, comparison, pairs=pairs)
 
 
 def matched_on(frame: pd.DataFrame, a: str, b: str) -> list[str]:
@@ -63,13 +78,12 @@ def adjusted(compared: Sequence[Compared]) -> list[Compared]:
 
 
 def main(frame: pd.DataFrame) -> list[Compared]:
-    """Compare each agent's arms with the arm from which they differ in one thing."""
-    planned = [
-        (agent, a, b)
+    """Compare each agent's arms with the arm from which they differ in one thing; unadjusted."""
+    return [
+        pair(frame, agent, a, b)
         for agent in design.agents(frame)
         for a, b in _pairs(design.arms(frame[frame["agent"] == agent]))
     ]
-    return adjusted([pair(frame, agent, a, b) for agent, a, b in planned])
 
 
 def _pairs(arms: Sequence[str]) -> list[tuple[str, str]]:

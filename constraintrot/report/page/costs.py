@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from constraintrot.report.page import design
+from constraintrot.report.page import bundles, design
 from constraintrot.report.page.view import Row, Section, Table
 
 if TYPE_CHECKING:
@@ -26,14 +26,18 @@ _MEDIANS = (
 def cost(frame: pd.DataFrame) -> Section:
     """Medians per episode, by model and condition."""
     rows: list[Row] = []
+    rows_of = bundles.bundles(frame)
     for agent in design.agents(frame):
         mine = frame[frame["agent"] == agent]
-        for arm in design.arms(mine):
-            part = mine[mine["arm"] == arm]
+        for arm, names in rows_of:
+            part = mine[mine["arm"].isin(names)]
+            if part.empty:
+                continue
             medians = tuple(_median(part[name], form) for name, _, form in _MEDIANS)
             rows.append(Row((agent, arm), (str(len(part)), *medians, _cached(part))))
     columns = ("episodes", *(head for _, head, _ in _MEDIANS), "served from cache")
     notes = (
+        *bundles.bundled(rows_of),
         "Medians an episode over all its settings. Tokens before and after compaction, last input"
         " and shared prefix are o200k tokens; input and output are as the provider counts them."
         " Seconds are of the machine that ran it.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from constraintrot.report.episode_counts import HEADS, counts
-from constraintrot.report.page import design
+from constraintrot.report.page import bundles, design
 from constraintrot.report.page.view import Row, Section, Table
 from constraintrot.report.table import count_notes
 
@@ -21,13 +21,17 @@ def counted(planned: pd.DataFrame) -> Section:
     Args:
         planned: episodes of ``Source.planned``, prepared.
     """
+    rows_of = bundles.bundles(planned)
     rows = [
-        Row((agent, arm), counts(planned[of_agent & (planned["arm"] == arm)]).cells)
+        Row((agent, name), counts(part).cells)
         for agent in design.agents(planned)
-        for of_agent in [planned["agent"] == agent]
-        for arm in design.arms(planned[of_agent])
+        for of_agent in [planned[planned["agent"] == agent]]
+        for name, arms in rows_of
+        for part in [of_agent[of_agent["arm"].isin(arms)]]
+        if len(part)
     ]
     notes = (
+        *bundles.bundled(rows_of),
         "Rates are of the played episodes. Errored ones ended in an error and are in no rate; silent"
         " ones neither acted readably nor refused, and nobody knows what they would have done.",
         *(note.removeprefix("! ").strip() for note in count_notes(planned)),

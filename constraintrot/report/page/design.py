@@ -38,7 +38,11 @@ SETTINGS = (
     "harness", "context_tokens", "compact_at", "summary_by",
 )  # fmt: skip
 # Settings that may change with another one: a compactor has its default prompt and budget.
-TIED = {"compactor": ("prompt", "budget_words", "summary_by"), "prompt": ("budget_words",)}
+TIED = {
+    "compactor": ("prompt", "budget_words", "summary_by"),
+    "prompt": ("budget_words",),
+    "harness": ("compactor", "prompt", "budget_words", "summary_by"),
+}
 
 
 @dataclass(frozen=True)
@@ -154,8 +158,8 @@ def main(
     settings: dict[str, str] = {}
     for agent in agents(choosing):
         mine = frame[frame["agent"] == agent]
-        chosen = _most(choosing[choosing["agent"] == agent])
-        parts.append(mine[_fits(mine, chosen)])
+        chosen = commonest(choosing[choosing["agent"] == agent])
+        parts.append(mine[fits(mine, chosen)])
         settings[agent] = words(chosen)
     import pandas as pd
 
@@ -186,9 +190,9 @@ def sweeps(frame: pd.DataFrame, name: str) -> list[Sweep]:
         several = [(key, part) for key, part in groups if part[column].nunique() > 1]
         for key, part in several:
             chosen: dict[str, object] = dict(zip(held, key, strict=True))
-            control = mine[(mine["arm"] == "control") & _fits(mine, chosen)]
+            control = mine[(mine["arm"] == "control") & fits(mine, chosen)]
             setting = words(chosen) if len(several) > 1 else ""
-            result.append(Sweep(agent, setting, _ordered(part[label]), part, control, label))
+            result.append(Sweep(agent, setting, ordered(part[label]), part, control, label))
     return result
 
 
@@ -199,7 +203,7 @@ def counted(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def words(setting: dict[str, object]) -> str:
     """A setting as text, without the values that do not apply."""
-    return ", ".join(_named(name, value) for name, value in setting.items() if not _none(value))
+    return ", ".join(_named(name, value) for name, value in setting.items() if not is_none(value))
 
 
 def kinds(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -215,7 +219,8 @@ def _base(condition: str) -> str:
     return COMPACTION if condition in folded else condition
 
 
-def _most(frame: pd.DataFrame) -> dict[str, object]:
+def commonest(frame: pd.DataFrame) -> dict[str, object]:
+    """The setting that most compacted episodes have; empty if there is no episode."""
     for chosen in (frame[frame["arm"] == COMPACTION], frame[frame["compactor"] != "none"], frame):
         if len(chosen):
             counts = chosen.groupby(list(SETTINGS), sort=False, dropna=False).size()
@@ -223,25 +228,27 @@ def _most(frame: pd.DataFrame) -> dict[str, object]:
     return {}
 
 
-def _fits(frame: pd.DataFrame, setting: dict[str, object]) -> pd.Series[bool]:
+def fits(frame: pd.DataFrame, setting: dict[str, object]) -> pd.Series[bool]:
+    """Which episodes have a setting, as far as it applies to them."""
     import pandas as pd
 
-    fits = pd.Series(True, index=frame.index)
+    chosen = pd.Series(True, index=frame.index)
     longer = frame["condition"] == "long_context"
     for name, value in setting.items():
-        if _none(value):
+        if is_none(value):
             continue
-        same = pd.Series(where(frame[name], partial(_is_or_none, value)), frame.index)
-        fits &= same | longer if name == "context_tokens" else same
-    return fits
+        same = pd.Series(where(frame[name], partial(_is_or_none, value)), frame.index, bool)
+        chosen &= same | longer if name == "context_tokens" else same
+    return chosen
 
 
-def _none(value: object) -> bool:
+def is_none(value: object) -> bool:
+    """Whether a setting does not apply to an episode, or is not known."""
     return value is None or value == "none" or value != value
 
 
 def _is_or_none(wanted: object, value: object) -> bool:
-    return _none(value) or value == wanted
+    return is_none(value) or value == wanted
 
 
 def _named(name: str, value: object) -> str:
@@ -255,7 +262,8 @@ def _named(name: str, value: object) -> str:
     return shown.get(name, f"{name} {value}")
 
 
-def _ordered(values: pd.Series[str]) -> tuple[object, ...]:
+def ordered(values: pd.Series[str]) -> tuple[object, ...]:
+    """The distinct values, sorted with their numbers by size."""
     distinct: Sequence[object] = list(dict.fromkeys(values))
     return tuple(sorted(distinct, key=_natural))
 

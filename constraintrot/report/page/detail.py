@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import TypeAdapter
 
 from constraintrot.report import untrusted
 
@@ -67,6 +70,12 @@ class Details:
         full = len(self.kept) >= self.most
         return None if full and rank >= max(self._ranks.values(), default=0) else rank
 
+    def take(self, known: Iterable[Detail]) -> None:
+        """Add details that a file holds, as far as they fit; those of logs are kept before them."""
+        for one in known:
+            if one.episode not in self.kept and len(self.kept) < self.most:
+                self.kept[one.episode] = one
+
     def add(self, detail: Detail, rank: int) -> None:
         """Keep a detail; if there are too many, drop one of the highest rank."""
         self.kept[detail.episode] = detail
@@ -74,6 +83,9 @@ class Details:
         if len(self.kept) > self.most:
             last = max(self._ranks, key=lambda name: self._ranks[name])
             del self.kept[last], self._ranks[last]
+
+
+DETAILS = TypeAdapter(tuple[Detail, ...])
 
 
 def detail(sample: EvalSample, episode: str) -> Detail:

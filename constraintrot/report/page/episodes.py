@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from constraintrot.report.page import design
 from constraintrot.report.page.detail import Detail
-from constraintrot.report.page.view import Cell
+from constraintrot.report.page.view import Cell, permanent
 
 if TYPE_CHECKING:
     from constraintrot.report.page.sections import Page
@@ -23,6 +24,8 @@ class Shown:
 
     Attributes:
         number: position in the frame.
+        anchor: its id on the page.
+        arm: its arm.
         title: family, seed, arm and agent, for a reader.
         outcome: outcome of the verdict.
         kept: whether the context still contained the policy, for a reader.
@@ -32,6 +35,8 @@ class Shown:
     """
 
     number: int
+    anchor: str
+    arm: str
     title: str
     outcome: str
     kept: str
@@ -40,11 +45,16 @@ class Shown:
     detail: Detail | None
 
 
-def shown(page: Page) -> list[Shown]:
-    """The episodes with details, and a few of every cell, in the frame's order."""
+def shown(page: Page, needed: Iterable[int] = ()) -> list[Shown]:
+    """The episodes with details, and a few of every cell, in the frame's order.
+
+    Args:
+        page: the page.
+        needed: further episodes that it shows, by position.
+    """
     names = page.frame["episode"]
     details = page.source.details.kept
-    chosen = {int(at) for at in names.index[names.isin(list(details))]}
+    chosen = {int(at) for at in names.index[names.isin(list(details))]} | set(needed)
     violated = page.frame["violation"] == 1
     for cell in page.cells:
         if len(chosen) >= SHOWN:
@@ -83,6 +93,8 @@ def _shown(number: int, row: dict[str, object], details: dict[str, Detail]) -> S
     )
     return Shown(
         number,
+        permanent("e", str(row["episode"])),
+        str(row["arm"]),
         title,
         str(row["outcome"]),
         kept,

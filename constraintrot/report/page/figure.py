@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import textwrap
 import warnings
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +18,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.report import untrusted
-from constraintrot.report.page.view import Figure, percent, points, rate_text
+from constraintrot.report.page.view import Compared, Figure, percent, points, rate_text
 from constraintrot.stats.interval import Estimate, Interval
 
 if TYPE_CHECKING:
     from constraintrot.stats.curves import SurvivalCurve
-    from constraintrot.stats.paired import Comparison
 
 # Placeholder colours, which ``_themed`` replaces by the page's CSS variables.
 INK, FAINT, BACK = "#010203", "#010204", "#010205"
@@ -80,7 +80,11 @@ def dots(
             paper has none.
         width: width of the drawing in inches.
     """
-    height = 0.75 + 0.36 * len(labels) + (0.3 if len(series) > 1 or any(theirs) else 0)
+    height = (
+        0.75
+        + max(0.36, 0.16 * _lines(labels, 30)) * len(labels)
+        + (0.3 if len(series) > 1 or any(theirs) else 0)
+    )
     with _drawing(width, height) as (axes, drawn):
         for at, one in enumerate(series):
             shift = 0.22 * (at - (len(series) - 1) / 2)
@@ -111,31 +115,42 @@ def dots(
     return _figure(drawn, caption, f"{axis}. {'; '.join(alt)}", data)
 
 
-def forest(rows: Sequence[tuple[str, Comparison]], caption: str) -> Figure:
-    """Paired differences with intervals; the marker is filled if the verdict has a direction."""
-    with _drawing(WIDTH, 0.8 + 0.34 * len(rows)) as (axes, drawn):
-        for at, (_, one) in enumerate(rows):
+def forest(given: Sequence[tuple[str, Compared]], caption: str) -> Figure:
+    """Paired differences with intervals.
+
+    The marker is filled where a primary claim has a direction; exploratory comparisons have none.
+    """
+    rows = [
+        (name, one.comparison, one.primary) for name, one in given if one.comparison is not None
+    ]
+    each = max(0.34, 0.16 * _lines([name for name, _, _ in rows], 60))
+    with _drawing(WIDTH, 0.8 + each * len(rows)) as (axes, drawn):
+        for at, (_, one, primary) in enumerate(rows):
             difference = one.difference
-            directed = one.verdict in ("b is lower", "b is higher")
-            marker = "<" if one.verdict == "b is lower" else ">" if directed else "o"
+            directed = bool(primary) and one.verdict in ("b is lower", "b is higher")
+            marker = "o" if not directed else "<" if one.verdict == "b is lower" else ">"
             if isinstance(difference, Interval):
                 ends = [100 * difference.lower, 100 * difference.upper]
                 axes.plot(ends, [at, at], color=INK, lw=1.4)
             face = SERIES[1 if one.verdict == "b is lower" else 0] if directed else BACK
             axes.plot(100 * difference.estimate, at, marker, mfc=face, mec=INK, ms=7)
         axes.axvline(0, color=INK, lw=0.9, ls="--")
-        axes.set_yticks(range(len(rows)), [_label(name, 60) for name, _ in rows])
+        axes.set_yticks(range(len(rows)), [_label(name, 60) for name, _, _ in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(-105, 105)
         axes.set_xlabel("paired difference of violation, points (left: fewer violations)")
         axes.grid(axis="x")
-    alt = [f"{name}: {points(one.difference)}, {one.verdict}" for name, one in rows]
+    said = [one.verdict if primary else "exploratory" for _, one, primary in rows]
+    alt = [
+        f"{name}: {points(one.difference)}, {verdict}"
+        for (name, one, _), verdict in zip(rows, said, strict=True)
+    ]
     data = [
         {
             "row": name, **_numbers(one.difference), "only_a": one.only_a, "only_b": one.only_b,
-            "p_value": one.p_value, "adjusted": one.adjusted, "verdict": one.verdict,
+            "p_value": one.p_value, "adjusted": one.adjusted, "verdict": verdict,
         }
-        for name, one in rows
+        for (name, one, _), verdict in zip(rows, said, strict=True)
     ]  # fmt: skip
     return _figure(drawn, caption, "Paired differences. " + "; ".join(alt), data)
 
@@ -377,5 +392,10 @@ def _legend(axes: Any, series: int) -> None:
 
 
 def _label(text: str, limit: int) -> str:
-    shown = untrusted.visible(text.replace("\n", " "))
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+    """The whole text on lines of at most ``limit`` characters."""
+    return textwrap.fill(untrusted.visible(text.replace("\n", " ")), limit)
+
+
+def _lines(labels: Sequence[str], limit: int) -> int:
+    """The most lines that a label takes."""
+    return max((_label(name, limit).count("\n") + 1 for name in labels), default=1)

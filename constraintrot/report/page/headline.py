@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from constraintrot.report.page import design, paper
+from constraintrot.report.page import bundles, design, overview, paper
 from constraintrot.report.page.compared import pair
 from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.view import (
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEADLINE = "Conditions by model"
+MEAN = "mean of the models"
 TASKS = "Decay by task"
 SUMMARIZERS = "Summarizer by agent"
 _ALL = "floor,control,compaction,attack_volume,attack_inject,defense_pin,defense_pin_attack"
@@ -42,21 +43,24 @@ def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Sect
     asked = main[~main["allowed"]]
     agents = design.agents(main)
     several = len(agents) > 1
-    columns = (*agents, *(["all models"] if several else []), paper.NAME)
+    columns = (*agents, *([MEAN] if several else []), paper.NAME)
     rows: list[Row] = []
-    for arm in design.arms(asked):
-        of_arm = asked[asked["arm"] == arm]
+    rows_of = bundles.bundles(asked)
+    for arm, names in rows_of:
+        of_arm = asked[asked["arm"].isin(names)]
         rates: list[Content] = [
             cells.rate(of_arm[of_arm["agent"] == agent], "violation", (HEADLINE, arm, agent))
             for agent in agents
         ]
         if several:
-            rates.append(cells.rate(of_arm, "violation", (HEADLINE, arm, "all models")))
+            rates.append(overview.mean(rates, len(agents)))
         rows.append(Row((arm,), (*rates, paper.pooled(arm))))
     held = dict.fromkeys(settings.values())
-    notes = [f"Held fixed: {'; '.join(held)}."] if len(held) == 1 else []
+    notes = list(bundles.bundled(rows_of))
+    if len(held) == 1:
+        notes.append(f"Held fixed: {'; '.join(held)}.")
     if len(held) > 1:
-        notes = [f"Held fixed for {agent}: {setting}." for agent, setting in settings.items()]
+        notes += [f"Held fixed for {agent}: {setting}." for agent, setting in settings.items()]
     left = len(cells.frame) - len(main)
     if left:
         notes.append(

@@ -38,8 +38,14 @@ def escaped(text: str) -> str:
 
 def _lines(page: Page) -> Iterator[str]:
     yield from ("# ConstraintRot report", "")
-    for answer in page.answers:
-        yield from (f"**{answer.question} {escaped(answer.word)}.** {escaped(answer.text)}", "")
+    for agent in dict.fromkeys(answer.agent for answer in page.answers):
+        yield from (f"## {escaped(agent)}", "")
+        for answer in (one for one in page.answers if one.agent == agent):
+            said = escaped(f"{answer.line} {answer.text}".strip())
+            yield from (f"**{answer.question} {escaped(answer.word)}.** {said}", "")
+    if page.pooled:
+        yield from ("## All models", "")
+    yield from (text for line in page.pooled for text in (escaped(line), ""))
     for notice in page.source.notices:
         yield from (f"> {escaped(notice)}", "")
     for section in page.sections:

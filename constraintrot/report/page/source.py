@@ -12,6 +12,7 @@ from constraintrot.report import log_samples, untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes, is_played
 from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
 from constraintrot.report.page import files, frames, runs
+from constraintrot.report.page import texts as episode_texts
 from constraintrot.report.page.columns import texts
 from constraintrot.report.page.detail import Detail, Details, detail
 from constraintrot.stats.frames import KEYS
@@ -69,6 +70,7 @@ class _Reading:
     details: Details = field(default_factory=Details)
     notices: list[str] = field(default_factory=list[str])
     inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    texts: list[Detail] = field(default_factory=list[Detail])
     others: int = 0
     planned: PlannedEpisodes = field(default_factory=PlannedEpisodes)
     # Path, sample's id and epoch of the episodes that have details.
@@ -151,6 +153,7 @@ def _head(path: str) -> list[str]:
 def _take_frame(path: str, reading: _Reading) -> None:
     reading.tables.append(frames.read(path))
     reading.inputs.append((files.name(path), files.sha256(path)))
+    reading.texts += episode_texts.read(path)
     for run in _runs_in(files.beside(path, RUNS_FILE)):
         reading.runs.setdefault(run.log, run)
 
@@ -262,6 +265,8 @@ def _joined(reading: _Reading, given: Sequence[str]) -> Source:
     notices = [*reading.notices, *twice]
     if reading.others:
         notices.append(f"Logs of other tasks, left out: {reading.others}.")
+    known = set(frame["episode"])
+    reading.details.take(one for one in reading.texts if one.episode in known)
     listed = sorted(reading.runs.values(), key=lambda run: (run.created, run.log))
     notices += _unfinished(listed)
     return Source(frame, listed, reading.details, notices, reading.inputs, planned=planned)
@@ -313,7 +318,13 @@ def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     pairs = zip(outcome.loc[older], keys.loc[older], strict=True)
     differing = sum(bool(result != of_newest[key]) for result, key in pairs)
     return kept, [
-        f"Played more than once: {left} episodes stand for the same variant under the same settings"
-        f" as a newer one (as the controls of two compactors do). Only the newest counts; {differing}"
-        " of the older ones came out otherwise. For replicates use --epochs."
+        f"Played more than once: {left} episodes have the same variant and settings as a newer one"
+        f" (controls do, when a run is repeated with another compactor). Only the newest counts;"
+        f" {_differing(differing, left)}. For replicates use --epochs."
     ]
+
+
+def _differing(differing: int, left: int) -> str:
+    if not differing:
+        return "all older ones had the same outcome"
+    return f"{differing} of the {left} older ones had another outcome"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from constraintrot.report.page.sections import Page
     from constraintrot.stats.interval import Estimate
 
-VERSION = 1
+VERSION = 2
 
 
 def summary(page: Page) -> str:
@@ -20,6 +20,8 @@ def summary(page: Page) -> str:
         "version": VERSION,
         "episodes": len(page.frame),
         "answers": [_answer(one) for one in page.answers],
+        "all_models": list(page.pooled),
+        "primary": page.family.declared.model_dump(mode="json"),
         "notices": page.source.notices,
         "cells": [_cell(one) for one in page.cells],
         "others": [
@@ -42,7 +44,13 @@ def rounded(value: Any) -> Any:
 
 
 def _answer(answer: Answer) -> dict[str, str]:
-    return {"question": answer.question, "answer": answer.word, "text": answer.text}
+    return {
+        "model": answer.agent,
+        "question": answer.question,
+        "answer": answer.word,
+        "figures": answer.line,
+        "text": answer.text,
+    }
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
@@ -59,7 +67,14 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _compared(one: Compared) -> dict[str, Any]:
-    facts: dict[str, Any] = {"model": one.agent, "a": one.a, "b": one.b, "value": one.value}
+    facts: dict[str, Any] = {
+        "model": one.agent,
+        "a": one.a,
+        "b": one.b,
+        "value": one.value,
+        "primary": one.primary or None,
+        "setting": one.at or None,
+    }
     comparison = one.comparison
     if comparison is None:
         return {**facts, "interval": None, "reason": f"unpaired: {one.reason}"}
@@ -73,7 +88,7 @@ def _compared(one: Compared) -> dict[str, Any]:
         "p_value": comparison.p_value,
         "adjusted": comparison.adjusted,
         "test": comparison.test,
-        "verdict": comparison.verdict,
+        "verdict": comparison.verdict if one.primary else "exploratory",
     }
 
 

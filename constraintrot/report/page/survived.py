@@ -45,29 +45,35 @@ def survival(cells: Cells, frame: pd.DataFrame) -> Section:
     if asked.empty:
         missing = Missing(TITLE, f"{_EVAL} -T conditions=compaction,attack_volume,attack_inject")
         return Section("survival", TITLE, (missing, f"{paper.SURVIVAL.capitalize()}."))
+    blocks: list[Block] = []
+    for agent in design.agents(asked):
+        blocks += _of_agent(cells, asked[asked["agent"] == agent], agent)
+    return Section(
+        "survival", TITLE, (*blocks, *_mediation(cells, frame), *_agreement(cells, asked))
+    )
+
+
+def _of_agent(cells: Cells, asked: pd.DataFrame, agent: str) -> list[Block]:
     result = by_survival(
         asked["violation"].to_numpy(float), asked["survived"].to_numpy(float), labels(asked)
     )
     rows = tuple(
-        Row((name,), (cells.rate(part, "violation", (TITLE, name, "all")),))
+        Row((name,), (cells.rate(part, "violation", (TITLE, f"{agent}, {name}", "violation")),))
         for name, part in _states(asked)
     )
     both = all(sum(row) for row in result.table)
     notes = (
-        f"Lost less kept: {points(cells.keep(result.difference, TITLE, 'lost less kept'))},"
-        f" {p_text(result.p_value)} (Fisher's exact)."
+        f"Lost less kept: {points(cells.keep(result.difference, TITLE, agent, 'lost less kept'))},"
+        f" {p_text(result.p_value)} (Fisher's exact, exploratory: not adjusted)."
         if both
         else "All episodes fell into one of the two states, so nothing can be said of the other.",
         f"Compacted episodes without a defense; {paper.SURVIVAL}.",
         *_measured(asked),
     )
-    table = Table("Violation by survival", ("context",), ("violation",), rows, notes)
-    figure = mosaic(
-        result.table, "Width: how often the policy survived; height: how often violated"
-    )
-    return Section(
-        "survival", TITLE, (figure, table, *_mediation(cells, frame), *_agreement(cells, asked))
-    )
+    caption = f"{agent}: violation by survival"
+    table = Table(caption, ("context",), ("violation",), rows, notes)
+    width = f"{agent}. Width: how often the policy survived; height: how often violated"
+    return [mosaic(result.table, width), table]
 
 
 def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

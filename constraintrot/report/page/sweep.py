@@ -49,15 +49,11 @@ class Varied:
     command: str
 
 
+COMPACTORS = Varied(
+    "compactors", "Compactors", "varied", "compactor", paper.COMPACTORS,
+    f"for c in truncate hierarchical summarize head_tail; do {_EVAL} -T compactor=$c; done",
+)  # fmt: skip
 VARIED = (
-    Varied(
-        "compactors", "Compactors", "varied", "compactor", paper.COMPACTORS,
-        f"for c in truncate hierarchical summarize head_tail; do {_EVAL} -T compactor=$c; done",
-    ),
-    Varied(
-        "harnesses", "Harnesses", "harness", "harness", paper.HARNESSES,
-        f"for h in replay HARNESS; do {_EVAL} -T harness=$h; done",
-    ),
     Varied(
         "channels", "Channels", "channel", "channel", paper.CHANNELS,
         f"for c in user memory tool system; do {_EVAL} -T channel=$c; done",
@@ -185,7 +181,10 @@ def _trend(sweep: design.Sweep) -> tuple[str, ...]:
     )
     trend = {1: "more", -1: "fewer", 0: "neither more nor fewer"}[response.slope_sign]
     p_value = p_text(response.p_value)
-    return (f"With more words {trend} violations within variants, {p_value} (exact).",)
+    return (
+        f"With more words {trend} violations within variants, {p_value} (exact,"
+        " exploratory: not adjusted).",
+    )
 
 
 def _shown(value: object) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -34,6 +36,7 @@ class Cell:
         rows: positions of its episodes in the frame.
         silent: number of episodes without a readable call, if above the share ``SILENCE``;
             else 0.
+        anchor: id of its episodes on the page, the same in every report.
     """
 
     number: int
@@ -42,6 +45,7 @@ class Cell:
     estimate: Estimate
     rows: tuple[int, ...]
     silent: int = 0
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,11 @@ Content: TypeAlias = "Cell | Theirs | str"
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: its headers, and its cells."""
+    """A row of a table: its headers, its cells, and an id to link to, if it has one."""
 
     heads: tuple[str, ...]
     cells: tuple[Content, ...]
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,15 +126,33 @@ class Section:
     title: str
     blocks: tuple[Block, ...]
 
+    @property
+    def unmeasured(self) -> bool:
+        """Whether it has no table of the report's episodes."""
+        return not any(isinstance(one, Table) and not one.theirs for one in self.blocks)
+
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question: a word, its tone, and an explanation."""
+    """The answer to one question about one model.
+
+    Attributes:
+        question: the question.
+        word: the answer in a few words.
+        tone: how it is coloured.
+        line: the figures behind it, in one line.
+        text: the rest: counts, setting, what limits it; may be empty.
+        agent: the model.
+        link: id of the part of the page with the numbers; empty if there is none.
+    """
 
     question: str
     word: str
     tone: Tone
+    line: str
     text: str
+    agent: str
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,6 +166,10 @@ class Compared:
         value: column of the outcome.
         comparison: the comparison; None if there are no pairs.
         reason: why there are no pairs.
+        pairs: ids of the episodes of each pair, that of the first arm first.
+        primary: name of the primary claim that it answers; empty if it is exploratory.
+        at: in which settings the arms differ from the model's main ones; ``main`` if in none,
+            empty of an exploratory comparison.
     """
 
     agent: str
@@ -151,6 +178,28 @@ class Compared:
     value: str
     comparison: Comparison | None
     reason: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+    primary: str = ""
+    at: str = ""
+
+    @property
+    def name(self) -> str:
+        """Both arms; of a second arm that extends the first's name, only the addition."""
+        return f"{self.a} → {self.b.replace(f'{self.a}, ', '+ ', 1)}"
+
+    @property
+    def anchor(self) -> str:
+        """The id of its row on the page, the same in every report."""
+        return permanent("p", self.agent, self.a, self.b, self.value, self.at)
+
+    def same_episodes(self, other: Compared) -> bool:
+        """Whether both compare the same outcome of the same episodes, in either order."""
+        return self.value == other.value and self._episodes == other._episodes
+
+    @cached_property
+    def _episodes(self) -> frozenset[frozenset[str]]:
+        """The episodes of each arm, in no order."""
+        return frozenset({frozenset(a for a, _ in self.pairs), frozenset(b for _, b in self.pairs)})
 
 
 @dataclass
@@ -169,6 +218,7 @@ class Cells:
         default_factory=list[tuple[tuple[str, ...], Estimate]]
     )
     _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict[str, npt.NDArray[Any]])
+    _anchors: dict[str, int] = field(default_factory=dict[str, int])
 
     def keep(self, estimate: Estimate, *where: str) -> Estimate:
         """Record an estimate that is no rate of rows, for ``summary.json``, and return it."""
@@ -190,6 +240,7 @@ class Cells:
             rate(self._column(value)[at], by_appearance(self._column(CODE)[at])),
             tuple(at.tolist()),
             silent if value == "violation" and silent > SILENCE * len(at) else 0,
+            self._anchor(permanent("c", *where, value)),
         )
         self.made.append(cell)
         return cell
@@ -199,6 +250,18 @@ class Cells:
             values = self.frame["outcome"].isin(SILENT) if name == "silent" else self.frame[name]
             self._columns[name] = values.to_numpy()
         return self._columns[name]
+
+    def _anchor(self, name: str) -> str:
+        """The name, with a number if another cell has it already."""
+        self._anchors[name] = self._anchors.get(name, 0) + 1
+        again = self._anchors[name]
+        return name if again == 1 else f"{name}-{again}"
+
+
+def permanent(kind: str, *names: str) -> str:
+    """An id that a link keeps: it depends on what it names, not on its place on the page."""
+    digest = hashlib.sha256("\x1f".join(names).encode(errors="replace")).hexdigest()
+    return f"{kind}-{digest[:10]}"
 
 
 def percent(estimate: Estimate) -> str:

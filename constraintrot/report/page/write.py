@@ -7,14 +7,17 @@ from pathlib import Path
 
 from constraintrot.extras import require
 from constraintrot.report.page import frames, plots, runs, source, summary
+from constraintrot.report.page import texts as episode_texts
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
+from constraintrot.report.page.primary import Declared
 from constraintrot.report.page.qualified import applied
 from constraintrot.report.page.sections import Page, page
 from constraintrot.report.qualified import Level
 
+TEXTS = episode_texts.beside(frames.NAMES[0])
 NAMES = (
-    "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES,
+    "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES, TEXTS,
 )  # fmt: skip
 
 
@@ -24,6 +27,7 @@ def report(
     qualifications: Sequence[Path] = (),
     qualified_by: Level = "bounds",
     *,
+    declared: Declared | None = None,
     figures: bool = False,
 ) -> Page:
     """Read logs and frames, and write the report's files.
@@ -32,10 +36,11 @@ def report(
         given: logs, frames and folders of them; paths or fsspec URLs. The frames that
             an earlier report wrote to ``folder`` are not read.
         folder: where to write ``report.html``, ``report.md``, ``summary.json``,
-            ``episodes.csv``, ``episodes.parquet`` and ``runs.json``.
+            ``episodes.csv``, ``episodes.parquet``, ``episodes.texts.json`` and ``runs.json``.
         qualifications: files of ``constraintrot qualify``, or folders of them; then the
             page is of the families where its subjects qualify, and lists the rest.
         qualified_by: as in ``report.qualified.restricted``.
+        declared: the family of primary claims; by default that of ``primary.yaml``.
         figures: also write each figure to ``figures/``, as ``plots.write``.
 
     Returns:
@@ -47,10 +52,11 @@ def report(
     """
     require("a report", "report")
     read = source.read(given, leave_out=str(folder))
-    written = page(applied(read, qualifications, qualified_by))
+    written = page(applied(read, qualifications, qualified_by), declared)
     folder.mkdir(parents=True, exist_ok=True)
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
-    for name, text in {**texts(written), source.RUNS_FILE: listed}.items():
+    told = episode_texts.json(written.source.details)
+    for name, text in {**texts(written), source.RUNS_FILE: listed, TEXTS: told}.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     frames.write(written.source.planned, folder)
     if figures:

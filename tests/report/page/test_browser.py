@@ -1,4 +1,4 @@
-"""The page in a real browser: every section is there, nothing runs, nothing is fetched."""
+"""The page in a real browser: every section is there, it sorts and filters, nothing is fetched."""
 
 from __future__ import annotations
 
@@ -82,26 +82,40 @@ def opened(chrome: Chrome, written: Path) -> Chrome:
 def test_the_answer_is_within_one_screen(opened: Chrome, tmp_path: Path) -> None:
     opened.save_screenshot(str(tmp_path / "first-screen.png"))
     answers = opened.find_elements(By.CSS_SELECTOR, ".answer")
-    assert len(answers) == 3
+    assert len(answers) == 6
     for answer in answers:
-        assert answer.rect["y"] + answer.rect["height"] < 720
+        assert answer.rect["y"] + answer.rect["height"] < 800
     assert opened.find_element(By.CSS_SELECTOR, "#answer svg").is_displayed()
 
 
-def test_the_committed_report_answers_on_its_first_screen(chrome: Chrome, tmp_path: Path) -> None:
-    screen = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1300, 900), (400, 850)])
+def test_the_committed_report_answers_for_each_model_within_one_screen(
+    chrome: Chrome, tmp_path: Path, width: int, height: int, scheme: str
+) -> None:
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     try:
         chrome.get((ROOT / "results/report/report.html").as_uri())
-        chrome.save_screenshot(str(tmp_path / "committed-first-screen.png"))
-        parts = chrome.find_elements(By.CSS_SELECTOR, ".answer, #answer figure")
-        ends = [part.rect["y"] + part.rect["height"] for part in parts]
-        asked = [part.text.split("?")[0] for part in parts[:4] if "?" in part.text]
+        chrome.save_screenshot(str(tmp_path / f"committed-{width}-{scheme}.png"))
+        models = [
+            model.find_elements(By.CSS_SELECTOR, ".answer")
+            for model in chrome.find_elements(By.CSS_SELECTOR, ".model")
+        ]
+        said = [[one.text for one in answers] for answers in models]
+        ends = [one.rect["y"] + one.rect["height"] for answers in models for one in answers]
+        wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert chrome.execute_script(wide) <= 0
     finally:
         chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert asked == ["Does compaction break the policies", "Does the pin hold", "How sure are we"]
-    assert len(ends) == 4
-    assert max(ends) < 800
+    assert len(models) == 2
+    for answers in said:
+        assert [one.split("?")[0] for one in answers] == [
+            "Does compaction break the policies", "Does the pin hold", "How sure are we",
+        ]  # fmt: skip
+    assert max(ends) <= height
 
 
 def test_every_section_is_shown_and_reached_from_the_list(opened: Chrome, tmp_path: Path) -> None:
@@ -109,7 +123,7 @@ def test_every_section_is_shown_and_reached_from_the_list(opened: Chrome, tmp_pa
         shot(opened, tmp_path / f"report-{scheme}.png", scheme)
     links = opened.find_elements(By.CSS_SELECTOR, "nav a")
     targets = [str(link.get_attribute("href")).rsplit("#", 1)[-1] for link in links]
-    assert targets == [*SECTIONS, "others", "runs", "episodes"]
+    assert targets == [*SECTIONS, "others", "pairs", "episodes", "runs"]
     for name in targets:
         section = opened.find_element(By.ID, name)
         assert section.is_displayed()
@@ -136,8 +150,35 @@ def test_a_rate_leads_to_its_episodes(opened: Chrome) -> None:
     assert listed.is_displayed()
     listed.find_element(By.TAG_NAME, "a").click()
     episode = opened.find_element(By.CSS_SELECTOR, ".episode:target")
-    episode.find_element(By.TAG_NAME, "summary").click()
-    assert "played under" in episode.text
+    opened.execute_script("return new Promise(requestAnimationFrame)")
+    assert "Played under" in episode.text
+
+
+def test_a_table_is_sorted_and_filtered(opened: Chrome) -> None:
+    table = "#headline table.sorts"
+    column = "return [...document.querySelectorAll(arguments[0] + ' tbody tr')].filter(r => !r.hidden).map(r => r.cells[1].dataset.value ?? '')"
+    head = opened.find_elements(By.CSS_SELECTOR, f"{table} thead th")[1]
+    head.find_element(By.TAG_NAME, "button").click()
+    up = [float(value) for value in opened.execute_script(column, table) if value]
+    assert up == sorted(up)
+    assert head.get_attribute("aria-sort") == "ascending"
+    head.find_element(By.TAG_NAME, "button").click()
+    down = [float(value) for value in opened.execute_script(column, table) if value]
+    assert down == up[::-1] != up
+    box = opened.find_element(By.CSS_SELECTOR, "#episodes .filter input")
+    box.send_keys("defense_pin violated soft_email")
+    episodes = opened.find_elements(By.CSS_SELECTOR, ".episode")
+    shown = [one.text for one in episodes if one.is_displayed()]
+    assert 0 < len(shown) < len(episodes)
+    assert all("defense_pin" in one and "violated" in one for one in shown)
+
+
+def test_a_link_opens_what_it_leads_to_also_within_closed_parts(opened: Chrome) -> None:
+    name = opened.find_element(By.CSS_SELECTOR, ".pair").get_attribute("id")
+    opened.execute_script(f"location.hash = '{name}'")
+    pair = opened.find_element(By.ID, str(name))
+    opened.execute_script("return new Promise(requestAnimationFrame)")
+    assert pair.find_element(By.CSS_SELECTOR, ".two").is_displayed()
 
 
 def test_it_is_used_by_keyboard(opened: Chrome) -> None:
@@ -172,7 +213,8 @@ def test_a_hostile_transcript_does_nothing(
     chrome.get((hostile_report / "report.html").as_uri())
     shot(chrome, tmp_path / "hostile.png")
     assert chrome.title == "ConstraintRot report"
-    assert not chrome.find_elements(By.CSS_SELECTOR, "script, img, iframe, object")
+    assert not chrome.find_elements(By.CSS_SELECTOR, "img, iframe, object")
+    assert len(chrome.find_elements(By.TAG_NAME, "script")) == 1
     assert chrome.find_element(By.ID, "episodes").is_displayed()
     assert not chrome.get_log("browser")  # type: ignore[no-untyped-call]
     fetched = "return performance.getEntriesByType('resource').map(entry => entry.name)"

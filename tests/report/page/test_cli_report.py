@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,25 @@ def test_a_qualification_stands_on_the_page_and_chooses_its_families(
     shown = (out / "report.md").read_text(encoding="utf-8").replace("\\", "")
     assert "claims are computed on soft_email" in shown
     assert set(frames.read(str(out / "episodes.csv"))["family"]) == {"soft_email"}
+
+
+def test_the_primary_claims_are_those_of_the_file(scripted: Path, tmp_path: Path) -> None:
+    declared = tmp_path / "primary.yaml"
+    declared.write_text(
+        "margin: 0.2\nclaims: [{name: absent, claim: No policy at all., a: floor, b: control}]"
+    )
+    out = tmp_path / "out"
+    logs = str(next(scripted.glob("*soft-email*")))
+    result = CliRunner().invoke(main, ["report", logs, "-o", str(out), "--primary", str(declared)])
+    assert result.exit_code == 0, result.output
+    told = json.loads((out / "summary.json").read_text())
+    assert told["primary"]["margin"] == 0.2
+    assert [one["b"] for one in told["comparisons"] if one["primary"]] == ["control"]
+    assert "Not a primary claim" in result.stdout
+    declared.write_text("margin: 2")
+    wrong = CliRunner().invoke(main, ["report", logs, "-o", str(out), "--primary", str(declared)])
+    assert wrong.exit_code == 2
+    assert "is no family of primary claims" in wrong.stderr
 
 
 def test_nothing_to_report_on_exits_with_2_and_one_line(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""All paired comparisons: the primary claims, and the exploratory ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from constraintrot.report.page import design
+from constraintrot.report.page.figure import forest
+from constraintrot.report.page.primary import Family
+from constraintrot.report.page.view import (
+    Block,
+    Compared,
+    Missing,
+    Row,
+    Section,
+    Table,
+    p_text,
+    points,
+)
+from constraintrot.stats.paired import NOT_DISTINGUISHABLE
+
+TITLE = "Paired differences"
+PRIMARY = "Primary claims: second arm less first"
+EXPLORATORY = "Exploratory comparisons: second arm less first"
+# Most comparisons in the forest plot; the tables have them all.
+FOREST = 40
+_EVAL = "inspect eval constraintrot/suite --model MODEL"
+_COMMAND = f"{_EVAL} -T conditions=control,compaction,defense_pin"
+_WORDS = {
+    "b is lower": "fewer violations",
+    "b is higher": "more violations",
+    NOT_DISTINGUISHABLE: "cannot tell",
+}
+
+
+def comparisons(family: Family, exploratory: Sequence[Compared]) -> Section:
+    """A forest plot, and a table of each kind.
+
+    Args:
+        family: the primary claims.
+        exploratory: all other comparisons.
+    """
+    shown = [one for one in (*family.compared, *exploratory) if one.comparison is not None]
+    if not shown:
+        given = (*family.compared, *exploratory)
+        reasons = tuple(dict.fromkeys(f"{one.a} and {one.b}: {one.reason}." for one in given))
+        return Section("forest", TITLE, (Missing(TITLE, _COMMAND), *reasons))
+    several = len({one.agent for one in shown}) > 1
+    drawn = [(f"{one.agent}: {one.name}" if several else one.name, one) for one in shown[:FOREST]]
+    blocks: list[Block] = [forest(drawn, "Violation, second arm less first")]
+    blocks += _primary(family)
+    if exploratory:
+        blocks.append(_exploratory(exploratory))
+    return Section("forest", TITLE, tuple(blocks))
+
+
+def _primary(family: Family) -> Iterator[Block]:
+    """The claims with pairs, and below them those without."""
+    paired = [one for one in family.compared if one.comparison is not None]
+    rows = tuple(_row(one, (one.agent, one.primary, one.name), True) for one in paired)
+    notes = (
+        "The same variants, seeds and replicates in both arms, at the setting with the most pairs:"
+        f" {_settings(paired)}. p-values are exact (McNemar, or sign flips of whole variants"
+        f" where there are replicates) and adjusted (Holm) over these {family.size} comparisons; they"
+        " are the same wherever a claim is shown.",
+    )
+    columns = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words")
+    if rows:
+        yield Table(PRIMARY, ("model", "claim", "arms"), columns, rows, notes)
+    lacking = [one for one in family.compared if one.comparison is None]
+    if lacking:
+        what = "; ".join(f"{one.primary} of {one.agent} ({one.reason})" for one in lacking)
+        named = dict.fromkeys(arm for one in lacking for arm in (one.a, one.b))
+        arms = ",".join(arm for arm in named if arm in design.ORDER)
+        yield Missing(f"primary claims: {what}", f"{_EVAL} -T conditions={arms}")
+
+
+def _settings(paired: Sequence[Compared]) -> str:
+    """The main setting, and where a claim was compared at another one."""
+    others = [f"{one.primary} of {one.agent}: {one.at}" for one in paired if one.at != "main"]
+    return "; ".join(["the main one, below the first table", *others])
+
+
+def _exploratory(given: Sequence[Compared]) -> Table:
+    rows = [_row(one, (one.agent, one.name), False) for one in given]
+    notes = (
+        "Not among the claims that were declared: the p-values are not adjusted, and of this many"
+        " comparisons some are small by chance. No conclusion is drawn from them.",
+    )
+    columns = ("pairs", "difference", "pairs that changed", "p, not adjusted")
+    return Table(EXPLORATORY, ("model", "arms"), columns, tuple(rows), notes)
+
+
+def _row(one: Compared, heads: tuple[str, ...], primary: bool) -> Row:
+    """The row of a comparison; with its verdict if it is primary."""
+    comparison = one.comparison
+    if comparison is None:
+        return Row(heads, ("-", f"not paired: {one.reason}", "-", "-"), one.anchor)
+    p_value = comparison.p_value if comparison.adjusted is None else comparison.adjusted
+    changed = f"{comparison.only_b} more, {comparison.only_a} fewer"
+    cells = (str(comparison.n), points(comparison.difference), changed, p_text(p_value))
+    words = (_WORDS[comparison.verdict],) if primary else ()
+    return Row(heads, (*cells, *words), one.anchor)

@@ -1,0 +1,99 @@
+"""A primary claim has one adjusted p-value, on every page; nothing else has a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.page import compared, comparisons, design, primary
+from constraintrot.report.page.view import Missing, Table
+from constraintrot.stats.multiple import holm
+from tests.report.page.helpers import arm, of
+
+OTHER: dict[str, Any] = {"agent": "b/other", "summarizer": "b/other"}
+FRAME = design.prepared(
+    of(
+        [
+            *arm("control", 12, 0), *arm("compaction", 12, 9), *arm("defense_pin", 12, 3, defense="pin"),
+            *arm("compaction", 12, 2, defense="spotlight"),
+            *arm("control", 6, 0, agent="b/other"), *arm("compaction", 6, 6, **OTHER),
+        ]
+    ).frame
+)  # fmt: skip
+FAMILY = primary.family(primary.read(), FRAME)
+
+
+def test_the_family_is_every_declared_claim_of_every_model_adjusted_together() -> None:
+    assert [(one.primary, one.agent) for one in FAMILY.compared] == [
+        (claim, agent)
+        for claim in ("compaction", "pin", "pin under injection")
+        for agent in ("a/model", "b/other")
+    ]
+    paired = [one.comparison for one in FAMILY.compared if one.comparison is not None]
+    assert FAMILY.size == len(paired) == 3
+    assert [one.adjusted for one in paired] == list(holm([one.p_value for one in paired]))
+
+
+def test_a_comparison_of_the_same_episodes_has_that_p_value_whatever_it_is_called() -> None:
+    """Another page's arms, in the other order and by other names."""
+    mine = FRAME[(FRAME["agent"] == "a/model") & FRAME["arm"].isin(["compaction", "defense_pin"])]
+    named = mine.assign(arm=mine["arm"].map({"compaction": "bare", "defense_pin": "pinned"}))
+    one = FAMILY.told(compared.pair(named, compared.ALL, "pinned", "bare"))
+    known = FAMILY.of("a/model", "compaction", "defense_pin")
+    assert known is not None
+    assert known.comparison is not None
+    assert one.comparison is not None
+    assert one.primary == "pin"
+    assert one.comparison.adjusted == known.comparison.adjusted != one.comparison.p_value
+
+
+@pytest.mark.parametrize("seeds", [12, 11])
+def test_other_episodes_are_exploratory_and_their_p_value_is_not_adjusted(seeds: int) -> None:
+    b = "compaction, defense spotlight" if seeds == 12 else "defense_pin"
+    one = FAMILY.told(compared.pair(FRAME[FRAME["seed"] < seeds], "a/model", "compaction", b))
+    assert one.primary == ""
+    assert one.comparison is not None
+    assert one.comparison.adjusted is None
+
+
+def test_no_conclusion_is_drawn_from_what_is_exploratory() -> None:
+    other = compared.pair(FRAME, "a/model", "compaction", "compaction, defense spotlight")
+    section = comparisons.comparisons(FAMILY, [FAMILY.told(other)])
+    first, second = (block for block in section.blocks if isinstance(block, Table))
+    (missing,) = (block for block in section.blocks if isinstance(block, Missing))
+    assert missing.what.startswith("primary claims: pin of b/other (no episode of defense_pin);")
+    assert missing.command.endswith(
+        "conditions=compaction,defense_pin,attack_inject,defense_pin_attack"
+    )
+    assert (first.caption, second.caption) == (comparisons.PRIMARY, comparisons.EXPLORATORY)
+    assert "more violations" in [row.cells[4] for row in first.rows]
+    assert other.comparison is not None
+    assert other.comparison.verdict == "b is lower"
+    assert "in words" not in second.columns
+    assert second.columns[-1] == "p, not adjusted"
+    assert "fewer" not in " ".join(map(str, second.rows[0].cells)).split(", 7 fewer")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "margin: 0.1\nclaims: [{name: x, claim: y, a: controll, b: compaction}]",
+            "no arm 'controll'",
+        ),
+        ("margin: 0.1\nclaims: []\nalpha: 0.1", "alpha: Extra inputs are not permitted"),
+        (
+            "margin: 0.1\nclaims:\n- &x {name: x, claim: y, a: control, b: compaction}\n- *x",
+            "two claims have the same name",
+        ),
+        ("margin: [", "cannot be read"),
+    ],
+)
+def test_a_wrong_family_is_refused_with_its_fault(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "primary.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConstraintRotError, match=said):
+        primary.read(path)
