@@ -34,7 +34,7 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
         b: name of the second arm.
         value: column of the outcome.
     """
-    needed = dict.fromkeys((*KEYS, CODE, "arm", "degenerate", value))
+    needed = dict.fromkeys((*KEYS, CODE, "arm", "degenerate", "episode", value))
     mine = frame[[name for name in needed if name in frame]]
     mine = mine if agent == ALL else mine[mine["agent"] == agent]
     if (a, b) == (contrasts.SHAM, contrasts.REMOVED):
