@@ -15,7 +15,8 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
-from constraintrot.evaluation.metrics import SILENCE, mean
+from constraintrot.evaluation.metrics import mean
+from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.tasks.probes import firmware
 from constraintrot.tasks.probes.checker import find_call
 from constraintrot.tasks.probes.firmware import CALL, CRITICAL, Side

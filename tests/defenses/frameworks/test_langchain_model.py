@@ -182,6 +182,7 @@ def test_a_structured_answer_past_the_hook_has_the_model_s_pins(pinned: bool) ->
 
     model, registry = Answers(), rules()
     whole: Any = RunnableLambda(lambda state: {"llm_input_messages": state["messages"]})
+    shape: Any = dict[str, str]
     agent: Any = create_react_agent(
         pinned_model(model, registry) if pinned else model,
         [],
@@ -189,7 +190,7 @@ def test_a_structured_answer_past_the_hook_has_the_model_s_pins(pinned: bool) ->
         if pinned
         else pin_node(registry, key="llm_input_messages", after=whole),
         state_schema=State,
-        response_format=dict[str, str],
+        response_format=shape,
     )
     agent.invoke(ASK)
     assert [model.said(at).count(POLICY) for at in range(2)] == [1, int(pinned)]
