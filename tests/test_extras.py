@@ -33,6 +33,7 @@ REFUSED = {
     "grade": (("grade", "soft_email", "--call", "-"), "eval"),
     "table": (("table", "logs"), "eval"),
     "compare": (("compare", "logs", "--a", "defense=none", "--b", "defense=pin"), "eval"),
+    "qualify": (("qualify", *MODEL), "eval"),
     "report": (("report", "logs", "-o", "out"), "eval,report"),
     "demo": (("demo", *MODEL), "eval"),
     "harnesses": (("harnesses",), "eval"),

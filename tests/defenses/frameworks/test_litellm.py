@@ -298,6 +298,9 @@ def test_a_server_is_not_asked_to_cut_the_beginning_off() -> None:
 
 
 def test_a_cached_answer_is_not_served_for_other_pins(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A cache enters itself into LiteLLM's lists of callbacks.
+    for name in ("input_callback", "success_callback", "_async_success_callback"):
+        monkeypatch.setattr(litellm, name, [])
     cache = Cache(type=LiteLLMCacheType.LOCAL)
     monkeypatch.setattr(litellm, "cache", cache)
     registry = rules()
