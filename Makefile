@@ -33,7 +33,7 @@ demo: env
 # The type checker runs in parallel to the tests; its output is printed only if it fails.
 test: env style
 	@$(BIN)/mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
-	$(BIN)/python -m pytest -q -rfEs -n 2 --dist loadfile -m "not soak"; tests=$$?; \
+	$(BIN)/python -m pytest -q -rfEs -n 2 --dist loadfile --no-loadscope-reorder -m "not soak"; tests=$$?; \
 	wait $$types || { cat $(VENV)/mypy.log; exit 1; }; \
 	exit $$tests
 

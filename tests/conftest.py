@@ -35,6 +35,11 @@ HAS_HISTORY = (
 Run = Callable[..., EvalLog]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files first, so that no worker is left with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _offline() -> Iterator[None]:
     connect = socket.socket.connect

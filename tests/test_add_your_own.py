@@ -13,6 +13,8 @@ import pytest
 
 from tests.docs_code import DOCS
 
+pytestmark = pytest.mark.early
+
 _FILE = re.compile(r"^`([\w/.]+)`[^\n]*:\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PLAY = """
 import json, sys

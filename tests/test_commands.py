@@ -15,6 +15,8 @@ from inspect_ai._cli.eval import eval_command
 from constraintrot.cli.main import main
 from tests.small_install import ROOT
 
+pytestmark = pytest.mark.early
+
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # What a sequence needs that a test has not: weights, a key, a network, another package, a
 # framework (tests/harnesses has those), a shell, minutes.

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai import eval_retry
 from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
@@ -20,6 +21,8 @@ from constraintrot.stats.frames import KEYS
 from tests import slow_model
 
 assert slow_model.slow, "registers the model that the retried log names"
+
+pytestmark = pytest.mark.early
 ENOUGH = 3
 PLANNED = 12
 

@@ -15,6 +15,8 @@ from tests import slow_model
 from tests.attack_search.cases import searched
 from tests.attacks.search_results.cases import rows
 
+pytestmark = pytest.mark.early
+
 assert slow_model.slow, "registers the model that the killed search asks"
 
 SLOW: dict[str, Any] = {

@@ -11,6 +11,8 @@ import pytest
 
 from constraintrot.defenses import pinning
 
+pytestmark = pytest.mark.early
+
 # What `pip install constraintrot` does not bring, and what an agent with pins has no use for.
 BLOCKED = ("inspect_ai", "pandas", "scipy", "lingua")
 # Each part in order, and what it raised; what comes first is not helped by what comes later.

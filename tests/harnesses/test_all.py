@@ -39,6 +39,8 @@ from tests.harnesses.live_agent import (
 )
 from tests.helpers import answering, by_condition, samples, soaked
 
+pytestmark = pytest.mark.early
+
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 # A folder a framework.
 FRAMEWORKS = sorted(
@@ -218,7 +220,7 @@ def test_what_a_mode_keeps_and_what_it_records(shared_run: Run, harness: str) ->
     assert facts["dropped"] > 0
 
 
-@pytest.mark.parametrize("harness", MODES)
+@pytest.mark.parametrize("harness", soaked(MODES, of_each_framework(MODES)))
 def test_the_pin_keeps_the_policy_among_bulk_too(shared_run: Run, harness: str) -> None:
     conditions = "compaction,attack_volume"
     given = {"harness": harness, "variants": 1, "conditions": conditions}

@@ -15,6 +15,8 @@ from constraintrot.tokens import exact
 from tests.conftest import Run
 from tests.small_install import ROOT, python
 
+pytestmark = pytest.mark.early
+
 COMMAND = "inspect eval constraintrot/suite --model scripted/obedient -T compactor=head_tail"
 OFFLINE = """
 import socket
@@ -46,8 +48,9 @@ def test_the_readmes_suite_runs_without_a_network_and_without_a_warning(
     monkeypatch.setenv("INSPECT_LOG_LEVEL", "warning")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "tiktoken"))
     monkeypatch.chdir(tmp_path)
-    # One variant of four: the rest says the same.
-    arguments = [*COMMAND.split()[1:], "-T", "variants=1", "--display", "plain"]
+    # One variant of four, and shorter histories: the rest says the same.
+    less = ["-T", "variants=1", "-T", "context_tokens=800"]
+    arguments = [*COMMAND.split()[1:], *less, "--display", "plain"]
     done = python(OFFLINE, *arguments, modules=[])
     said = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 0, said

@@ -15,6 +15,8 @@ from tests.report.page.helpers import arm
 from tests.report.test_qualification import qualified
 from tests.results.conftest import DECAY, RUN, describe, put
 
+pytestmark = pytest.mark.early
+
 ROOT = Path(__file__).parents[2]
 
 

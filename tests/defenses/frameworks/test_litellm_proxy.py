@@ -15,6 +15,8 @@ from constraintrot.defenses.pinning.pinned_block import HEADING
 from tests.defenses.frameworks.litellm_proxy import POLICY, Proxy, guard, pins_in, proxy_of
 from tests.stub_openai import Stub, serving
 
+pytestmark = pytest.mark.early
+
 HEADER = "x-constraintrot-pins"
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 HELLO = [{"role": "user", "content": "Hello"}]

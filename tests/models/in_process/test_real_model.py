@@ -27,6 +27,8 @@ from constraintrot.models.in_process.local import local as local
 from constraintrot.models.in_process.prompt import Control
 from constraintrot.models.in_process.server import LlamaServer, ServerParams
 
+pytestmark = pytest.mark.early
+
 # The user's own cache, which other tests never see.
 CACHE = Path(platformdirs.user_cache_dir("constraintrot")) / "models"
 TOOLS = [
@@ -68,7 +70,7 @@ def test_quoted_control_tokens_are_text(engine: LlamaServer) -> None:
 
 def test_the_answer_does_not_depend_on_the_cache(engine: LlamaServer) -> None:
     never = threading.Event()
-    greedy = {"n_predict": 8, "temperature": 0.0}
+    greedy = {"n_predict": 4, "temperature": 0.0}
     lines = "".join(f"The record {n * 37} is owned by team {n % 5}.\n" for n in range(4))
     endings = ("In short, these records", "In short, these teams")
     prompts = [engine.tokens([lines + ending]) for ending in endings]

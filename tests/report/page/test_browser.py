@@ -21,6 +21,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
+pytestmark = pytest.mark.early
+
 ROOT = Path(__file__).parents[3]
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
