@@ -91,6 +91,7 @@ def test_context_overflow(engine: LlamaServer) -> None:
     assert done.finish == "context"
 
 
+@pytest.mark.soak
 def test_calls_and_text_through_inspect(weights_file: Path) -> None:
     history: list[ChatMessage] = [ChatMessageUser(content="Email bob@example.com that I am ill.")]
     summarize = [*history, ChatMessageUser(content="Summarize the conversation.")]
