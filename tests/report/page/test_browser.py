@@ -120,6 +120,7 @@ def test_the_committed_report_answers_for_each_model_within_one_screen(
     assert max(ends) <= height
 
 
+@pytest.mark.soak
 def test_every_section_is_shown_and_reached_from_the_list(opened: Chrome, tmp_path: Path) -> None:
     for scheme in ("light", "dark"):
         shot(opened, tmp_path / f"report-{scheme}.png", scheme)
