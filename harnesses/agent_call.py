@@ -19,6 +19,7 @@ from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
 from constraintrot.errors import EpisodeError
 from constraintrot.scaffold import answer_format
+from constraintrot.scaffold.in_process import is_in_process
 from constraintrot.scaffold.instructions import form_of
 
 
@@ -97,7 +98,7 @@ def config_for(model: Model, scaffold: str, tools: Sequence[ToolInfo]) -> Genera
     # answer with native calls, which their structured output would suppress.
     form = form_of(scaffold)
     words = not declinable(tools)
-    if not str(model).startswith("local/") or (form == "direct" and not words):
+    if not is_in_process(model) or (form == "direct" and not words):
         return GenerateConfig()
     name = f"{form}_or_words" if words else form
     schema = ResponseSchema(name=name, json_schema=JSONSchema(type="object"))

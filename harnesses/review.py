@@ -15,28 +15,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from inspect_ai.log import transcript
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageUser,
-    GenerateConfig,
-    Model,
-    ModelOutput,
-    ResponseSchema,
-)
+from inspect_ai.model import ChatMessage, Model, ModelOutput
 from inspect_ai.tool import ToolInfo
-from inspect_ai.util import JSONSchema, span
+from inspect_ai.util import span
 
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import before_trigger
+from constraintrot.evaluation.probe import rules_given
 from constraintrot.harnesses.rule_check import Check, RuleCheck, rule_check
 from constraintrot.scaffold.grounding import Grounded, ground
 from constraintrot.scaffold.instructions import without_instructions
-from constraintrot.scaffold.probe import QUESTIONS
 from constraintrot.scaffold.review import REFUSALS, REVIEW, RULE_CHARACTERS, read_recall
-
-# Four rules of 300 characters; a small model may copy the whole conversation.
-_RECALL_TOKENS = 400
 
 
 @dataclass(frozen=True)
@@ -146,7 +136,9 @@ class Reviewer:
 
     async def _reviewed(self, context: Sequence[ChatMessage], tools: Sequence[ToolInfo]) -> Review:
         async with span("recall"):
-            answer = await _recall(self._model, context, tools, self._locale)
+            answer = await rules_given(
+                self._model, context, self._locale, tools, longest=RULE_CHARACTERS
+            )
         recalled = read_recall(answer)
         rules = ground(recalled, [one.text for one in context if not _agents_own(one)])
         judge, request = rule_check(self._model), without_instructions(self._request)
@@ -160,21 +152,3 @@ class Reviewer:
 def _agents_own(message: ChatMessage) -> bool:
     """Whether the agent wrote a message; some frameworks give it the summary as its own words."""
     return message.role == "assistant" and SUMMARY not in (message.metadata or {})
-
-
-async def _recall(
-    model: Model, context: Sequence[ChatMessage], tools: Sequence[ToolInfo], locale: str
-) -> str:
-    asked = [*context, ChatMessageUser(content=QUESTIONS[locale])]
-    if not str(model).startswith("local/"):
-        output = await model.generate(asked, tools=list(tools), tool_choice="none")
-        return output.completion
-    # With tools in its prompt a small model gives back their names.
-    rule = JSONSchema(type="string", maxLength=RULE_CHARACTERS)
-    rules = JSONSchema(type="array", items=rule)
-    schema = JSONSchema(type="object", properties={"rules": rules}, required=["rules"])
-    config = GenerateConfig(
-        max_tokens=_RECALL_TOKENS,
-        response_schema=ResponseSchema(name="rules", json_schema=schema),
-    )
-    return (await model.generate(asked, config=config)).completion

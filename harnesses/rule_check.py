@@ -19,6 +19,7 @@ from constraintrot.errors import WeightsError
 from constraintrot.rule_judge import adapter
 from constraintrot.rule_judge.judge import judge
 from constraintrot.rule_judge.prompt import question
+from constraintrot.scaffold.in_process import is_in_process
 from constraintrot.scaffold.review import read_yes_or_no
 
 By: TypeAlias = Literal["adapter", "merged adapter", "prompt"]
@@ -74,7 +75,7 @@ class RuleCheck:
             judged = await judge(self.model, rule, request, threshold=self.threshold, beside=beside)
             return Check(judged.breaks, score=judged.score)
         short = GenerateConfig(max_tokens=_LOCAL_TOKENS)
-        config = short if _is_local(self.model) else GenerateConfig()
+        config = short if is_in_process(self.model) else GenerateConfig()
         output = await self.model.generate(
             [ChatMessageUser(content=question(rule, request))], config=config
         )
@@ -89,10 +90,6 @@ def rule_check(agent: Model) -> RuleCheck:
     if str(model) == f"local/{adapter.BASE}" and _installed():
         return RuleCheck(model, "adapter", _threshold())
     return RuleCheck(model, "prompt")
-
-
-def _is_local(model: Model) -> bool:
-    return str(model).startswith("local/")
 
 
 def _has_adapter(model: Model) -> bool:

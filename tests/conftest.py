@@ -116,8 +116,6 @@ def _evaluate(
         task_args=task_args,
         log_dir=str(log_dir),
         display="none",
-        # Nobody looks on, so there is no database of events as they come.
-        log_realtime=False,
         fail_on_error=False,
     )
     return log

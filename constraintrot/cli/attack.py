@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.named_values import named_values
 from constraintrot.errors import ConstraintRotError, ParameterError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,7 +66,7 @@ def search(
     plays on variants that were not searched.
     """
     with clear_errors():
-        parameters = {"locale": locale, **_parameters(given)}
+        parameters = {"locale": locale, **named_values("-T", given)}
         if defense is not None:
             parameters["defense"] = defense
         from constraintrot.attack_search.report import text
@@ -136,21 +137,6 @@ def _roles(given: tuple[str, ...]) -> dict[str, str]:
         if not (role and equals and model):
             raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
     return {role: model for role, _, model in pairs}
-
-
-def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
-    import yaml
-
-    parameters: dict[str, Any] = {}
-    for item in given:
-        name, equals, value = item.partition("=")
-        if not (name and equals):
-            raise ParameterError(f"-T takes NAME=VALUE, not {item!r}")
-        try:
-            parameters[name.replace("-", "_")] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ParameterError(f"-T {name}: {value!r} is no value: {error}") from error
-    return parameters
 
 
 def _settings(**given: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import click
 
 from constraintrot.cli.guard import clear_errors, needs, write
+from constraintrot.cli.named_values import named_values
 from constraintrot.errors import ParameterError
 
 P = ParamSpec("P")
@@ -90,14 +91,14 @@ def qualify(
     from constraintrot.report.planned import planned_episodes
 
     with clear_errors():
-        given = pairs("-T", task_args)
+        given = named_values("-T", task_args)
         if fixed := [name for name in _FIXED if name in given]:
             raise ParameterError(f"-T {fixed[0]} is this command's to set; see its options")
         given |= {"variants": variants} | ({"scaffold": scaffold} if scaffold else {})
         given |= {"families": families} if families else {}
         where = folder or Path("logs/qualify") / _slug(f"{model} {scaffold or 'default'}")
         logs = where / "logs"
-        _play(model, pairs("-M", model_args), models(roles), given, logs)
+        _play(model, named_values("-M", model_args), models(roles), given, logs)
         frame = planned_episodes([logs])
         result = found.qualification(frame, confidence)
         write("--out", where / JSON, result.model_dump_json(indent=1) + "\n")
@@ -113,26 +114,6 @@ def qualify(
     sys.exit(0 if result.named("qualified") else 1)
 
 
-def pairs(option: str, given: tuple[str, ...]) -> dict[str, Any]:
-    """``name=value`` texts as a dictionary; a value is read as YAML, as Inspect reads it.
-
-    Raises:
-        ParameterError: a text is of another form.
-    """
-    import yaml
-
-    found: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise ParameterError(f"{option} {text}: give NAME=VALUE")
-        try:
-            found[name.strip().replace("-", "_")] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ParameterError(f"{option} {text}: the value is no YAML ({error})") from error
-    return found
-
-
 def models(given: tuple[str, ...]) -> dict[str, Any]:
     """Models by role: ``role=model``, or ``role={model: ..., model_args: {...}}``.
 
@@ -141,7 +122,7 @@ def models(given: tuple[str, ...]) -> dict[str, Any]:
     """
     from inspect_ai.model import get_model
 
-    found = pairs("--model-role", given)
+    found = named_values("--model-role", given)
     for role, value in found.items():
         if isinstance(value, dict):
             settings: dict[str, Any] = {"model_args": {}, **cast("dict[str, Any]", value)}

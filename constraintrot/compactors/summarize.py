@@ -17,6 +17,7 @@ from constraintrot.compactors.empty_summary import asked
 from constraintrot.compactors.turns import flat, partition, summarizer, summary_message
 from constraintrot.episode.messages import message_texts
 from constraintrot.errors import EpisodeError
+from constraintrot.scaffold.in_process import is_in_process
 from constraintrot.tokens import count
 
 
@@ -102,9 +103,7 @@ def _limit(model: Model, tokens: int) -> GenerateConfig:
 
     Hosted models count reasoning as output tokens, so no limit is set for them.
     """
-    return (
-        GenerateConfig(max_tokens=tokens) if str(model).startswith("local/") else GenerateConfig()
-    )
+    return GenerateConfig(max_tokens=tokens) if is_in_process(model) else GenerateConfig()
 
 
 def _without_analysis(text: str) -> str:

@@ -11,8 +11,10 @@ from inspect_ai.model import (
     Model,
     ResponseSchema,
 )
+from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
+from constraintrot.scaffold.in_process import is_in_process
 from constraintrot.scaffold.probe import QUESTIONS
 
 # A small model may copy the whole conversation.
@@ -30,17 +32,33 @@ async def probe(model: Model, sent: Sequence[ChatMessage], trigger: str, locale:
     """
     at = next((at for at, one in enumerate(sent) if trigger in one.text), len(sent))
     context = [*sent[:at], *(one for one in sent[at + 1 :] if one.role == "system")]
-    output = await model.generate(
-        [*context, ChatMessageUser(content=QUESTIONS[locale])], config=_config(model)
-    )
-    return output.completion
+    return await rules_given(model, context, locale)
 
 
-def _config(model: Model) -> GenerateConfig:
-    if not str(model).startswith("local/"):
-        return GenerateConfig()
-    rules = JSONSchema(type="array", items=JSONSchema(type="string"))
+async def rules_given(
+    model: Model,
+    context: Sequence[ChatMessage],
+    locale: str,
+    tools: Sequence[ToolInfo] = (),
+    longest: int | None = None,
+) -> str:
+    """What a model answers to the question which rules a conversation gave.
+
+    Args:
+        model: who is asked.
+        context: the conversation.
+        locale: language of the question.
+        tools: for providers that want the tools of earlier calls defined; none may be
+            called. In-process models are shown none: a small one gives back their names.
+        longest: characters of a rule from an in-process model; None for any number.
+    """
+    asked = [*context, ChatMessageUser(content=QUESTIONS[locale])]
+    if not is_in_process(model):
+        output = await model.generate(asked, tools=list(tools), tool_choice="none")
+        return output.completion
+    rules = JSONSchema(type="array", items=JSONSchema(type="string", maxLength=longest))
     schema = JSONSchema(type="object", properties={"rules": rules}, required=["rules"])
-    return GenerateConfig(
-        max_tokens=_MAX_TOKENS, response_schema=ResponseSchema(name="probe", json_schema=schema)
+    config = GenerateConfig(
+        max_tokens=_MAX_TOKENS, response_schema=ResponseSchema(name="rules", json_schema=schema)
     )
+    return (await model.generate(asked, config=config)).completion

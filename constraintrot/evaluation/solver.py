@@ -20,6 +20,7 @@ from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.probe import probe
 from constraintrot.evaluation.selection import Selection
+from constraintrot.scaffold.in_process import is_in_process
 from constraintrot.scaffold.instructions import form_of, instructions
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
@@ -88,7 +89,7 @@ def episode_solver(parameters: Parameters, selection: Selection | None = None) -
 
 def default_scaffold(agent: Model) -> str:
     """``deliberate`` for in-process models, which do not obey a policy without it; else ``direct``."""
-    return "deliberate" if str(agent).startswith("local/") else "direct"
+    return "deliberate" if is_in_process(agent) else "direct"
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def answer_form(parameters: Parameters, agent: Model) -> AnswerForm:
     nothing else, for such a tool hints at what is asked.
     """
     scaffold = parameters.scaffold or default_scaffold(agent)
-    native = not str(agent).startswith("local/")
+    native = not is_in_process(agent)
     constrained = form_of(scaffold) != "direct" or not native
     chosen = parameters.decline_tool
     return AnswerForm(scaffold, constrained if chosen is None else chosen, native)

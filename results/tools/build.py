@@ -13,6 +13,7 @@ from constraintrot.extras import require
 from constraintrot.report.page import design, primary
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
+from constraintrot.report.yaml_file import load
 from results.tools import claims, committed, pages, qualifications, verdicts
 
 README = "README.md"
@@ -47,7 +48,7 @@ def _made(folder: Path) -> dict[str, str]:
     generated |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}
     source = qualifications.claimed(folder, committed.joined(folder, runs))
     frame = design.prepared(source.frame)
-    listed = committed.load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
+    listed = load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
     answered = verdicts.answer(listed, frame)
     left = verdicts.unused(answered, frame)
     generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), listed.margin)

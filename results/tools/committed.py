@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import files, frames, runs, source, texts
+from constraintrot.report.yaml_file import load
 from constraintrot.stats.frames import labels
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RUNS, FRAMES = "runs.yaml", "frames"
-T = TypeVar("T")
 
 
 class Strict(BaseModel):
@@ -100,23 +99,6 @@ class Counted:
     def variants(self) -> int:
         """Number of variants, which are pairs of family and seed."""
         return len(set(labels(self.frame)))
-
-
-def load(path: Path, kind: TypeAdapter[T]) -> T:
-    """Read and validate a hand-written YAML file.
-
-    Raises:
-        ConstraintRotError: the file is missing, is no YAML, or does not validate.
-    """
-    try:
-        return kind.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, yaml.YAMLError) as error:
-        raise ConstraintRotError(f"{path} cannot be read: {error}") from error
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]
-        )
-        raise ConstraintRotError(f"{path}: {problems}") from error
 
 
 def read(folder: Path) -> list[Counted]:

@@ -11,7 +11,8 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 
 from constraintrot.cli.main import main
-from constraintrot.cli.qualify import models, pairs
+from constraintrot.cli.named_values import named_values
+from constraintrot.cli.qualify import models
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.harnesses import replay
@@ -84,7 +85,7 @@ def test_its_seeds_are_none_of_the_results_and_every_family_has_them() -> None:
     ("arguments", "message"),
     [
         (["-T", "seed=3"], "-T seed is this command's to set"),
-        (["-T", "seed"], "-T seed: give NAME=VALUE"),
+        (["-T", "seed"], "-T takes NAME=VALUE, not 'seed'"),
         (["--scaffold", "sideways"], "unknown scaffold 'sideways'"),
         (["--families", "soft_mail"], "soft_mail"),
     ],
@@ -98,11 +99,11 @@ def test_a_wrong_call_says_what_is_wrong(
 
 
 def test_values_are_read_as_inspect_reads_them() -> None:
-    read = pairs("-M", ("n-gpu-layers=99", "path=/models/a=b.gguf", "quick=true"))
+    read = named_values("-M", ("n-gpu-layers=99", "path=/models/a=b.gguf", "quick=true"))
     assert read == {"n_gpu_layers": 99, "path": "/models/a=b.gguf", "quick": True}
     assert json.dumps(read)
     with pytest.raises(ParameterError, match="no YAML"):
-        pairs("-M", ("a={",))
+        named_values("-M", ("a={",))
 
 
 def test_a_role_is_a_name_or_a_model_with_arguments() -> None:

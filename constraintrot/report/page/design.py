@@ -72,7 +72,7 @@ class Sweep:
 
 
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the columns ``arm``, ``summary_by``, ``varied`` and ``cluster``.
+    """The frame with the columns ``arm``, ``summary_by``, ``varied`` and ``cluster``; rows numbered.
 
     ``condition`` is replaced by what was done to the history alone, so that
     ``defense_pin`` and ``compaction`` with the defense ``pin`` are the same arm
@@ -100,7 +100,10 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     }
     columns = {name: pd.Series(values, frame.index, object) for name, values in added.items()}
     # Copied, the columns of one type are one block again, of which every selection is quicker.
-    return frame.assign(**columns, **{CODE: labels(frame)}).copy()
+    made = frame.assign(**columns, **{CODE: labels(frame)}).copy()
+    # A page finds the rows of its cells by their position.
+    made.index = pd.RangeIndex(len(made))
+    return made
 
 
 def _varied(row: Sequence[object]) -> str:

@@ -13,14 +13,13 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
-from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.page import design, pairing
 from constraintrot.report.page.compared import adjusted, pair
 from constraintrot.report.page.view import Compared
+from constraintrot.report.yaml_file import load
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,15 +121,7 @@ def read(path: Path | None = None) -> Declared:
         ConstraintRotError: the file cannot be read or does not validate.
     """
     at = path or resources.files("constraintrot.report.page").joinpath(DEFAULT)
-    try:
-        return Declared.model_validate(yaml.safe_load(at.read_text(encoding="utf-8")))
-    except (OSError, yaml.YAMLError) as error:
-        raise ConstraintRotError(f"{at} cannot be read: {error}") from error
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]
-        )
-        raise ConstraintRotError(f"{at} is no family of primary claims: {problems}") from error
+    return load(at, TypeAdapter(Declared), " is no family of primary claims:")
 
 
 def family(declared: Declared, frame: pd.DataFrame) -> Family:

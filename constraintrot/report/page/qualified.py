@@ -26,8 +26,6 @@ def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> S
         return source
     frame, lines = claimable(source.frame, paths, level)
     planned, _ = claimable(source.planned, paths, level)
-    # A page finds the rows of its cells by their position.
-    frame = frame.reset_index(drop=True)
     return dataclasses.replace(
         source, frame=frame, planned=planned, notices=[*lines, *source.notices]
     )

@@ -23,6 +23,7 @@ from constraintrot.defenses.frameworks.langchain_model import pinned_model
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from constraintrot.errors import ParameterError
+from tests.defenses.frameworks.openai_payloads import recorded
 from tests.docs_code import run_page
 from tests.harnesses.langchain_fakes import Recorder, calling, say
 from tests.harnesses.rules import LOSSY
@@ -234,15 +235,7 @@ def test_a_server_that_keeps_the_history_is_not_given_the_pins_to_keep(
     kept_by_server: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was sent them with the first request only, and kept them after an amendment."""
-    openai = pytest.importorskip("langchain_openai")
-    payloads: list[dict[str, Any]] = []
-    made = openai.ChatOpenAI._get_request_payload
-
-    def payload(self: Any, *given: Any, **named: Any) -> Any:
-        payloads.append(made(self, *given, **named))
-        raise ConnectionError
-
-    monkeypatch.setattr(openai.ChatOpenAI, "_get_request_payload", payload)
+    openai, payloads = recorded(monkeypatch)
     registry = rules()
     model = openai.ChatOpenAI(
         model="gpt-5.5",

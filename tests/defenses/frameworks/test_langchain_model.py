@@ -22,6 +22,7 @@ from constraintrot.defenses.frameworks.langgraph import pin_node
 from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
+from tests.defenses.frameworks.openai_payloads import recorded
 from tests.harnesses.langchain_fakes import Recorder
 
 POLICY = "Send email only to addresses at example.org."
@@ -200,15 +201,7 @@ def test_a_structured_answer_past_the_hook_has_the_model_s_pins(pinned: bool) ->
 def test_no_server_is_given_the_pins_to_keep_however_it_is_told_of_the_history(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    openai = pytest.importorskip("langchain_openai")
-    payloads: list[dict[str, Any]] = []
-    made = openai.ChatOpenAI._get_request_payload
-
-    def payload(self: Any, *given: Any, **named: Any) -> Any:
-        payloads.append(made(self, *given, **named))
-        raise ConnectionError
-
-    monkeypatch.setattr(openai.ChatOpenAI, "_get_request_payload", payload)
+    openai, payloads = recorded(monkeypatch)
     given: dict[str, Any] = {"model": "gpt-5.5", "api_key": "none", "use_responses_api": True}
     bound = openai.ChatOpenAI(**given).bind(**{key: "conv_1"})
     kept = openai.ChatOpenAI(**given, model_kwargs={key: "conv_1"})

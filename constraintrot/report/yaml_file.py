@@ -1,0 +1,39 @@
+"""YAML files that a person writes, read into a declared type."""
+
+from __future__ import annotations
+
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from constraintrot.errors import ConstraintRotError
+
+T = TypeVar("T")
+# Of a file with more faults, the first are enough to begin with.
+_MOST_FAULTS = 5
+
+
+def load(path: Path | Traversable, kind: TypeAdapter[T], said: str = ":") -> T:
+    """Read and validate a file.
+
+    Args:
+        path: the file.
+        kind: what it holds.
+        said: of a file that holds something else, between its path and the faults.
+
+    Raises:
+        ConstraintRotError: the file is missing, is no YAML, or does not validate.
+    """
+    try:
+        return kind.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, yaml.YAMLError) as error:
+        raise ConstraintRotError(f"{path} cannot be read: {error}") from error
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
+            for one in error.errors()[:_MOST_FAULTS]
+        )
+        raise ConstraintRotError(f"{path}{said} {faults}") from error
