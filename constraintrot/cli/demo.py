@@ -1,4 +1,4 @@
-"""``constraintrot demo``: two tasks on a small local model, then the table."""
+"""``constraintrot demo``: a small local model obeys, forgets, violates, and obeys under the pin."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from constraintrot.extras import require
 TASKS = ("soft_email", "soft_deploy")
 # On a CPU, prompt tokens take most of the time, so the demo's histories are short.
 CONTEXT_TOKENS = 300
+CONDITIONS = "floor,control,compaction,defense_pin"
+# A bare model of this size often does not apply a rule that it sees.
+SCAFFOLD = "review"
 
 
 def run(model: str, variants: int, log_dir: str) -> None:
-    """Run the demo, and print its table and where the logs are.
+    """Run the demo, and print its table, one episode told step by step, and where the logs are.
 
     Args:
         model: an Inspect model name.
@@ -24,31 +27,39 @@ def run(model: str, variants: int, log_dir: str) -> None:
         log_dir: folder for Inspect's logs.
 
     Raises:
-        ConstraintRotError: a run did not finish; the message has the command to resume it.
+        ConstraintRotError: a run did not finish; the same call resumes it.
         MissingExtraError: the model needs llama.cpp, which is not installed.
     """
     if model.startswith("local/"):
         require(f"the model {model}", "local")
         _weights(model.removeprefix("local/"))
-    from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
+    from inspect_ai import eval_set  # pyright: ignore[reportUnknownVariableType]
 
-    click.echo(f"\n{' and '.join(TASKS)} on {model}: floor, control, compaction\n")
-    logs = inspect_eval(
+    click.echo(f"\n{' and '.join(TASKS)} on {model}: {CONDITIONS.replace(',', ', ')}\n")
+    # An eval set goes on with what its folder holds of the same tasks.
+    finished, logs = eval_set(
         [f"constraintrot/{task}" for task in TASKS],
         model=model,
-        task_args={"variants": variants, "context_tokens": CONTEXT_TOKENS},
+        task_args={
+            "variants": variants,
+            "context_tokens": CONTEXT_TOKENS,
+            "conditions": CONDITIONS,
+            "scaffold": SCAFFOLD,
+        },
         log_dir=log_dir,
+        log_dir_allow_dirty=True,
+        retry_attempts=0,
+        retry_immediate=False,
         display="rich" if sys.stdout.isatty() else "plain",
         score_display=True,
         log_buffer=1,
     )
-    unfinished = [log.location for log in logs if log.status != "success"]
-    if unfinished:
+    if not finished:
         raise ConstraintRotError(
-            "the run did not finish; go on where it stopped, nothing is lost, with\n"
-            + "\n".join(f"  inspect eval-retry {location}" for location in unfinished)
+            "the run did not finish; nothing is lost, and the same command goes on where it stopped"
         )
-    _show([log.location for log in logs], log_dir)
+    in_order = sorted(logs, key=lambda log: TASKS.index(log.eval.task.split("/")[-1]))
+    _show([log.location for log in in_order], log_dir)
 
 
 def _weights(name: str) -> None:
@@ -60,12 +71,18 @@ def _weights(name: str) -> None:
 
 
 def _show(locations: list[str], log_dir: str) -> None:
+    from inspect_ai.log import read_eval_log
+
+    from constraintrot.report.annotated import annotated
     from constraintrot.report.frame import planned_episodes
     from constraintrot.report.table import text
 
     click.echo("\n" + text(planned_episodes(locations), by=["family"]))
     click.echo("\nfloor: no policy was given. control: the policy is in the context.")
     click.echo("compaction: the same, after the history was summarised.")
+    click.echo("defense_pin: compacted too, with the policy in a pinned block.")
+    samples = (one for path in locations for one in read_eval_log(path).samples or ())
+    click.echo("\n" + annotated(samples))
     click.echo(f"\nLogs: {log_dir}. Open them, with the history before and after compaction:")
     # The script next to this command, whose folder need not be on the path.
     beside = Path(sys.argv[0]).with_name("inspect")

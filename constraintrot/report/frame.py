@@ -7,6 +7,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 # Inspect compresses its logs with it, and does not wrap its error.
 from zstandard import ZstdError
@@ -167,17 +169,24 @@ def with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd
 def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
     """The logs, and those of folders.
 
+    Args:
+        logs: paths, or ``file://`` URLs as Inspect names the logs of an eval set.
+
     Raises:
         ConstraintRotError: a log does not exist.
     """
     for given in logs:
-        path = Path(given)
+        path = Path(_local(given) if isinstance(given, str) else given)
         if not path.exists():
             raise ConstraintRotError(f"no such log: {path}")
         if path.is_dir():
             yield from sorted(path.rglob("*.eval"))
         else:
             yield path
+
+
+def _local(name: str) -> str:
+    return url2pathname(urlsplit(name).path) if name.startswith("file://") else name
 
 
 def _rows(path: Path, planned: PlannedEpisodes) -> Iterator[dict[str, Any]]:

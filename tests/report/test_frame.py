@@ -32,6 +32,15 @@ def test_a_row_tells_the_request_and_an_older_frame_is_read_without_it(
     assert read[["split", "phrasing", "request", "exercised"]].isna().all(axis=None)
 
 
+def test_a_log_named_by_a_file_url_is_read(log: Path, tmp_path: Path) -> None:
+    spaced = tmp_path / "a folder" / log.name
+    spaced.parent.mkdir()
+    spaced.write_bytes(log.read_bytes())
+    assert list(frame.paths([spaced.as_uri()])) == [spaced]
+    with pytest.raises(ConstraintRotError, match="no such log"):
+        list(frame.paths(["file:///nowhere/a.eval"]))
+
+
 def directory(data: bytes) -> int:
     """Where the central directory begins."""
     return int.from_bytes(data[-6:-2], "little")
