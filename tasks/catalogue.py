@@ -6,6 +6,7 @@ with ``-T name=value``; unknown parameters and wrong values are refused before t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Unpack
 
 from inspect_ai import Task, task
@@ -81,12 +82,22 @@ def hard_seccontrol(**parameters: Unpack[TaskParameters]) -> Task:
 
 
 @task
-def suite(**parameters: Unpack[TaskParameters]) -> Task:
-    """All nine families. ``inspect eval constraintrot/suite -T variants=2``."""
-    return build(FAMILIES, parameters, name="suite")
+def suite(families: str | Sequence[str] = FAMILIES, **parameters: Unpack[TaskParameters]) -> Task:
+    """All nine families. ``inspect eval constraintrot/suite -T variants=2``.
+
+    Args:
+        families: names of the families; by default all nine.
+        **parameters: the parameters of every task.
+    """
+    return build(families, parameters, name="suite")
 
 
 @task
-def utility(**parameters: Unpack[TaskParameters]) -> Task:
-    """The permitted counterparts of all nine. ``inspect eval constraintrot/utility``."""
-    return build(FAMILIES, parameters, name="utility", allowed=True)
+def utility(families: str | Sequence[str] = FAMILIES, **parameters: Unpack[TaskParameters]) -> Task:
+    """The permitted counterparts of all nine. ``inspect eval constraintrot/utility``.
+
+    Args:
+        families: names of the families; by default all nine.
+        **parameters: the parameters of every task.
+    """
+    return build(families, parameters, name="utility", allowed=True)

@@ -42,3 +42,14 @@ def test_a_condition_of_its_own_is_played(make: Callable[..., Task]) -> None:
         undefended = {"defenses": "none"} if make in (pin_stress, operator_channel) else {}
         samples = make(conditions=name, variants=1, **undefended).dataset
         assert {(sample.metadata or {})["condition"] for sample in samples} == {name}
+
+
+@pytest.mark.parametrize("make", [suite, utility], ids=lambda task: task.__name__)
+def test_a_task_of_several_families_takes_those_that_are_named(make: Callable[..., Task]) -> None:
+    made = make(families="soft_deploy,hard_pii", variants=1)
+    assert {(sample.metadata or {})["family"] for sample in made.dataset} == {
+        "soft_deploy",
+        "hard_pii",
+    }
+    with pytest.raises(PrerequisiteError, match="soft_nothing"):
+        make(families="soft_nothing", variants=1)

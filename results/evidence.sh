@@ -1,0 +1,62 @@
+#!/bin/sh
+# Plays the evidence on the small local model, one run after another, in short blocks of
+# seeds, so that every block is complete by itself. A run that was stopped goes on with the
+# same command; what is finished is not played again.
+#
+#   results/evidence.sh [RUN...]       all runs by default, see `case` below
+#   SEEDS="0 2" LOGS=logs/evidence results/evidence.sh main allowed
+set -eu
+LOGS=${LOGS:-logs/evidence}
+MODEL=${MODEL:-local/qwen2.5-coder-1.5b}
+SEEDS=${SEEDS:-0 2 4}
+# Four families, and the soft ones, which have other languages.
+FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
+SOFT=soft_email,soft_language,soft_channel,soft_deploy,soft_spend
+
+status=0
+
+# play RUN TASK ARGUMENTS...: two variants from each first seed.
+play() {
+  run=$1 task=$2
+  shift 2
+  for seed in $SEEDS; do
+    echo "== $run, seeds $seed and $((seed + 1))"
+    inspect eval-set "constraintrot/$task" --model "$MODEL" --display plain \
+      --log-dir "$LOGS/$run" --log-dir-allow-dirty --log-buffer 1 \
+      --max-tasks 1 --max-samples 1 --retry-attempts 0 \
+      -T scaffold=review -T context_tokens=300 -T variants=2 -T "seed=$seed" "$@" ||
+      status=1
+  done
+}
+
+one() {
+  case $1 in
+  main) play main suite \
+    -T conditions=floor,control,compaction,summary_removed,sham,summary_restored,defense_pin ;;
+  allowed) play allowed utility -T conditions=control,compaction,defense_pin ;;
+  attacks) play attacks suite -T prompt=constraint_aware \
+    -T conditions=compaction,attack_inject,attack_volume,defense_pin_attack ;;
+  defenses) for defense in system_channel spotlight; do
+    play defenses suite -T conditions=compaction -T "defense=$defense"
+  done ;;
+  strategies) for compactor in truncate hierarchical head_tail; do
+    play strategies suite -T families=$FOUR -T conditions=compaction -T compactor=$compactor
+  done ;;
+  locales) for locale in es zh; do
+    play locales suite -T families=$SOFT -T conditions=control,compaction -T locale=$locale
+  done ;;
+  frameworks) for harness in autogen langgraph langmem:headroom openai_agents:summary_input; do
+    play frameworks suite -T families=$FOUR -T harness=$harness -T conditions=control,compaction
+    play frameworks suite -T families=$FOUR -T harness=$harness -T conditions=compaction -T defense=pin
+  done ;;
+  channels) for channel in system memory tool; do
+    play channels suite -T families=$SOFT -T conditions=control,compaction -T channel=$channel
+  done ;;
+  *) echo "no such run: $1" >&2; exit 2 ;;
+  esac
+}
+
+[ $# -gt 0 ] || set -- main allowed attacks strategies locales defenses frameworks channels
+for run in "$@"; do one "$run"; done
+[ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
+exit $status
