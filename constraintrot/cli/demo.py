@@ -48,6 +48,8 @@ def run(model: str, variants: int, log_dir: str) -> None:
         },
         log_dir=log_dir,
         log_dir_allow_dirty=True,
+        max_tasks=1,
+        max_samples=1,
         retry_attempts=0,
         retry_immediate=False,
         display="rich" if sys.stdout.isatty() else "plain",
