@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from constraintrot.scaffold.grounding import LEAST_WORDS, content_words
 from constraintrot.scaffold.probe import read_rules
 
 REVIEW = "review"
@@ -32,7 +33,8 @@ def read_recall(text: str) -> list[str]:
     """The rules in the answer to the probe's question, at most four.
 
     Of a list that was cut off the whole texts count, and of prose each line:
-    what is no rule of the conversation is left without a ground afterwards.
+    what is no rule of the conversation is left without a ground afterwards. A list
+    of single words is one rule that was taken apart.
     """
     text = _THOUGHT.sub("", text)
     rules = read_rules(text)
@@ -41,7 +43,13 @@ def read_recall(text: str) -> list[str]:
         whole = [found.replace('\\"', '"') for found in _STRING.findall(rest)]
         rules = whole if bracket else text.splitlines()
     stripped = (rule.strip() for rule in rules)
-    return list(dict.fromkeys(rule for rule in stripped if rule))[:MOST_RULES]
+    found = list(dict.fromkeys(rule for rule in stripped if rule))
+    return _whole(found)[:MOST_RULES]
+
+
+def _whole(rules: list[str]) -> list[str]:
+    single = sum(len(content_words(rule)) < LEAST_WORDS for rule in rules)
+    return rules if len(rules) < LEAST_WORDS or 2 * single <= len(rules) else [" ".join(rules)]
 
 
 def read_yes_or_no(text: str) -> bool | None:

@@ -14,11 +14,14 @@ from constraintrot.scenario.schema import LOCALES
     ("text", "rules"),
     [
         ('{"rules": ["Bay 4 only.", "Bay 4 only.", " "]}', ["Bay 4 only."]),
-        ('```json\n["a b", "c d"]\n```', ["a b", "c d"]),
+        ('```json\n["ab ba", "cd dc"]\n```', ["ab ba", "cd dc"]),
         ('{"rules": ["Say \\"hi\\".", "Keys stay here.", "cut o', ['Say "hi".', "Keys stay here."]),
         ('{"rules": []}', []),
         ("<think>[1]</think>Bay 4 only.\nKeys stay here.", ["Bay 4 only.", "Keys stay here."]),
-        ('["a", "b", "c", "d", "e"]', ["a", "b", "c", "d"]),
+        ('["ab ba", "cd dc", "ef fe", "gh hg", "ij ji"]', ["ab ba", "cd dc", "ef fe", "gh hg"]),
+        ('{"rules": ["At", "Bay", "4", "parcels", "stay."]}', ["At Bay 4 parcels stay."]),
+        ('["Parcels go to bay 4.", "Never", "Keys stay here."]', ["Parcels go to bay 4.", "Never", "Keys stay here."]),
+        ('["包裹只放四号库位。", "钥匙不离开这里。"]', ["包裹只放四号库位。", "钥匙不离开这里。"]),
         ("", []),
     ],
 )  # fmt: skip
