@@ -214,7 +214,7 @@ def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer
     text = (
         f"{_episodes(len(mine))} of {len(set(labels(mine)))} variants of {mine['family'].nunique()}"
         f" policies. Intervals are 95 %, p-values exact and adjusted over the {family.size} primary"
-        f" claims of this report.{_unknown(asked)}"
+        f" claims.{_unknown(asked)}"
     )
     return Answer(SURE, word, tone, line, text, two[0].agent)
 
@@ -247,7 +247,7 @@ def _power(two: Sequence[Compared], family: Family) -> str:
         if found.more and direction(one, family) == "open":
             takes = _pairs(found.more).replace(" ", " more ")
             more += f" If the difference is as seen, {name} takes about {takes}."
-    of = "Had the true difference been {}, 8 of 10 such runs would show it.{}"
+    of = "Smallest difference that so many pairs show with 80 % power: {}.{}"
     first = of.format(" or ".join(shown), more) if shown else more.strip()
     return " ".join(text for text in (first, *few) if text)
 

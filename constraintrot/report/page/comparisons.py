@@ -33,35 +33,37 @@ _WORDS = {
 }
 
 
-def comparisons(family: Family, exploratory: Sequence[Compared]) -> Section:
+def comparisons(family: Family, others: Sequence[Compared]) -> Section:
     """A forest plot, and a table of each kind.
 
     Args:
         family: the primary claims.
-        exploratory: all other comparisons.
+        others: all other comparisons. Those of a further claim of the family are primary too.
     """
-    shown = [one for one in (*family.compared, *exploratory) if one.comparison is not None]
+    primary = [*family.compared, *(one for one in others if one.primary)]
+    exploratory = [one for one in others if not one.primary]
+    shown = [one for one in (*primary, *exploratory) if one.comparison is not None]
     if not shown:
-        given = (*family.compared, *exploratory)
+        given = (*primary, *exploratory)
         reasons = tuple(dict.fromkeys(f"{one.a} and {one.b}: {one.reason}." for one in given))
         return Section("forest", TITLE, (Missing(TITLE, _COMMAND), *reasons))
     several = len({one.agent for one in shown}) > 1
     drawn = [(f"{one.agent}: {one.name}" if several else one.name, one) for one in shown[:FOREST]]
     blocks: list[Block] = [forest(drawn, "Violation, second arm less first")]
-    blocks += _primary(family)
+    blocks += _primary(family, primary)
     if exploratory:
         blocks.append(_exploratory(exploratory))
     return Section("forest", TITLE, tuple(blocks))
 
 
-def _primary(family: Family) -> Iterator[Block]:
+def _primary(family: Family, primary: Sequence[Compared]) -> Iterator[Block]:
     """The claims with pairs, and below them those without."""
-    paired = [one for one in family.compared if one.comparison is not None]
+    paired = [one for one in primary if one.comparison is not None]
     rows = tuple(_row(one, (one.agent, one.primary, one.name), True) for one in paired)
     notes = (
         "The same variants, seeds and replicates in both arms, at the setting with the most pairs:"
         f" {_settings(paired)}. p-values are exact (McNemar, or sign flips of whole variants"
-        f" where there are replicates) and adjusted (Holm) over these {family.size} comparisons; they"
+        f" where there are replicates) and adjusted (Holm) over {_over(family, len(paired))}; they"
         " are the same wherever a claim is shown.",
     )
     columns = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words")
@@ -75,9 +77,18 @@ def _primary(family: Family) -> Iterator[Block]:
         yield Missing(f"primary claims: {what}", f"{_EVAL} -T conditions={arms}")
 
 
+def _over(family: Family, shown: int) -> str:
+    """What the p-values are adjusted over."""
+    if shown == family.size:
+        return f"these {shown} comparisons"
+    return f"the {family.size} primary claims, these and those of {family.declared.also}"
+
+
 def _settings(paired: Sequence[Compared]) -> str:
     """The main setting, and where a claim was compared at another one."""
-    others = [f"{one.primary} of {one.agent}: {one.at}" for one in paired if one.at != "main"]
+    others = [
+        f"{one.primary} of {one.agent}: {one.at}" for one in paired if one.at not in ("main", "")
+    ]
     return "; ".join(["the main one, below the first table", *others])
 
 

@@ -22,7 +22,7 @@ from constraintrot.report.page import (
     survived,
     sweep,
 )
-from constraintrot.report.page.primary import Declared, Family
+from constraintrot.report.page.primary import Declared, Family, Further
 from constraintrot.report.page.view import Answer, Cell, Cells, Compared, Figure, Section
 from constraintrot.stats.interval import Estimate
 
@@ -61,23 +61,31 @@ class Page:
     family: Family
 
 
-def page(source: Source, declared: Declared | None = None) -> Page:
+def page(
+    source: Source,
+    declared: Declared | None = None,
+    further: Sequence[Further] | None = None,
+) -> Page:
     """Compute all sections of the report.
 
     Args:
         source: the logs and frames that were read.
         declared: the family of primary claims; by default that of ``primary.yaml``.
+        further: as in ``primary.family``.
+
+    Raises:
+        ConstraintRotError: as ``primary.family``.
     """
     frame = design.prepared(source.frame)
     cells = Cells(frame)
     main, settings = design.main(frame)
-    family = primary.family(declared or primary.read(), frame)
+    family = primary.family(declared or primary.read(), frame, further)
     answers, asked = answer.answers(frame, family)
-    others = [family.told(one) for one in compared.main(main[~main["allowed"]])]
-    exploratory = _distinct(family, [*asked, *others])
+    told = [family.told(one) for one in compared.main(main[~main["allowed"]])]
+    others = _distinct(family, [*asked, *told])
     sections: list[Section | None] = [
         headline.headline(cells, main, settings),
-        comparisons.comparisons(family, exploratory),
+        comparisons.comparisons(family, others),
         counted.counted(design.prepared(source.planned)),
         headline.tasks(cells, main),
         headline.summarizers(cells, frame),
@@ -95,12 +103,12 @@ def page(source: Source, declared: Declared | None = None) -> Page:
     return Page(
         source, frame, tuple(answers), tuple(overview.pooled(family, frame)), overview.figure(main),
         tuple(one for one in sections if one is not None), tuple(cells.made), tuple(cells.kept),
-        (*family.compared, *exploratory), family,
+        (*family.compared, *others), family,
     )  # fmt: skip
 
 
 def _distinct(family: Family, given: Sequence[Compared]) -> list[Compared]:
-    """The comparisons that are neither primary nor given twice."""
+    """The comparisons that are neither the family's own nor given twice."""
     known = [one for one in family.compared if one.comparison is not None]
     left: list[Compared] = []
     for one in given:

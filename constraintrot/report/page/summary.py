@@ -22,6 +22,11 @@ def summary(page: Page) -> str:
         "answers": [_answer(one) for one in page.answers],
         "all_models": list(page.pooled),
         "primary": page.family.declared.model_dump(mode="json"),
+        "further": [
+            {"name": one.name, "p_value": one.p_value, "adjusted": one.adjusted}
+            for one in page.family.further
+        ],
+        "adjusted_over": page.family.size,
         "notices": page.source.notices,
         "cells": [_cell(one) for one in page.cells],
         "others": [

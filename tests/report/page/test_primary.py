@@ -50,6 +50,32 @@ def test_a_comparison_of_the_same_episodes_has_that_p_value_whatever_it_is_calle
     assert one.comparison.adjusted == known.comparison.adjusted != one.comparison.p_value
 
 
+def test_a_family_with_claims_of_another_page_is_adjusted_over_them_too_or_refused() -> None:
+    also = primary.read().model_copy(update={"also": "claims.yaml"})
+    with pytest.raises(ConstraintRotError, match="adjusted over the claims of claims.yaml too, wh"):
+        primary.family(also, FRAME)
+    floor = compared.pair(FRAME, "a/model", "control", "compaction, defense spotlight")
+    pin = compared.pair(FRAME, "a/model", "defense_pin", "compaction")
+    assert floor.comparison is not None
+    assert pin.comparison is not None
+    further = [
+        primary.Further("mark", floor.comparison.p_value, floor),
+        primary.Further("whole", 1e-6),
+        primary.Further("again", pin.comparison.p_value, pin),
+    ]
+    found = primary.family(also, FRAME, further)
+    known = [one.comparison for one in found.compared if one.comparison is not None]
+    p_values = [*(one.p_value for one in known), floor.comparison.p_value, 1e-6]
+    wanted = holm(p_values)
+    assert found.size == 5
+    assert [one.adjusted for one in known] == wanted[:3]
+    assert [one.adjusted for one in found.further] == [wanted[3], wanted[4], wanted[1]]
+    told = found.told(floor)
+    assert told.primary == "mark"
+    assert told.comparison is not None
+    assert told.comparison.adjusted == wanted[3]
+
+
 @pytest.mark.parametrize("seeds", [12, 11])
 def test_other_episodes_are_exploratory_and_their_p_value_is_not_adjusted(seeds: int) -> None:
     b = "compaction, defense spotlight" if seeds == 12 else "defense_pin"
