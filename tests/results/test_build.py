@@ -54,7 +54,10 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
         put(results, name, [{**row, **subject} for row in rows])
     describe(results, [{**RUN, "frames": ["first.csv", "other.csv"]}], [DECAY])
     build.write(results)
-    assert "16/16 = 100 %" in (results / "reproduction.md").read_text()
+    bare = (results / "reproduction.md").read_text()
+    assert "16/16 = 100 %" in bare
+    assert bare.index("**Who qualifies.** No qualification was given") < bare.index("## Decay")
+    assert "(qualification not given)" in (results / "report/report.md").read_text()
     (results / "qualification").mkdir()
     qualified(results / "qualification" / "a.json", "soft_email", **subject)
     build.write(results)
@@ -62,7 +65,14 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     assert "| compacted | violated | 8/8 = 100 %" in page
     assert page.index("| soft_email | 30/30 [90, 100] |") < page.index("## Decay")
     assert "**Who qualifies.** a/model, direct, on soft_email.\n\n**Claim.** It breaks." in page
-    assert "soft_spend" in (results / "report/report.md").read_text().replace("\\", "")
+    report = (results / "report/report.md").read_text().replace("\\", "")
+    assert "soft_spend" in report
+    assert "not given" not in report
+    assert report.count("(qualifies: 1 of 1 families)") == 2
+    assert re.search(r"\| in words +\| qualifies ", report)
+    assert "a/model, scaffold direct: families that claims are of:" in report
+    shown = (results / "report/report.html").read_text()
+    assert shown.count('<a href="#qualification">Qualifies: 1 of 1 families</a>') == 2
     qualified(results / "qualification" / "a.json", "hard_pii", **subject)
     with pytest.raises(ConstraintRotError, match="nothing is left to compute"):
         build.write(results)

@@ -216,7 +216,7 @@ def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer
         f" policies. Intervals are 95 %, p-values exact and adjusted over the {family.size} primary"
         f" claims.{_unknown(asked)}"
     )
-    return Answer(SURE, word, tone, line, text, two[0].agent)
+    return Answer(SURE, word, tone, line, text, two[0].agent, claim=False)
 
 
 def _unknown(asked: pd.DataFrame) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from constraintrot.report.page import design
 from constraintrot.report.page.figure import forest
 from constraintrot.report.page.primary import Family
+from constraintrot.report.page.qualified import NOT_GIVEN, UNKNOWN
 from constraintrot.report.page.view import (
     Block,
     Compared,
@@ -24,6 +25,7 @@ PRIMARY = "Primary claims: second arm less first"
 EXPLORATORY = "Exploratory comparisons: second arm less first"
 # Most comparisons in the forest plot; the tables have them all.
 FOREST = 40
+QUALIFIES = "qualifies"
 _EVAL = "inspect eval constraintrot/suite --model MODEL"
 _COMMAND = f"{_EVAL} -T conditions=control,compaction,defense_pin"
 _WORDS = {
@@ -33,12 +35,15 @@ _WORDS = {
 }
 
 
-def comparisons(family: Family, others: Sequence[Compared]) -> Section:
+def comparisons(
+    family: Family, others: Sequence[Compared], qualifies: Mapping[str, str]
+) -> Section:
     """A forest plot, and a table of each kind.
 
     Args:
         family: the primary claims.
         others: all other comparisons. Those of a further claim of the family are primary too.
+        qualifies: by model, on how many families it qualifies (``qualified.beside``).
     """
     primary = [*family.compared, *(one for one in others if one.primary)]
     exploratory = [one for one in others if not one.primary]
@@ -50,23 +55,31 @@ def comparisons(family: Family, others: Sequence[Compared]) -> Section:
     several = len({one.agent for one in shown}) > 1
     drawn = [(f"{one.agent}: {one.name}" if several else one.name, one) for one in shown[:FOREST]]
     blocks: list[Block] = [forest(drawn, "Violation, second arm less first")]
-    blocks += _primary(family, primary)
+    blocks += _primary(family, primary, qualifies)
     if exploratory:
         blocks.append(_exploratory(exploratory))
     return Section("forest", TITLE, tuple(blocks))
 
 
-def _primary(family: Family, primary: Sequence[Compared]) -> Iterator[Block]:
+def _primary(
+    family: Family, primary: Sequence[Compared], qualifies: Mapping[str, str]
+) -> Iterator[Block]:
     """The claims with pairs, and below them those without."""
     paired = [one for one in primary if one.comparison is not None]
-    rows = tuple(_row(one, (one.agent, one.primary, one.name), True) for one in paired)
+    given = any(text != NOT_GIVEN for text in qualifies.values())
+    rows = tuple(
+        _row(one, (one.agent, one.primary, one.name), True, qualifies[one.agent] if given else "")
+        for one in paired
+    )
     notes = (
         "The same variants, seeds and replicates in both arms, at the setting with the most pairs:"
         f" {_settings(paired)}. p-values are exact (McNemar, or sign flips of whole variants"
         f" where there are replicates) and adjusted (Holm) over {_over(family, len(paired))}; they"
         " are the same wherever a claim is shown.",
+        *([] if given else [UNKNOWN]),
     )
     columns = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words")
+    columns += (QUALIFIES,) if given else ()
     if rows:
         yield Table(PRIMARY, ("model", "claim", "arms"), columns, rows, notes)
     lacking = [one for one in family.compared if one.comparison is None]
@@ -102,8 +115,8 @@ def _exploratory(given: Sequence[Compared]) -> Table:
     return Table(EXPLORATORY, ("model", "arms"), columns, tuple(rows), notes)
 
 
-def _row(one: Compared, heads: tuple[str, ...], primary: bool) -> Row:
-    """The row of a comparison; with its verdict if it is primary."""
+def _row(one: Compared, heads: tuple[str, ...], primary: bool, qualifies: str = "") -> Row:
+    """The row of a comparison; if it is primary, with its verdict and who qualifies."""
     comparison = one.comparison
     if comparison is None:
         return Row(heads, ("-", f"not paired: {one.reason}", "-", "-"), one.anchor)
@@ -111,4 +124,5 @@ def _row(one: Compared, heads: tuple[str, ...], primary: bool) -> Row:
     changed = f"{comparison.only_b} more, {comparison.only_a} fewer"
     cells = (str(comparison.n), points(comparison.difference), changed, p_text(p_value))
     words = (_WORDS[comparison.verdict],) if primary else ()
-    return Row(heads, (*cells, *words), one.anchor)
+    beside = (qualifies.removeprefix(f"{QUALIFIES}: "),) if qualifies else ()
+    return Row(heads, (*cells, *words, *beside), one.anchor)

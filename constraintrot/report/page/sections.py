@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from constraintrot.report.page import (
     headline,
     overview,
     primary,
+    qualified,
     survived,
     sweep,
 )
@@ -47,6 +48,7 @@ class Page:
         others: every other estimate in the sections, with its section, row and column.
         compared: every paired comparison in the sections, the primary ones first.
         family: the primary claims.
+        qualifies: by model, on how many families it qualifies.
     """
 
     source: Source
@@ -59,6 +61,7 @@ class Page:
     others: tuple[tuple[tuple[str, ...], Estimate], ...]
     compared: tuple[Compared, ...]
     family: Family
+    qualifies: Mapping[str, str]
 
 
 def page(
@@ -83,9 +86,11 @@ def page(
     answers, asked = answer.answers(frame, family)
     told = [family.told(one) for one in compared.main(main[~main["allowed"]])]
     others = _distinct(family, [*asked, *told])
+    qualifies = {agent: qualified.beside(source, agent) for agent in design.agents(frame)}
     sections: list[Section | None] = [
         headline.headline(cells, main, settings),
-        comparisons.comparisons(family, others),
+        comparisons.comparisons(family, others, qualifies),
+        qualified.section(source),
         counted.counted(design.prepared(source.planned)),
         headline.tasks(cells, main),
         headline.summarizers(cells, frame),
@@ -103,7 +108,7 @@ def page(
     return Page(
         source, frame, tuple(answers), tuple(overview.pooled(family, frame)), overview.figure(main),
         tuple(one for one in sections if one is not None), tuple(cells.made), tuple(cells.kept),
-        (*family.compared, *others), family,
+        (*family.compared, *others), family, qualifies,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ def summary(page: Page) -> str:
         "version": VERSION,
         "episodes": len(page.frame),
         "answers": [_answer(one) for one in page.answers],
+        "qualifies": dict(page.qualifies),
         "all_models": list(page.pooled),
         "primary": page.family.declared.model_dump(mode="json"),
         "further": [
