@@ -231,7 +231,7 @@ def _paired(
     on = [name for name in matched_on(both, test.a, test.b) if name not in varied]
     matched = arms(both, fixed, value, on=on)
     outcomes = Outcomes(matched.values[test.a], matched.values[test.b], matched.labels)
-    return outcomes, episodes(matched.shared, a, b)
+    return outcomes, episodes(both, matched.index[test.a], matched.index[test.b])
 
 
 def _unpaired(a: pd.DataFrame, b: pd.DataFrame, value: Value) -> Outcomes:

@@ -183,7 +183,7 @@ def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
     known = [(arm, part) for arm in (one.a, one.b) if len(part := here[here["arm"] == arm])]
     if not known:
         line = f"No episode of {one.a} or {one.b} was given."
-        return Answer(name, "Not measured", "open", line, "", one.agent)
+        return Answer(name, "Not measured", "open", line, "", one.agent, claim=False)
     counted = ", ".join(f"{_episodes(len(part))} of {arm}" for arm, part in known)
     counted += "".join(f", none of {arm}" for arm in (one.a, one.b) if arm not in dict(known))
     why = f"nothing is paired: {one.reason}"
@@ -194,7 +194,7 @@ def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
     rates = "; ".join(f"{arm}: {rate_text(frame_rate(part))}" for arm, part in known)
     left = len(mine) - len(here)
     text = f"{rates}; but {why}." + (f" {_episodes(left)} at other settings." if left else "")
-    return Answer(name, "Not measured", "open", line, text, one.agent, "counted")
+    return Answer(name, "Not measured", "open", line, text, one.agent, "counted", claim=False)
 
 
 def _episodes(n: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
@@ -13,6 +13,7 @@ from constraintrot.stats.frames import CODE, KEYS, arms
 from constraintrot.stats.paired import compare
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
 ALL = "all models"
@@ -51,22 +52,22 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
         return Compared(agent, a, b, value, None, f"no episode has a {value} in both arms")
     first, second = (matched.values[name][known] for name in fixed)
     comparison = compare(first, second, matched.labels[known])
-    pairs = episodes(matched.shared[known], mine[mine["arm"] == a], mine[mine["arm"] == b])
+    pairs = episodes(mine, *(matched.index[name][known] for name in fixed))
     return Compared(agent, a, b, value, comparison, pairs=pairs)
 
 
-def episodes(shared: pd.DataFrame, a: pd.DataFrame, b: pd.DataFrame) -> tuple[tuple[str, str], ...]:
+def episodes(
+    frame: pd.DataFrame, a: npt.NDArray[Any], b: npt.NDArray[Any]
+) -> tuple[tuple[str, str], ...]:
     """The ids of the episodes of each pair.
 
     Args:
-        shared: the facts that a pair shares, a row a pair.
-        a: the first arm's episodes.
-        b: the second arm's.
+        frame: episodes; its index is unique.
+        a: index of the first episode of each pair.
+        b: index of the second.
     """
-    keys = list(shared)
-    for column, part in (("first", a), ("second", b)):
-        shared = shared.merge(part[[*keys, "episode"]].rename(columns={"episode": column}), on=keys)
-    return tuple(zip(shared["first"].map(str), shared["second"].map(str), strict=True))
+    ids = frame["episode"]
+    return tuple(zip(map(str, ids.loc[a]), map(str, ids.loc[b]), strict=True))
 
 
 def matched_on(frame: pd.DataFrame, a: str, b: str) -> list[str]:

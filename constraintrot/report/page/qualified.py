@@ -16,7 +16,7 @@ TITLE = "Who qualifies"
 NOT_GIVEN = "qualification not given"
 UNKNOWN = (
     "No qualification was given: that these models obey what they see, and act, is not shown, and"
-    " claims are of all families. `constraintrot qualify` asks it."
+    " claims are of all families. The command constraintrot qualify asks it."
 )
 USED = {True: "yes", False: "no"}
 
