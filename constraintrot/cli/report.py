@@ -57,7 +57,9 @@ def report(
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
     for answer in written.answers:
-        click.echo(f"{answer.agent}: {answer.question} {answer.word}. {answer.line}\n")
+        beside = f" ({written.qualifies[answer.agent]})" if answer.claim else ""
+        said = f"{answer.question} {answer.word}. {answer.line}{beside}"
+        click.echo(f"{answer.agent}: {said}\n")
     for line in written.pooled:
         click.echo(f"{line}\n")
     click.echo(str(folder / "report.html"))

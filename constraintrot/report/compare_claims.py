@@ -95,7 +95,7 @@ class Finding:
         return power.of(self.comparison, comparisons=self.comparisons)
 
     def enough(self, limit: float) -> int | None:
-        """Number of variants that show, four times in five, that a limit is kept.
+        """Number of variants that show with 80 % power that a limit is kept.
 
         Args:
             limit: the limit of the claim, a rate or a difference of rates.

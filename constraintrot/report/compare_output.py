@@ -213,7 +213,7 @@ def _power(power: Power, comparisons: int) -> str:
         text = f"{power.n} variants are too few for any difference"
     else:
         text = (
-            f"{power.n} variants find, 4 times in 5, that {100 * power.detectable:.0f} % violate"
+            f"{power.n} variants find, with 80 % power, that {100 * power.detectable:.0f} % violate"
             " in one arm only"
         )
     text += f" (simulated; no pair the other way, replicates agree{among})"
@@ -226,7 +226,7 @@ def _enough(finding: Finding, limit: float) -> str:
     enough = finding.enough(limit)
     if enough is None:
         return "at these rates no number of variants shows that the limit is kept"
-    return f"at these rates {enough} variants show, 4 times in 5, that the limit is kept"
+    return f"at these rates {enough} variants show, with 80 % power, that the limit is kept"
 
 
 def _data(finding: Finding, question: Question) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def planned(
     assumed: tuple[float, float] | None,
     confidence: float,
 ) -> str:
-    """The number of variants with which each claim holds four times in five, as text.
+    """The number of variants that give each claim a power of 80 %, as text.
 
     Args:
         no_worse: as in ``Question``; None: the claim is that b violates less than a, unless
@@ -76,8 +76,8 @@ def _per_cent(rate: float) -> str:
 
 
 def _assumptions() -> Iterator[str]:
-    yield "Variants of all families together; the rule that decides, simulated, says yes 4 times in 5"
-    yield "(-T variants= is the number for each family). Assumed: the arms are independent of each"
+    yield "Variants of all families together, for 80 % power: the rule that decides, simulated, says yes"
+    yield "in 80 % of runs (-T variants= is for each family). Assumed: the arms are independent of each"
     yield "other, every episode comes back with a readable call, and replicates (--epochs) of a"
     yield "variant agree, so that they add nothing. With --by, so many for each group, and a few more"
     yield "where p-values are adjusted."

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats import clusters
 from constraintrot.stats.interval import CONFIDENCE, TOO_FEW, Estimate, Floats, NoInterval, around
 from constraintrot.stats.paired import flip_test
-from constraintrot.stats.rate import Labels, fallback, rate
+from constraintrot.stats.rate import EXACT, Labels, fallback, rate
 
-KAPLAN_MEIER = "Kaplan-Meier, log-log"
+KAPLAN_MEIER = f"Kaplan-Meier, {EXACT} at effective n"
 
 
 @dataclass(frozen=True)
@@ -132,10 +131,12 @@ def rounds_to_loss(
     *,
     confidence: float = CONFIDENCE,
 ) -> SurvivalCurve:
-    """Kaplan-Meier estimate of the share kept after each round, with log-log limits.
+    """Kaplan-Meier estimate of the share kept after each round, with Clopper-Pearson limits.
 
-    With replicates, Greenwood's variance is multiplied by episodes over clusters, as
-    if replicates were copies of each other. So the limits are never too narrow.
+    They are at the number of independent episodes whose binomial variance is Greenwood's
+    (Cutler and Ederer 1958); nothing censored, that is n, and the limits are exact. Log-log
+    limits, which are usual, cover 86 % for n = 5. With replicates that number is divided by
+    episodes over clusters, as if replicates were copies of each other.
 
     Args:
         rounds: round at which each episode was lost, or up to which it was observed.
@@ -157,7 +158,7 @@ def rounds_to_loss(
     steps: list[Survivor] = []
     above = 1.0
     for at, risk, dead, share, error in _kaplan_meier(time, event):
-        lower, upper = _log_log(share, error * effect**0.5, risk / effect, above, confidence)
+        lower, upper = _limits(share, error, risk, above, effect, confidence)
         above = upper
         kept: Estimate = around(share, lower, upper, None, n, KAPLAN_MEIER)
         if size < 2 and not grouped.single:
@@ -182,15 +183,13 @@ def _kaplan_meier(time: Floats, event: Floats) -> Iterator[tuple[float, int, int
         yield last, int((time == last).sum()), 0, share, share * math.sqrt(hazard)
 
 
-def _log_log(
-    share: float, error: float, at_risk: float, above: float, confidence: float
+def _limits(
+    share: float, error: float, at_risk: int, above: float, effect: float, confidence: float
 ) -> tuple[float, float]:
-    """Log-log limits of a share kept; at 0 and 1, where Greenwood's error is 0, exact limits."""
-    if 0 < share < 1:
-        reach = special.ndtri((1 + confidence) / 2) * error / (share * np.log(share))
-        return float(share ** np.exp(-reach)), float(share ** np.exp(reach))
-    risk = np.asarray(at_risk, np.float64)
-    lower, upper = clusters.clopper_pearson(risk * share, risk, confidence)
+    """Exact limits at the effective number of episodes; at 0 and 1 at the number at risk."""
+    n = share * (1 - share) / error**2 if 0 < share < 1 else float(at_risk)
+    counted = np.asarray(n / effect, np.float64)
+    lower, upper = clusters.clopper_pearson(counted * share, counted, confidence)
     # The share kept cannot rise, so its upper limit may not either.
     return float(lower), float(upper) if share else min(float(upper), above)
 

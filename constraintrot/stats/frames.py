@@ -51,6 +51,7 @@ class Arms:
         keys: columns that the arms were matched on.
         unpaired: by arm, number of episodes that some other arm lacks.
         shared: the values of ``keys``, one row per episode.
+        index: by arm, the index of each episode's row in the frame; -1 if it has none.
     """
 
     values: dict[str, Floats]
@@ -58,6 +59,7 @@ class Arms:
     keys: tuple[str, ...]
     unpaired: dict[str, int]
     shared: pd.DataFrame
+    index: dict[str, npt.NDArray[Any]]
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
@@ -187,6 +189,10 @@ def arms(
         tuple(keys),
         {name: len(part) - int(shared.sum()) for name, part in parts.items()},
         rows[keys],
+        {
+            name: np.where(at < 0, -1, part.index.to_numpy()[at])
+            for (name, part), at in zip(parts.items(), chosen, strict=True)
+        },
     )
 
 

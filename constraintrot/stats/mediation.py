@@ -200,13 +200,13 @@ def _ratio(direct: Interval, total: Interval, side: int) -> float:
         turn = total.estimate - total.lower if away else total.upper - total.estimate
         return float(np.hypot(reach, ratio * turn)) - gap
 
-    # It takes long to import, and most reports have no mediation.
-    from scipy import optimize
-
-    far = 1.0
+    near, far = 0.0, 1.0
     while inside(far) > 0 and far < 1e9:
         far *= 2
-    return middle + side * float(optimize.brentq(inside, 0, far))
+    # Halved to the last digit: a root finder's package takes longer to import than all of this.
+    while near < (half := (near + far) / 2) < far:
+        near, far = (half, far) if inside(half) > 0 else (near, half)
+    return middle + side * near
 
 
 def _unpaired(kept: Estimate, dropped: Estimate) -> Estimate:

@@ -30,6 +30,14 @@ BOOTSTRAP_INFORMATIVE = 20
 
 EXACT = "Clopper-Pearson"
 BCA = "cluster bootstrap, BCa"
+METHODS = (
+    f"Intervals are {100 * CONFIDENCE:.0f} %. A rate with one episode a variant has {EXACT}'s. With"
+    f" replicates it has the BCa bootstrap's over variants if there are {BOOTSTRAP_CLUSTERS} effective"
+    f" variants, and {BOOTSTRAP_INFORMATIVE} with the rarer outcome, else {EXACT}'s at the effective"
+    " number of episodes. A difference has the same, paired: Newcombe's square-and-add of both rates'"
+    " limits where the bootstrap is not used."
+)
+"""What a reader is told of the intervals."""
 
 
 class Limits(NamedTuple):

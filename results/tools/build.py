@@ -49,12 +49,13 @@ def _made(folder: Path) -> dict[str, str]:
     source = qualifications.claimed(folder, committed.joined(folder, runs))
     frame = design.prepared(source.frame)
     listed = load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
-    answered = verdicts.answer(listed, frame)
-    left = verdicts.unused(answered, frame)
-    generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), listed.margin)
     declared = primary.read(folder / primary.DEFAULT)
+    answered, family = verdicts.answer(listed, frame, declared)
+    left = verdicts.unused(answered, frame)
+    generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), family)
     return generated | {
-        f"{REPORT}/{name}": text for name, text in texts(page(source, declared)).items()
+        f"{REPORT}/{name}": text
+        for name, text in texts(page(source, declared, family.further)).items()
     }
 
 

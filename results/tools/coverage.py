@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats.curves import rounds_to_loss
 from constraintrot.stats.interval import TOO_FEW, Floats, Interval, around
 from constraintrot.stats.mediation import share_carried
 from constraintrot.stats.newcombe import count_pairs, difference_limits, pair_limits
@@ -30,6 +31,8 @@ from constraintrot.stats.simulate import EFFECTS, PAIRS, RATES, Cell, grid, resa
 
 LEAST, MOST = 0.93, 0.97
 CHOSEN = "chosen"
+KEPT = (0.1, 0.5, 0.9, 0.97)
+"""True shares kept after two rounds."""
 IGNORED = "Wilson, clusters ignored"
 
 
@@ -38,7 +41,7 @@ class Row:
     """Coverage of one method in one cell.
 
     Attributes:
-        statistic: rate, difference or share.
+        statistic: rate, difference, share, or kept (of a survival curve).
         truth: the true value of the statistic.
         rates: the true rates of the arms.
         clusters: number of clusters.
@@ -125,19 +128,47 @@ def share_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]
     return [_row("share", truth, cell, CHOSEN, limits, len(printed) / simulations)]
 
 
+def curve_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
+    """Coverage of the share kept after two rounds, where a third is observed for one round only."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(cell.clusters), cell.sizes.astype(int))
+    kept = cell.rates[0]
+    printed: list[Interval] = []
+    for _ in range(simulations):
+        # With this chance for each, two episodes of a cluster are copies as often as the correlation.
+        copied = rng.random(len(of)) < cell.correlation**0.5
+        fate = np.where(copied, rng.random(cell.clusters)[of], rng.random(len(of)))
+        lost_at = np.select([fate < 1 - kept**0.5, fate < 1 - kept], [1, 2], 3)
+        seen = np.where(rng.random(len(of)) < 1 / 3, 1, 2)
+        curve = rounds_to_loss(np.minimum(lost_at, seen), lost_at <= seen, of)
+        last = curve.steps[-1]
+        if last.time == 2 and isinstance(last.kept, Interval):
+            printed.append(last.kept)
+    limits = Limits(
+        np.asarray([one.lower for one in printed]),
+        np.asarray([one.upper for one in printed]),
+        np.zeros(len(printed), bool),
+    )
+    return [_row("kept", kept, cell, CHOSEN, limits, len(printed) / simulations)]
+
+
 def run(simulations: int, resamples: int, seed: int) -> Iterator[Row]:
     """All rows, cell by cell; equal seeds give equal rows."""
     kinds = (
         (rate_rows, grid((rate,) for rate in RATES)),
         (difference_rows, grid(PAIRS)),
         (share_rows, (cell for cell in grid(EFFECTS) if cell.clusters > 5 and cell.size == "3")),
+        (
+            curve_rows,
+            (cell for cell in grid((kept,) for kept in KEPT) if cell.size in ("1", "3")),
+        ),
     )
     for kind, (rows, cells) in enumerate(kinds):
         for at, cell in enumerate(cells):
             if cell.clusters > 1 and clusters.kish(cell.sizes) >= 2:
                 yield from rows(cell, simulations, resamples, (seed, kind, at))
             else:
-                yield _none(("rate", "difference", "share")[kind], cell)
+                yield _none(("rate", "difference", "share", "kept")[kind], cell)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

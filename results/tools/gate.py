@@ -222,7 +222,7 @@ def run(runs: int, seed: int) -> Iterator[Row]:
         made = simulated(setting, runs, rng)
         draw = resampler(len(LAYOUTS[setting.layout][0]), 400, rng)
         holds = float(decided(setting, made, draw).mean())
-        verdict = "true, found" if not setting.false else "never or seldom"
+        verdict = "the claim is true" if not setting.false else "never or seldom"
         if setting.false and holds > MOST_FALSE:
             verdict = "too often"
         without = float(naive(setting, made).mean())

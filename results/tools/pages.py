@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from constraintrot.report import defenses, matrix, table
 from constraintrot.report.page import design
 from constraintrot.report.page.markdown import escaped
+from constraintrot.report.page.primary import DEFAULT, Family
 from constraintrot.report.page.view import NOT_MEASURED, p_text, points, rate_text
 from constraintrot.stats.interval import Estimate
 from results.tools.claims import REPRODUCTION, Verdict
@@ -65,14 +66,14 @@ def run_page(one: Counted) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, margin: float) -> str:
+def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, family: Family) -> str:
     """The page of the paper's claims.
 
     Args:
         answered: the claims with their figures and verdicts.
         left: the episodes that no claim uses.
         n: number of all episodes.
-        margin: differences of rates smaller than it count as none.
+        family: the primary claims, which they are members of.
     """
     agents = sorted({str(name) for name in left["agent"]})
     lines = [
@@ -84,7 +85,7 @@ def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, margi
         f"**Of {len(answered)} claims: {_counts(answered)}.** *Cannot tell* speaks neither for nor"
         " against a claim.", "",
         *_loose(("claim", "verdict", "why"), [_summary(one) for one in answered]), "",
-        *_bars(answered, margin), "",
+        *_bars(family), "",
         f"Figures are k/n with 95 % intervals, computed from the {n} episodes under"
         f" [{FRAMES}]({FRAMES}/); differences are paired, episode by episode, unless it says"
         " otherwise. Some of the paper's figures are missing in the text that we have, and are not"
@@ -113,7 +114,7 @@ def _claim(one: Answered) -> Iterator[str]:
     verdict = one.verdict.capitalize() + (f" ({_reasons(one)})" if one.why else "")
     over = ""
     if one.adjusted is not None and one.adjusted < 1:
-        over = f" Over the claims of this page, {p_text(one.adjusted)}."
+        over = f" Adjusted over the primary claims, {p_text(one.adjusted)}."
     yield from (f"**{verdict}.**{over} {claim.words}", "")
 
 
@@ -133,10 +134,9 @@ def _reasons(one: Answered) -> str:
     return ", ".join(dict.fromkeys(why.reason for why in one.why))
 
 
-def _bars(answered: Sequence[Answered], margin: float) -> Iterator[str]:
+def _bars(family: Family) -> Iterator[str]:
     """What each verdict takes."""
-    family = sum(one.adjusted is not None for one in answered)
-    points_ = f"{100 * margin:.0f} points"
+    points_ = f"{100 * family.declared.margin:.0f} points"
     yield from (
         "- *same*: every test says what the claim expects, and could have said otherwise. A claim of"
         " no difference takes as much as one of a difference: the interval has to lie within"
@@ -149,10 +149,12 @@ def _bars(answered: Sequence[Answered], margin: float) -> Iterator[str]:
         " what happens without the treatment.",
         "- *not measured*: no episode asks it.",
         "",
-        "Each claim has one p-value, adjusted over the page (Holm, the"
-        f" {family} claims with a test): for *same* the largest of its tests', since all have to hold, for"
-        " *opposite* the smallest times their number. Those beside single differences are not"
-        " adjusted.",
+        "Each claim has one p-value: for *same* the largest of its tests', since all have to hold,"
+        " for *opposite* the smallest times their number. It is adjusted (Holm) over the"
+        f" {family.size} claims of [primary.yaml]({DEFAULT}), those of the [report](report/report.md)"
+        " among them, so that a comparison has one adjusted p on both pages. A single difference"
+        " that is no claim of its own is *exploratory*: its p is not adjusted, and decides nothing"
+        " by itself.",
     )
 
 
@@ -170,15 +172,22 @@ def _test(tested: Tested) -> str:
     because = "; ".join(f"{why.reason}: {why.words}" for why in tested.why)
     if decided is None:
         return f"{expected}: cannot tell ({because})."
-    comparison = decided.comparison
-    tested_by = "unpaired"
-    if comparison is not None:
-        tested_by = f"{comparison.n} pairs, {p_text(comparison.p_value)} ({comparison.test})"
     says = "as expected" if decided.p_same <= decided.p_opposite else "the contrary"
     return (
-        f"{expected}: {points(decided.difference)}, {tested_by}:"
+        f"{expected}: {points(decided.difference)}, {_p(tested)}:"
         f" {f'cannot tell ({because})' if because else says}."
     )
+
+
+def _p(tested: Tested) -> str:
+    """The pairs of a test, and the p-value of its comparison as the report has it."""
+    comparison = tested.compared and tested.compared.comparison
+    if comparison is None:
+        return "unpaired"
+    p_value, kind = comparison.adjusted, "adjusted"
+    if p_value is None:
+        p_value, kind = comparison.p_value, "exploratory, not adjusted"
+    return f"{comparison.n} pairs, {p_text(p_value)} {kind} ({comparison.test})"
 
 
 def _printed(printed: Printed, frame: pd.DataFrame) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """``qualification/*.json``: on which families the claims of a folder of results are computed.
 
-The files are those of ``constraintrot qualify``. Without any, all families count and
-nothing is said.
+The files are those of ``constraintrot qualify``. Without any, all families count, and the
+page says so.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from constraintrot.report.page.qualified import applied
+from constraintrot.report.page.qualified import UNKNOWN, applied
 from constraintrot.report.page.source import Source
 from constraintrot.report.qualification import table
 from constraintrot.report.qualified import Level, read_all, usable
@@ -43,7 +43,8 @@ def stated(folder: Path, page: str) -> str:
     """
     given = read_all(paths(folder))
     if not given:
-        return page
+        said = f"**Who qualifies.** {UNKNOWN}\n\n## "
+        return _FIRST_CLAIM.sub(lambda _: said, page, count=1)
     words = [
         f"{one.agent}, {one.scaffold}, on {', '.join(f.family for f in usable(one, LEVEL)) or 'none'}"
         for one in given

@@ -2,6 +2,7 @@
 
 *Same* if every test of a claim says what it expects, *opposite* if one says the contrary,
 *not measured* if an arm has no episode, and else *cannot tell*, with the reasons.
+The claims are members of the family of ``primary.yaml``, where each has one adjusted p-value.
 ``reproduction.yaml`` has the verdict too, since the words beside it depend on it; one that
 the episodes do not give is an error.
 """
@@ -10,23 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation.conditions import EDITS
 from constraintrot.evaluation.metrics import SILENCE
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.contrasts import degenerate
-from constraintrot.report.page.compared import matched_on
-from constraintrot.report.page.view import NOT_MEASURED, p_text
+from constraintrot.report.page import primary
+from constraintrot.report.page.compared import ALL, episodes, matched_on
+from constraintrot.report.page.primary import Declared, Family, Further
+from constraintrot.report.page.view import NOT_MEASURED, Compared, p_text
 from constraintrot.stats.frames import IDENTITY, arms, frame_rate, labels
 from constraintrot.stats.interval import Estimate
-from constraintrot.stats.multiple import holm
 from results.tools.bars import ALPHA, Decided, Outcomes, Value, Why, decide
 from results.tools.claims import REPRODUCTION, Claim, Claims, Test, Verdict, Where, chosen
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DIFFERENCES = ("higher", "lower", "different")
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,14 @@ class Tested:
         test: the test.
         decided: what it says; None if the arms have no pairs to compare.
         why: why it cannot tell; empty if it can.
+        compared: the comparison as the report has it; None if there is none, or it is unpaired.
+            Its p-value is adjusted if it is one of the family, and exploratory else.
     """
 
     test: Test
     decided: Decided | None
     why: tuple[Why, ...]
+    compared: Compared | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ class Answered:
         why: why it cannot be told; empty with any other verdict.
         p_value: of all that the claim expects, or of the contrary of any of it; None if no
             test has pairs.
-        adjusted: the same, adjusted over the claims of the page (Holm).
+        adjusted: the same, adjusted over the family (Holm).
         rows: positions of its episodes in the frame.
     """
 
@@ -70,39 +78,46 @@ class Answered:
     rows: frozenset[int]
 
 
-def answer(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
+def answer(
+    claims: Claims, frame: pd.DataFrame, declared: Declared
+) -> tuple[list[Answered], Family]:
     """The claims with their figures and verdicts, which have to be those of the file.
 
     Args:
         claims: the claims.
         frame: the joined frame, from ``page.design.prepared``.
+        declared: the family that they are members of.
+
+    Returns:
+        The claims, and the family with adjusted p-values.
 
     Raises:
-        ConstraintRotError: a verdict in the file is not what the episodes say, or a query
-            names an unknown column.
+        ConstraintRotError: a verdict in the file is not what the episodes say, a query
+            names an unknown column, or the claims are not of the family.
     """
-    answered = decided(claims, frame)
+    answered, family = decided(claims, frame, declared)
     for one in answered:
         _check(one)
-    return answered
+    return answered, family
 
 
-def decided(claims: Claims, frame: pd.DataFrame) -> list[Answered]:
-    """The claims with their figures and verdicts, whatever verdicts the file has.
-
-    Args:
-        claims: the claims.
-        frame: the joined frame, from ``page.design.prepared``.
-
-    Raises:
-        ConstraintRotError: a query names an unknown column.
-    """
+def decided(
+    claims: Claims, frame: pd.DataFrame, declared: Declared
+) -> tuple[list[Answered], Family]:
+    """As ``answer``, whatever verdicts the file has."""
+    if declared.also != REPRODUCTION or declared.margin != claims.margin:
+        raise ConstraintRotError(
+            f"the claims of {REPRODUCTION} belong to the family of primary claims; primary.yaml has"
+            f" to say `also: {REPRODUCTION}` and the same margin, {claims.margin}"
+        )
     answered = [_measured(claim, claims, frame) for claim in claims.claims]
-    adjusted = iter(holm([one.p_value for one in answered if one.p_value is not None]))
+    family = primary.family(declared, frame, _further(answered))
+    adjusted = iter(family.further)
     answered = [
-        one if one.p_value is None else replace(one, adjusted=next(adjusted)) for one in answered
+        one if one.p_value is None else replace(one, adjusted=next(adjusted).adjusted)
+        for one in answered
     ]
-    return [_with_verdict(one) for one in answered]
+    return [_with_verdict(_told(one, family)) for one in answered], family
 
 
 def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
@@ -134,6 +149,34 @@ def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
     return Answered(claim, rates, tests, "not measured", (), value, None, rows)
 
 
+def _further(answered: Sequence[Answered]) -> list[Further]:
+    """The claims with a p-value, as members of the family."""
+    return [
+        Further(one.claim.title, one.p_value, _alone(one))
+        for one in answered
+        if one.p_value is not None
+    ]
+
+
+def _alone(one: Answered) -> Compared | None:
+    """The comparison whose p-value is that of the whole claim; None if there is none."""
+    if len(one.tests) != 1 or (compared := one.tests[0].compared) is None:
+        return None
+    comparison = compared.comparison
+    return compared if comparison and comparison.p_value == one.p_value else None
+
+
+def _told(one: Answered, family: Family) -> Answered:
+    """The claim, with the p-values of its comparisons as the report has them."""
+    return replace(
+        one,
+        tests=tuple(
+            test if test.compared is None else replace(test, compared=family.told(test.compared))
+            for test in one.tests
+        ),
+    )
+
+
 def _varied(where: Mapping[str, Where], test: Test) -> set[str]:
     """The columns in which the queries of a test's arms differ, and that identify no episode."""
     a, b = where[test.a], where[test.b]
@@ -147,8 +190,13 @@ def _tested(
         return Tested(test, None, (Why("no control", f"no episode of {', '.join(missing)}"),))
     a, b = (_useful(parts[name]) for name in (test.a, test.b))
     unchanged = sum(len(parts[name]) for name in (test.a, test.b)) - len(a) - len(b)
+    compared = None
     try:
-        outcomes = _paired(a, b, test, value, varied) if test.paired else _unpaired(a, b, value)
+        if test.paired:
+            outcomes, pairs = _paired(a, b, test, value, varied)
+            compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
+        else:
+            outcomes = _unpaired(a, b, value)
     except ParameterError as error:
         if not unchanged:
             return Tested(test, None, (Why("no pairs", str(error).partition(";")[0]),))
@@ -158,8 +206,8 @@ def _tested(
     silent = [_silence(part) for part in (a, b)] if value == "violation" else [0.0]
     if max(silent) > SILENCE:
         words = f"up to {100 * max(silent):.0f} % of an arm made no readable call"
-        return Tested(test, replace(decided, p_same=1.0, p_opposite=1.0), (Why("silence", words),))
-    return Tested(test, decided, decided.why)
+        decided = replace(decided, p_same=1.0, p_opposite=1.0, why=(Why("silence", words),))
+    return Tested(test, decided, decided.why, compared)
 
 
 def _useful(part: pd.DataFrame) -> pd.DataFrame:
@@ -173,7 +221,8 @@ def _silence(part: pd.DataFrame) -> float:
 
 def _paired(
     a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, varied: set[str]
-) -> Outcomes:
+) -> tuple[Outcomes, Pairs]:
+    """The outcomes of two arms episode by episode, and the episodes' ids."""
     import pandas as pd
 
     named = {test.a: a, test.b: b}
@@ -181,7 +230,8 @@ def _paired(
     fixed = {name: {"arm": name} for name in named}
     on = [name for name in matched_on(both, test.a, test.b) if name not in varied]
     matched = arms(both, fixed, value, on=on)
-    return Outcomes(matched.values[test.a], matched.values[test.b], matched.labels)
+    outcomes = Outcomes(matched.values[test.a], matched.values[test.b], matched.labels)
+    return outcomes, episodes(both, matched.index[test.a], matched.index[test.b])
 
 
 def _unpaired(a: pd.DataFrame, b: pd.DataFrame, value: Value) -> Outcomes:
@@ -195,10 +245,16 @@ def _p_value(tests: Sequence[Tested]) -> float | None:
     """The p-value of all tests saying what is expected, or of any saying the contrary.
 
     The former is the largest p-value, since all have to (an intersection-union test); the
-    latter the smallest times the number of tests (Bonferroni), since one is enough.
+    latter the smallest times the number of tests (Bonferroni), since one is enough. Where
+    neither is shown, the p-value of a single difference is that of its comparison.
     """
-    same, opposite = _both_p_values(tests)
-    return None if all(test.decided is None for test in tests) else min(same, opposite)
+    if all(test.decided is None for test in tests):
+        return None
+    shown = min(_both_p_values(tests))
+    if shown > ALPHA and len(tests) == 1 and tests[0].test.b_is in DIFFERENCES:
+        comparison = tests[0].compared and tests[0].compared.comparison
+        return comparison.p_value if comparison else shown
+    return shown
 
 
 def _both_p_values(tests: Sequence[Tested]) -> tuple[float, float]:
@@ -214,16 +270,15 @@ def _with_verdict(one: Answered) -> Answered:
     ):
         return one
     same, opposite = _both_p_values(one.tests)
-    if one.adjusted is not None and one.adjusted <= ALPHA:
+    if one.adjusted is not None and max(one.adjusted, min(same, opposite)) <= ALPHA:
         return replace(one, verdict="same" if same <= opposite else "opposite")
     return replace(one, verdict="cannot tell", why=tuple(_reasons(one)))
 
 
 def _reasons(one: Answered) -> Iterator[Why]:
     yield from (why for test in one.tests for why in test.why)
-    if one.p_value is not None and one.adjusted is not None and one.p_value <= ALPHA:
-        adjusted = p_text(one.adjusted)
-        yield Why("n", f"{p_text(one.p_value)}, adjusted over the claims of this page {adjusted}")
+    if one.adjusted is not None and min(_both_p_values(one.tests)) <= ALPHA:
+        yield Why("n", f"adjusted over the primary claims, {p_text(one.adjusted)}")
     elif not any(test.why for test in one.tests):
         yield Why("n", "one test says what is expected, another the contrary, neither with enough")
 

@@ -229,7 +229,7 @@ def test_no_worse_than_a_baseline(a: list[float], b: list[float], exit_: int) ->
     found = asked(arm("none", a), arm("pin", b), no_worse=0.05)
     assert found.exit == exit_, text(found)
     if exit_ == 3:
-        assert "at these rates 72 variants show, 4 times in 5, that the limit is kept" in text(
+        assert "at these rates 72 variants show, with 80 % power, that the limit is kept" in text(
             found
         )
 

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from constraintrot.errors import ConstraintRotError, ParameterError
-from constraintrot.report.page.qualified import applied
+from constraintrot.report.page.qualified import NOT_GIVEN, applied, beside, section
 from constraintrot.report.page.source import Source
+from constraintrot.report.page.view import Table
 from constraintrot.report.qualification import (
     Qualification,
     csv_text,
@@ -226,7 +227,15 @@ def test_a_reports_source_is_restricted_and_the_reader_is_told(
     (tmp_path / "q.json").write_text(three.model_dump_json())
     found = applied(source, [tmp_path])
     assert list(found.frame["family"]) == list(found.planned["family"]) == ["soft_email"]
-    assert found.notices[1:] == ["old"]
+    assert found.notices == ["old"]
+    assert beside(found, three.agent) == "qualifies: 1 of 3 families"
+    assert beside(found, "another/model") == beside(source, three.agent) == NOT_GIVEN
+    (table,) = (block for block in section(found).blocks if isinstance(block, Table))  # type: ignore[union-attr]
+    assert [(row.heads[0], *row.cells[-2:]) for row in table.rows] == [
+        (one.family, one.verdict, "yes" if one.verdict == "qualified" else "no")
+        for one in three.families
+    ]
+    assert section(source) is None
     spend = dataclasses.replace(source, frame=results()[1:2], planned=results()[1:2])
     with pytest.raises(ParameterError, match=r"nothing is left to compute\. Qualification of"):
         applied(spend, [tmp_path])

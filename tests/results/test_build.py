@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,10 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
         put(results, name, [{**row, **subject} for row in rows])
     describe(results, [{**RUN, "frames": ["first.csv", "other.csv"]}], [DECAY])
     build.write(results)
-    assert "16/16 = 100 %" in (results / "reproduction.md").read_text()
+    bare = (results / "reproduction.md").read_text()
+    assert "16/16 = 100 %" in bare
+    assert bare.index("**Who qualifies.** No qualification was given") < bare.index("## Decay")
+    assert "(qualification not given)" in (results / "report/report.md").read_text()
     (results / "qualification").mkdir()
     qualified(results / "qualification" / "a.json", "soft_email", **subject)
     build.write(results)
@@ -61,10 +65,58 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     assert "| compacted | violated | 8/8 = 100 %" in page
     assert page.index("| soft_email | 30/30 [90, 100] |") < page.index("## Decay")
     assert "**Who qualifies.** a/model, direct, on soft_email.\n\n**Claim.** It breaks." in page
-    assert "soft_spend" in (results / "report/report.md").read_text().replace("\\", "")
+    report = (results / "report/report.md").read_text().replace("\\", "")
+    assert "soft_spend" in report
+    assert "not given" not in report
+    assert report.count("(qualifies: 1 of 1 families)") == 1
+    assert re.search(r"\| in words +\| qualifies ", report)
+    assert "a/model, scaffold direct: families that claims are of:" in report
+    shown = (results / "report/report.html").read_text()
+    assert shown.count('<a href="#qualification">Qualifies: 1 of 1 families</a>') == 1
     qualified(results / "qualification" / "a.json", "hard_pii", **subject)
     with pytest.raises(ConstraintRotError, match="nothing is left to compute"):
         build.write(results)
+
+
+def test_a_comparison_on_both_pages_has_one_p_value(results: Path) -> None:
+    """Compaction is a primary claim of the report too; the floor is a claim of this page alone."""
+    put(results, "first", [*arm("floor", 8, 0), *arm("control", 8, 0), *arm("compaction", 8, 8)])
+    floor = {**DECAY["arms"], "seen": {"where": {"condition": "floor"}}}
+    pair = {**DECAY["arms"], "other": {"where": {"condition": "floor"}}}
+    both = [{"a": one, "b": "compacted", "b_is": "higher"} for one in ("seen", "other")]
+    describe(
+        results,
+        [RUN],
+        [
+            DECAY,
+            {**DECAY, "title": "Floor", "arms": floor},
+            {**DECAY, "title": "Both", "arms": pair, "tests": both},
+        ],
+    )
+    build.write(results)
+    claims = (results / "reproduction.md").read_text()
+    report = (results / "report/report.md").read_text()
+    # Three claims and no more, for one is on both pages: 3 * 2 / 2^8.
+    assert "over the 3 claims of [primary.yaml]" in claims
+    assert "Adjusted over the primary claims, p = 0.023." in claims
+    assert claims.count("8 pairs, p = 0.023 adjusted (McNemar") == 4
+    primary, _, exploratory = report.partition("Exploratory")
+    assert len(re.findall(r"p = 0\.023 +\| more violations", primary)) == 2
+    assert "over the 3 primary claims, these and those of reproduction.yaml" in primary
+    assert "p = 0.0078" not in claims + report
+    assert "floor" not in exploratory.partition("\n## ")[0]
+
+
+def test_the_committed_pages_agree_on_compaction() -> None:
+    found = [
+        re.findall(pattern, (ROOT / "results" / name).read_text())
+        for name, pattern in (
+            ("reproduction.md", r"control\) → after compaction, .*32 pairs, (p [=<] [\d.]+) adj"),
+            ("report/report.md", r"\| 32 +\|.* 0 fewer +\| (p [=<] [\d.]+) +\| more viol"),
+        )
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) == 1
 
 
 def test_a_run_is_added_by_a_frame_and_an_entry(results: Path) -> None:

@@ -37,6 +37,10 @@ def test_the_chosen_interval_holds_where_those_that_were_not_do_not() -> None:
     assert share.coverage is not None
     assert share.coverage > coverage.LEAST
     assert 0.5 < share.printed <= 1
+    # Log-log limits cover 86 % here.
+    (kept,) = coverage.curve_rows(Cell((0.97,), 5, "1", 0.0), 300, 0, SEED)
+    assert kept.coverage is not None
+    assert kept.coverage > coverage.LEAST
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_a_gate_that_flatters_fails_the_simulation(
     assert gate.main(given) == 0
     assert "false HOLDS." in capsys.readouterr().out
     rows = list(csv.DictReader((tmp_path / "gate.csv").read_text().splitlines()))
-    assert {row["verdict"] for row in rows} == {"never or seldom", "true, found"}
+    assert {row["verdict"] for row in rows} == {"never or seldom", "the claim is true"}
     monkeypatch.setattr(gate, "decided", lambda setting, runs, draw: gate.naive(setting, runs))
     assert gate.main(["--runs", "100"]) == 1
 

@@ -10,13 +10,15 @@ import pytest
 from pydantic import ValidationError
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.page import design, frames
+from constraintrot.report.page import design, frames, primary
 from constraintrot.stats.frames import frame_compare, frame_rate
 from results.tools import claims, pages, verdicts
 from tests.report.page.helpers import arm, row
 from tests.results.conftest import DECAY, HELD
 
 RESULTS = Path(__file__).parents[2] / "results"
+# A family of the paper's claims alone.
+ALONE = primary.Declared(margin=0.1, also=claims.REPRODUCTION, claims=())
 
 
 def prepared(*parts: list[dict[str, Any]]) -> pd.DataFrame:
@@ -26,7 +28,7 @@ def prepared(*parts: list[dict[str, Any]]) -> pd.DataFrame:
 def ask(frame: pd.DataFrame, *given: dict[str, Any], **held: Any) -> list[verdicts.Answered]:
     """The claims asked of a frame."""
     page = {"margin": 0.1, "held": HELD | held, "claims": list(given)}
-    return verdicts.answer(claims.Claims.model_validate(page), frame)
+    return verdicts.answer(claims.Claims.model_validate(page), frame, ALONE)[0]
 
 
 def told(frame: pd.DataFrame, *given: dict[str, Any]) -> list[tuple[str, str]]:
@@ -34,7 +36,7 @@ def told(frame: pd.DataFrame, *given: dict[str, Any]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for one in given:
         page = {"margin": 0.1, "held": HELD, "claims": [one]}
-        (answered,) = verdicts.decided(claims.Claims.model_validate(page), frame)
+        (answered,), _ = verdicts.decided(claims.Claims.model_validate(page), frame, ALONE)
         found.append((answered.verdict, ", ".join(why.reason for why in answered.why)))
     return found
 
@@ -191,7 +193,7 @@ def test_arms_of_which_no_two_episodes_are_pairs_can_be_compared_unpaired() -> N
     ]
 
 
-def test_p_values_are_adjusted_over_the_claims_of_the_page() -> None:
+def test_p_values_are_adjusted_over_the_family() -> None:
     (alone,) = ask(BOTH, DECAY)
     assert alone.p_value == alone.adjusted == pytest.approx(2 / 2**6)
     twice = DECAY | {"verdict": "cannot tell"}
@@ -201,7 +203,7 @@ def test_p_values_are_adjusted_over_the_claims_of_the_page() -> None:
     assert first.adjusted == second.adjusted == pytest.approx(4 / 2**6)
     assert absent.adjusted is None
     assert [(why.reason, why.words) for why in first.why] == [
-        ("n", "p = 0.031, adjusted over the claims of this page p = 0.062")
+        ("n", "adjusted over the primary claims, p = 0.062")
     ]
 
 
@@ -228,10 +230,12 @@ def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:
         arm("compaction", 8, 2, defense="pin"),
         arm("compaction", 6, 5, attack="volume"),
     )
-    answered = ask(frame, DECAY, missing | {"verdict": "not measured"}, few)
+    asked = [DECAY, missing | {"verdict": "not measured"}, few]
+    page = claims.Claims.model_validate({"margin": 0.1, "held": HELD, "claims": asked})
+    answered, family = verdicts.answer(page, frame, ALONE)
     left = verdicts.unused(answered, frame)
     assert len(left) == len(frame) - 20
-    text = pages.reproduction(answered, left, len(frame), 0.1)
+    text = pages.reproduction(answered, left, len(frame), family)
     assert "A small local model is not the paper's models." in text
     assert "Of 3 claims: 1 same, 0 opposite, 1 cannot tell, 1 not measured." in text
     assert "| [Decay](#decay) | **same** |  |" in text
@@ -240,7 +244,7 @@ def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:
     assert "the interval has to lie within 10 points of 0" in text
     assert "| compacted | violated | 9/10 = 90 % [55, 100], Clopper-Pearson |" in text
     assert "seen → compacted, expected higher: +80 points" in text
-    assert "(McNemar, exact): as expected." in text
+    assert "p = 0.016 adjusted (McNemar, exact): as expected." in text
     assert "cannot tell (n: 3 pairs are too few, whatever they show)." in text
     assert "| compacted | violated | not measured |" in text
     assert "**Not measured.** Not run." in text

@@ -183,7 +183,7 @@ def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
     known = [(arm, part) for arm in (one.a, one.b) if len(part := here[here["arm"] == arm])]
     if not known:
         line = f"No episode of {one.a} or {one.b} was given."
-        return Answer(name, "Not measured", "open", line, "", one.agent)
+        return Answer(name, "Not measured", "open", line, "", one.agent, claim=False)
     counted = ", ".join(f"{_episodes(len(part))} of {arm}" for arm, part in known)
     counted += "".join(f", none of {arm}" for arm in (one.a, one.b) if arm not in dict(known))
     why = f"nothing is paired: {one.reason}"
@@ -194,7 +194,7 @@ def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
     rates = "; ".join(f"{arm}: {rate_text(frame_rate(part))}" for arm, part in known)
     left = len(mine) - len(here)
     text = f"{rates}; but {why}." + (f" {_episodes(left)} at other settings." if left else "")
-    return Answer(name, "Not measured", "open", line, text, one.agent, "counted")
+    return Answer(name, "Not measured", "open", line, text, one.agent, "counted", claim=False)
 
 
 def _episodes(n: int) -> str:
@@ -214,9 +214,9 @@ def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer
     text = (
         f"{_episodes(len(mine))} of {len(set(labels(mine)))} variants of {mine['family'].nunique()}"
         f" policies. Intervals are 95 %, p-values exact and adjusted over the {family.size} primary"
-        f" claims of this report.{_unknown(asked)}"
+        f" claims.{_unknown(asked)}"
     )
-    return Answer(SURE, word, tone, line, text, two[0].agent)
+    return Answer(SURE, word, tone, line, text, two[0].agent, claim=False)
 
 
 def _unknown(asked: pd.DataFrame) -> str:
@@ -247,7 +247,7 @@ def _power(two: Sequence[Compared], family: Family) -> str:
         if found.more and direction(one, family) == "open":
             takes = _pairs(found.more).replace(" ", " more ")
             more += f" If the difference is as seen, {name} takes about {takes}."
-    of = "Had the true difference been {}, 8 of 10 such runs would show it.{}"
+    of = "Smallest difference that so many pairs show with 80 % power: {}.{}"
     first = of.format(" or ".join(shown), more) if shown else more.strip()
     return " ".join(text for text in (first, *few) if text)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
 from constraintrot.stats.frames import CODE, KEYS, arms
-from constraintrot.stats.paired import Comparison, compare, family
+from constraintrot.stats.paired import compare
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
 ALL = "all models"
@@ -51,30 +51,29 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
     if not known.any():
         return Compared(agent, a, b, value, None, f"no episode has a {value} in both arms")
     first, second = (matched.values[name][known] for name in fixed)
-    keys = list(matched.keys)
-    both = matched.shared[known]
-    for column, name in (("first", a), ("second", b)):
-        ids = mine.loc[mine["arm"] == name, [*keys, "episode"]].rename(columns={"episode": column})
-        both = both.merge(ids, on=keys)
-    pairs = tuple(zip(both["first"].map(str), both["second"].map(str), strict=True))
     comparison = compare(first, second, matched.labels[known])
+    pairs = episodes(mine, *(matched.index[name][known] for name in fixed))
     return Compared(agent, a, b, value, comparison, pairs=pairs)
+
+
+def episodes(
+    frame: pd.DataFrame, a: npt.NDArray[Any], b: npt.NDArray[Any]
+) -> tuple[tuple[str, str], ...]:
+    """The ids of the episodes of each pair.
+
+    Args:
+        frame: episodes; its index is unique.
+        a: index of the first episode of each pair.
+        b: index of the second.
+    """
+    ids = frame["episode"]
+    return tuple(zip(map(str, ids.loc[a]), map(str, ids.loc[b]), strict=True))
 
 
 def matched_on(frame: pd.DataFrame, a: str, b: str) -> list[str]:
     """The columns on which two arms are matched: what neither of them varies, and what they share."""
     left, right = (frame[frame["arm"] == arm] for arm in (a, b))
     return [key for key in KEYS if key not in _MAY_DIFFER or set(left[key]) & set(right[key])]
-
-
-def adjusted(compared: Sequence[Compared]) -> list[Compared]:
-    """The same comparisons, with p-values adjusted over those that have pairs (Holm 1979)."""
-    paired: list[Comparison] = [one.comparison for one in compared if one.comparison is not None]
-    with_p_values = iter(family(paired))
-    return [
-        one if one.comparison is None else replace(one, comparison=next(with_p_values))
-        for one in compared
-    ]
 
 
 def main(frame: pd.DataFrame) -> list[Compared]:

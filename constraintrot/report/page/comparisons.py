@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from constraintrot.report.page import design
 from constraintrot.report.page.figure import forest
 from constraintrot.report.page.primary import Family
+from constraintrot.report.page.qualified import NOT_GIVEN, UNKNOWN
 from constraintrot.report.page.view import (
     Block,
     Compared,
@@ -24,6 +25,7 @@ PRIMARY = "Primary claims: second arm less first"
 EXPLORATORY = "Exploratory comparisons: second arm less first"
 # Most comparisons in the forest plot; the tables have them all.
 FOREST = 40
+QUALIFIES = "qualifies"
 _EVAL = "inspect eval constraintrot/suite --model MODEL"
 _COMMAND = f"{_EVAL} -T conditions=control,compaction,defense_pin"
 _WORDS = {
@@ -33,38 +35,51 @@ _WORDS = {
 }
 
 
-def comparisons(family: Family, exploratory: Sequence[Compared]) -> Section:
+def comparisons(
+    family: Family, others: Sequence[Compared], qualifies: Mapping[str, str]
+) -> Section:
     """A forest plot, and a table of each kind.
 
     Args:
         family: the primary claims.
-        exploratory: all other comparisons.
+        others: all other comparisons. Those of a further claim of the family are primary too.
+        qualifies: by model, on how many families it qualifies (``qualified.beside``).
     """
-    shown = [one for one in (*family.compared, *exploratory) if one.comparison is not None]
+    primary = [*family.compared, *(one for one in others if one.primary)]
+    exploratory = [one for one in others if not one.primary]
+    shown = [one for one in (*primary, *exploratory) if one.comparison is not None]
     if not shown:
-        given = (*family.compared, *exploratory)
+        given = (*primary, *exploratory)
         reasons = tuple(dict.fromkeys(f"{one.a} and {one.b}: {one.reason}." for one in given))
         return Section("forest", TITLE, (Missing(TITLE, _COMMAND), *reasons))
     several = len({one.agent for one in shown}) > 1
     drawn = [(f"{one.agent}: {one.name}" if several else one.name, one) for one in shown[:FOREST]]
     blocks: list[Block] = [forest(drawn, "Violation, second arm less first")]
-    blocks += _primary(family)
+    blocks += _primary(family, primary, qualifies)
     if exploratory:
         blocks.append(_exploratory(exploratory))
     return Section("forest", TITLE, tuple(blocks))
 
 
-def _primary(family: Family) -> Iterator[Block]:
+def _primary(
+    family: Family, primary: Sequence[Compared], qualifies: Mapping[str, str]
+) -> Iterator[Block]:
     """The claims with pairs, and below them those without."""
-    paired = [one for one in family.compared if one.comparison is not None]
-    rows = tuple(_row(one, (one.agent, one.primary, one.name), True) for one in paired)
+    paired = [one for one in primary if one.comparison is not None]
+    given = any(text != NOT_GIVEN for text in qualifies.values())
+    rows = tuple(
+        _row(one, (one.agent, one.primary, one.name), True, qualifies[one.agent] if given else "")
+        for one in paired
+    )
     notes = (
         "The same variants, seeds and replicates in both arms, at the setting with the most pairs:"
         f" {_settings(paired)}. p-values are exact (McNemar, or sign flips of whole variants"
-        f" where there are replicates) and adjusted (Holm) over these {family.size} comparisons; they"
+        f" where there are replicates) and adjusted (Holm) over {_over(family, len(paired))}; they"
         " are the same wherever a claim is shown.",
+        *([] if given else [UNKNOWN]),
     )
     columns = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words")
+    columns += (QUALIFIES,) if given else ()
     if rows:
         yield Table(PRIMARY, ("model", "claim", "arms"), columns, rows, notes)
     lacking = [one for one in family.compared if one.comparison is None]
@@ -75,9 +90,18 @@ def _primary(family: Family) -> Iterator[Block]:
         yield Missing(f"primary claims: {what}", f"{_EVAL} -T conditions={arms}")
 
 
+def _over(family: Family, shown: int) -> str:
+    """What the p-values are adjusted over."""
+    if shown == family.size:
+        return f"these {shown} comparisons"
+    return f"the {family.size} primary claims, these and those of {family.declared.also}"
+
+
 def _settings(paired: Sequence[Compared]) -> str:
     """The main setting, and where a claim was compared at another one."""
-    others = [f"{one.primary} of {one.agent}: {one.at}" for one in paired if one.at != "main"]
+    others = [
+        f"{one.primary} of {one.agent}: {one.at}" for one in paired if one.at not in ("main", "")
+    ]
     return "; ".join(["the main one, below the first table", *others])
 
 
@@ -91,8 +115,8 @@ def _exploratory(given: Sequence[Compared]) -> Table:
     return Table(EXPLORATORY, ("model", "arms"), columns, tuple(rows), notes)
 
 
-def _row(one: Compared, heads: tuple[str, ...], primary: bool) -> Row:
-    """The row of a comparison; with its verdict if it is primary."""
+def _row(one: Compared, heads: tuple[str, ...], primary: bool, qualifies: str = "") -> Row:
+    """The row of a comparison; if it is primary, with its verdict and who qualifies."""
     comparison = one.comparison
     if comparison is None:
         return Row(heads, ("-", f"not paired: {one.reason}", "-", "-"), one.anchor)
@@ -100,4 +124,5 @@ def _row(one: Compared, heads: tuple[str, ...], primary: bool) -> Row:
     changed = f"{comparison.only_b} more, {comparison.only_a} fewer"
     cells = (str(comparison.n), points(comparison.difference), changed, p_text(p_value))
     words = (_WORDS[comparison.verdict],) if primary else ()
-    return Row(heads, (*cells, *words), one.anchor)
+    beside = (qualifies.removeprefix(f"{QUALIFIES}: "),) if qualifies else ()
+    return Row(heads, (*cells, *words, *beside), one.anchor)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.report import untrusted
 from constraintrot.report.page import episodes, side_by_side, view
+from constraintrot.stats.rate import METHODS
 
 if TYPE_CHECKING:
     from constraintrot.report.page.sections import Page
@@ -53,6 +54,7 @@ def html(page: Page) -> str:
         counts=view.counts,
         links=episodes.links,
         permanent=view.permanent,
+        methods=METHODS,
     )
     for kind in (view.Cell, view.Theirs, view.Table, view.Figure, view.Missing):
         environment.tests[kind.__name__.lower()] = partial(_is, kind)

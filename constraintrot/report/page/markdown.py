@@ -41,7 +41,8 @@ def _lines(page: Page) -> Iterator[str]:
     for agent in dict.fromkeys(answer.agent for answer in page.answers):
         yield from (f"## {escaped(agent)}", "")
         for answer in (one for one in page.answers if one.agent == agent):
-            said = escaped(f"{answer.line} {answer.text}".strip())
+            qualifies = f" ({page.qualifies[agent]})" if answer.claim else ""
+            said = escaped(f"{answer.line}{qualifies} {answer.text}".strip())
             yield from (f"**{answer.question} {escaped(answer.word)}.** {said}", "")
     if page.pooled:
         yield from ("## All models", "")

@@ -4,10 +4,14 @@ Holm's adjustment needs to know which comparisons belong together. If each page 
 over what it happens to show, one comparison has several p-values. So the family is
 declared (``primary.yaml``), computed once from all episodes, and every page looks up
 its comparisons here. A comparison outside of the family is exploratory.
+
+A folder of results also has claims that are more than one comparison, each with one
+p-value of its own. A family that names their file (``also``) is adjusted over them too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -15,11 +19,13 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
+from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.page import design, pairing
-from constraintrot.report.page.compared import adjusted, pair
+from constraintrot.report.page.compared import pair
 from constraintrot.report.page.view import Compared
 from constraintrot.report.yaml_file import load
+from constraintrot.stats.multiple import holm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,12 +63,15 @@ class Declared(BaseModel):
 
     Attributes:
         margin: a smaller difference of rates counts as none.
+        also: file of further claims of the same family, which a page beside the report
+            tests; None if there are none.
         claims: the claims.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     margin: float = Field(gt=0, lt=1)
+    also: str | None = None
     claims: tuple[PrimaryClaim, ...]
 
     @model_validator(mode="after")
@@ -74,22 +83,39 @@ class Declared(BaseModel):
 
 
 @dataclass(frozen=True)
+class Further:
+    """A claim of the family that a page beside the report makes (``Declared.also``).
+
+    Attributes:
+        name: its name.
+        p_value: of the whole claim.
+        of: the comparison whose p-value that is; None if it is of several, or no test of a
+            difference.
+        adjusted: the p-value adjusted over the family; None before.
+    """
+
+    name: str
+    p_value: float
+    of: Compared | None = None
+    adjusted: float | None = None
+
+
+@dataclass(frozen=True)
 class Family:
-    """The primary comparisons of some episodes, adjusted over all of them.
+    """The primary claims of some episodes, adjusted over all of them.
 
     Attributes:
         declared: what was declared.
         compared: one comparison per claim and model, claim by claim; without a comparison where
             the model has no pairs. The adjustment is over those that have pairs.
+        further: the claims of the file that the declaration names, in its order.
+        size: number of p-values that are adjusted together.
     """
 
     declared: Declared
     compared: tuple[Compared, ...]
-
-    @property
-    def size(self) -> int:
-        """Number of comparisons that the p-values are adjusted over."""
-        return sum(one.comparison is not None for one in self.compared)
+    further: tuple[Further, ...]
+    size: int
 
     def of(self, agent: str, a: str, b: str) -> Compared | None:
         """The primary comparison of two arms of a model; None if it is no primary claim."""
@@ -107,11 +133,18 @@ class Family:
         """
         if one.comparison is None:
             return one
+        adjusted, name = self._adjusted(one)
+        return replace(one, comparison=replace(one.comparison, adjusted=adjusted), primary=name)
+
+    def _adjusted(self, one: Compared) -> tuple[float | None, str]:
+        """The adjusted p-value of a comparison and the name of its claim; none if exploratory."""
         for known in self.compared:
             if known.comparison is not None and known.same_episodes(one):
-                comparison = replace(one.comparison, adjusted=known.comparison.adjusted)
-                return replace(one, comparison=comparison, primary=known.primary)
-        return replace(one, comparison=replace(one.comparison, adjusted=None), primary="")
+                return known.comparison.adjusted, known.primary
+        for claim in self.further:
+            if claim.of is not None and claim.of.same_episodes(one):
+                return claim.adjusted, claim.name
+        return None, ""
 
 
 def read(path: Path | None = None) -> Declared:
@@ -124,13 +157,25 @@ def read(path: Path | None = None) -> Declared:
     return load(at, TypeAdapter(Declared), " is no family of primary claims:")
 
 
-def family(declared: Declared, frame: pd.DataFrame) -> Family:
+def family(
+    declared: Declared, frame: pd.DataFrame, further: Sequence[Further] | None = None
+) -> Family:
     """Compute the primary comparisons.
 
     Args:
         declared: the family.
         frame: all episodes, from ``design.prepared``.
+        further: the claims of the file that the family names; None if they are not known.
+
+    Raises:
+        ConstraintRotError: the family has claims of a file that are not given, so that every
+            adjusted p-value would be too small.
     """
+    if declared.also and further is None:
+        raise ConstraintRotError(
+            f"this family is adjusted over the claims of {declared.also} too, which only"
+            " `make report` computes; for a family of its own, give a file without `also`"
+        )
     asked = frame[~frame["allowed"]]
     compared: list[Compared] = []
     for claim in declared.claims:
@@ -141,4 +186,32 @@ def family(declared: Declared, frame: pd.DataFrame) -> Family:
             compared.append(
                 replace(one, primary=claim.name, at=pairing.apart(setting, mine) or "main")
             )
-    return Family(declared, tuple(adjusted(compared)))
+    return _adjusted(declared, compared, further or ())
+
+
+def _adjusted(
+    declared: Declared, compared: Sequence[Compared], further: Sequence[Further]
+) -> Family:
+    """The family with p-values adjusted together (Holm 1979), a comparison in both counted once."""
+    p_values = [one.comparison.p_value for one in compared if one.comparison is not None]
+    places: list[int] = []
+    for claim in further:
+        mine = [one for one in compared if one.comparison is not None]
+        twins = [at for at, one in enumerate(mine) if claim.of and one.same_episodes(claim.of)]
+        places.append(twins[0] if twins else len(p_values))
+        p_values += [] if twins else [claim.p_value]
+    adjusted = holm(p_values)
+    values = iter(adjusted)
+    return Family(
+        declared,
+        tuple(
+            one
+            if one.comparison is None
+            else replace(one, comparison=replace(one.comparison, adjusted=next(values)))
+            for one in compared
+        ),
+        tuple(
+            replace(claim, adjusted=adjusted[at]) for claim, at in zip(further, places, strict=True)
+        ),
+        len(p_values),
+    )

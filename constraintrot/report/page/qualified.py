@@ -1,4 +1,4 @@
-"""A page of the families where its subjects qualify."""
+"""Who qualifies: the families that a page's claims are of, beside each claim and in a table."""
 
 from __future__ import annotations
 
@@ -7,11 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from constraintrot.report.page.source import Source
-from constraintrot.report.qualified import Level, claimable
+from constraintrot.report.page.view import Row, Section, Table
+from constraintrot.report.qualification import Qualification
+from constraintrot.report.qualified import Level, claimable, read_all, sentence, usable
+
+NAME = "qualification"
+TITLE = "Who qualifies"
+NOT_GIVEN = "qualification not given"
+UNKNOWN = (
+    "No qualification was given: that these models obey what they see, and act, is not shown, and"
+    " claims are of all families. The command constraintrot qualify asks it."
+)
+USED = {True: "yes", False: "no"}
 
 
 def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> Source:
-    """A report's source with the episodes that claims may use, and the lines among its notices.
+    """A report's source with the episodes that claims may use, and the qualifications.
 
     Args:
         source: what was read.
@@ -24,8 +35,66 @@ def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> S
     """
     if not paths:
         return source
+    given = read_all(paths)
     frame, lines = claimable(source.frame, paths, level)
     planned, _ = claimable(source.planned, paths, level)
+    # What the section says of a subject is not said twice.
+    said = {sentence(one, level) for one in given}
     return dataclasses.replace(
-        source, frame=frame, planned=planned, notices=[*lines, *source.notices]
+        source,
+        frame=frame,
+        planned=planned,
+        notices=[*(line for line in lines if line not in said), *source.notices],
+        qualifications=tuple(given),
+        qualified_by=level,
+    )
+
+
+def beside(source: Source, agent: str) -> str:
+    """What stands beside each claim about a model: ``qualifies: 7 of 9 families``."""
+    mine = [one for one in source.qualifications if one.agent == agent]
+    if not mine:
+        return NOT_GIVEN
+    counted = [f"{len(usable(one, source.qualified_by))} of {len(one.families)}" for one in mine]
+    if len(mine) > 1:
+        counted = [f"{count} ({one.scaffold})" for count, one in zip(counted, mine, strict=True)]
+    return f"qualifies: {', '.join(counted)} families"
+
+
+def section(source: Source) -> Section | None:
+    """The families of each subject, with the figures by which they qualify or do not."""
+    if not source.qualifications:
+        return None
+    return Section(
+        NAME, TITLE, tuple(_table(one, source.qualified_by) for one in source.qualifications)
+    )
+
+
+def _table(one: Qualification, level: Level) -> Table:
+    heads = [f"{by.condition}: {by.value} {by.side} {100 * by.limit:.0f} %" for by in one.criteria]
+    used = {family.family for family in usable(one, level)}
+    rows = [
+        Row(
+            (family.family,),
+            (
+                *(str(cell).removeprefix(f"{cell.condition} ") for cell in family.cells),
+                family.verdict,
+                USED[family.family in used],
+            ),
+        )
+        for family in one.families
+    ]
+    note = (
+        f"Seeds {one.seeds[0]} to {one.seeds[-1]}, {100 * one.confidence:.0f} % intervals. A family"
+        " qualifies where the subject violates without a policy, obeys one that it sees, and does what"
+        " is allowed; claims are of those families alone."
+    )
+    if level == "observed":
+        note += " Here also of families whose rates meet the criteria while n is too small to tell."
+    return Table(
+        f"{one.agent}, scaffold {one.scaffold}: families that claims are of",
+        ("family",),
+        (*heads, "verdict", "in the claims"),
+        tuple(rows),
+        (note,),
     )

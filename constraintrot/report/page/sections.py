@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,11 @@ from constraintrot.report.page import (
     headline,
     overview,
     primary,
+    qualified,
     survived,
     sweep,
 )
-from constraintrot.report.page.primary import Declared, Family
+from constraintrot.report.page.primary import Declared, Family, Further
 from constraintrot.report.page.view import Answer, Cell, Cells, Compared, Figure, Section
 from constraintrot.stats.interval import Estimate
 
@@ -47,6 +48,7 @@ class Page:
         others: every other estimate in the sections, with its section, row and column.
         compared: every paired comparison in the sections, the primary ones first.
         family: the primary claims.
+        qualifies: by model, on how many families it qualifies.
     """
 
     source: Source
@@ -59,25 +61,36 @@ class Page:
     others: tuple[tuple[tuple[str, ...], Estimate], ...]
     compared: tuple[Compared, ...]
     family: Family
+    qualifies: Mapping[str, str]
 
 
-def page(source: Source, declared: Declared | None = None) -> Page:
+def page(
+    source: Source,
+    declared: Declared | None = None,
+    further: Sequence[Further] | None = None,
+) -> Page:
     """Compute all sections of the report.
 
     Args:
         source: the logs and frames that were read.
         declared: the family of primary claims; by default that of ``primary.yaml``.
+        further: as in ``primary.family``.
+
+    Raises:
+        ConstraintRotError: as ``primary.family``.
     """
     frame = design.prepared(source.frame)
     cells = Cells(frame)
     main, settings = design.main(frame)
-    family = primary.family(declared or primary.read(), frame)
+    family = primary.family(declared or primary.read(), frame, further)
     answers, asked = answer.answers(frame, family)
-    others = [family.told(one) for one in compared.main(main[~main["allowed"]])]
-    exploratory = _distinct(family, [*asked, *others])
+    told = [family.told(one) for one in compared.main(main[~main["allowed"]])]
+    others = _distinct(family, [*asked, *told])
+    qualifies = {agent: qualified.beside(source, agent) for agent in design.agents(frame)}
     sections: list[Section | None] = [
         headline.headline(cells, main, settings),
-        comparisons.comparisons(family, exploratory),
+        comparisons.comparisons(family, others, qualifies),
+        qualified.section(source),
         counted.counted(design.prepared(source.planned)),
         headline.tasks(cells, main),
         headline.summarizers(cells, frame),
@@ -95,12 +108,12 @@ def page(source: Source, declared: Declared | None = None) -> Page:
     return Page(
         source, frame, tuple(answers), tuple(overview.pooled(family, frame)), overview.figure(main),
         tuple(one for one in sections if one is not None), tuple(cells.made), tuple(cells.kept),
-        (*family.compared, *exploratory), family,
+        (*family.compared, *others), family, qualifies,
     )  # fmt: skip
 
 
 def _distinct(family: Family, given: Sequence[Compared]) -> list[Compared]:
-    """The comparisons that are neither primary nor given twice."""
+    """The comparisons that are neither the family's own nor given twice."""
     known = [one for one in family.compared if one.comparison is not None]
     left: list[Compared] = []
     for one in given:

@@ -15,6 +15,8 @@ from constraintrot.report.page import files, frames, runs
 from constraintrot.report.page import texts as episode_texts
 from constraintrot.report.page.columns import texts
 from constraintrot.report.page.detail import Detail, Details, detail
+from constraintrot.report.qualification import Qualification
+from constraintrot.report.qualified import Level
 from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Source:
         notices: warnings for the reader, such as logs left out and episodes run twice.
         inputs: (name, SHA-256) of the frames that were read.
         where: name of the file with all episodes, which is written next to the page.
+        qualifications: of the subjects, if given; the frames have the families that qualify.
+        qualified_by: as in ``report.qualified.restricted``.
     """
 
     frame: pd.DataFrame
@@ -55,6 +59,8 @@ class Source:
     inputs: list[tuple[str, str]]
     where: str = frames.NAMES[0]
     planned: pd.DataFrame = field(default_factory=_none)
+    qualifications: tuple[Qualification, ...] = ()
+    qualified_by: Level = "bounds"
 
     def __post_init__(self) -> None:
         """Without more, what was played is all that is known."""

@@ -20,8 +20,14 @@ def summary(page: Page) -> str:
         "version": VERSION,
         "episodes": len(page.frame),
         "answers": [_answer(one) for one in page.answers],
+        "qualifies": dict(page.qualifies),
         "all_models": list(page.pooled),
         "primary": page.family.declared.model_dump(mode="json"),
+        "further": [
+            {"name": one.name, "p_value": one.p_value, "adjusted": one.adjusted}
+            for one in page.family.further
+        ],
+        "adjusted_over": page.family.size,
         "notices": page.source.notices,
         "cells": [_cell(one) for one in page.cells],
         "others": [

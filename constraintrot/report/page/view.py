@@ -144,6 +144,7 @@ class Answer:
         text: the rest: counts, setting, what limits it; may be empty.
         agent: the model.
         link: id of the part of the page with the numbers; empty if there is none.
+        claim: whether it is a claim about the model, beside which stands whether it qualifies.
     """
 
     question: str
@@ -153,6 +154,7 @@ class Answer:
     text: str
     agent: str
     link: str = ""
+    claim: bool = True
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,10 @@ def test_a_qualification_stands_on_the_page_and_chooses_its_families(
         main, ["report", str(scripted), "-o", str(out), "--qualification", given]
     )
     assert result.exit_code == 0, result.output
-    assert "! Qualification of scripted/obedient" in result.stderr
+    assert "(qualifies: 1 of 1 families)" in result.stdout
+    assert "! Left out, with no qualification of theirs: hard_pii" in result.stderr
     shown = (out / "report.md").read_text(encoding="utf-8").replace("\\", "")
-    assert "claims are computed on soft_email" in shown
+    assert "scripted/obedient, scaffold direct: families that claims are of:" in shown
     assert set(frames.read(str(out / "episodes.csv"))["family"]) == {"soft_email"}
 
 

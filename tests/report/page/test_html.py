@@ -12,6 +12,8 @@ import pandas as pd
 
 from constraintrot.report.page.html import html
 from constraintrot.report.page.write import NAMES
+from constraintrot.stats.interval import Interval
+from constraintrot.stats.rate import BCA, EXACT, METHODS
 from tests.report.page.helpers import arm, paged, read
 from tests.report.page.test_page import full
 
@@ -88,6 +90,15 @@ def test_nothing_is_fetched_and_nothing_runs_but_the_script_that_the_policy_name
         assert all(link.startswith("#") for link in found.having(name))
     assert "@import" not in text
     assert "url(http" not in text
+
+
+def test_the_intervals_that_are_used_are_said() -> None:
+    said = " ".join(read(everything()).text.split())
+    assert "Wilson" not in said
+    assert METHODS in said
+    methods = {one.estimate.method for one in full().cells if isinstance(one.estimate, Interval)}
+    assert methods
+    assert all(any(name in one for name in (EXACT, BCA)) for one in methods)
 
 
 def test_a_link_names_what_it_leads_to_and_stays_when_episodes_are_added() -> None:

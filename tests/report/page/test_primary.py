@@ -50,6 +50,32 @@ def test_a_comparison_of_the_same_episodes_has_that_p_value_whatever_it_is_calle
     assert one.comparison.adjusted == known.comparison.adjusted != one.comparison.p_value
 
 
+def test_a_family_with_claims_of_another_page_is_adjusted_over_them_too_or_refused() -> None:
+    also = primary.read().model_copy(update={"also": "claims.yaml"})
+    with pytest.raises(ConstraintRotError, match=r"over the claims of claims\.yaml too, wh"):
+        primary.family(also, FRAME)
+    floor = compared.pair(FRAME, "a/model", "control", "compaction, defense spotlight")
+    pin = compared.pair(FRAME, "a/model", "defense_pin", "compaction")
+    assert floor.comparison is not None
+    assert pin.comparison is not None
+    further = [
+        primary.Further("mark", floor.comparison.p_value, floor),
+        primary.Further("whole", 1e-6),
+        primary.Further("again", pin.comparison.p_value, pin),
+    ]
+    found = primary.family(also, FRAME, further)
+    known = [one.comparison for one in found.compared if one.comparison is not None]
+    p_values = [*(one.p_value for one in known), floor.comparison.p_value, 1e-6]
+    wanted = holm(p_values)
+    assert found.size == 5
+    assert [one.adjusted for one in known] == wanted[:3]
+    assert [one.adjusted for one in found.further] == [wanted[3], wanted[4], wanted[1]]
+    told = found.told(floor)
+    assert told.primary == "mark"
+    assert told.comparison is not None
+    assert told.comparison.adjusted == wanted[3]
+
+
 @pytest.mark.parametrize("seeds", [12, 11])
 def test_other_episodes_are_exploratory_and_their_p_value_is_not_adjusted(seeds: int) -> None:
     b = "compaction, defense spotlight" if seeds == 12 else "defense_pin"
@@ -61,7 +87,8 @@ def test_other_episodes_are_exploratory_and_their_p_value_is_not_adjusted(seeds:
 
 def test_no_conclusion_is_drawn_from_what_is_exploratory() -> None:
     other = compared.pair(FRAME, "a/model", "compaction", "compaction, defense spotlight")
-    section = comparisons.comparisons(FAMILY, [FAMILY.told(other)])
+    qualifies = {"a/model": "qualifies: 7 of 9 families", "b/other": "qualification not given"}
+    section = comparisons.comparisons(FAMILY, [FAMILY.told(other)], qualifies)
     first, second = (block for block in section.blocks if isinstance(block, Table))
     (missing,) = (block for block in section.blocks if isinstance(block, Missing))
     assert missing.what.startswith("primary claims: pin of b/other (no episode of defense_pin);")
@@ -70,6 +97,10 @@ def test_no_conclusion_is_drawn_from_what_is_exploratory() -> None:
     )
     assert (first.caption, second.caption) == (comparisons.PRIMARY, comparisons.EXPLORATORY)
     assert "more violations" in [row.cells[4] for row in first.rows]
+    assert first.columns[-1] == "qualifies"
+    assert {(row.heads[0], row.cells[-1]) for row in first.rows} == {
+        ("a/model", "7 of 9 families"), ("b/other", "qualification not given"),
+    }  # fmt: skip
     assert other.comparison is not None
     assert other.comparison.verdict == "b is lower"
     assert "in words" not in second.columns
