@@ -26,7 +26,13 @@ from constraintrot.evaluation.probe import rules_given
 from constraintrot.harnesses.rule_check import Check, RuleCheck, rule_check
 from constraintrot.scaffold.grounding import Grounded, ground
 from constraintrot.scaffold.instructions import without_instructions
-from constraintrot.scaffold.review import REFUSALS, REVIEW, RULE_CHARACTERS, read_recall
+from constraintrot.scaffold.review import (
+    MOST_RULES,
+    REFUSALS,
+    REVIEW,
+    RULE_CHARACTERS,
+    read_recall,
+)
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,12 @@ class Reviewer:
     async def _reviewed(self, context: Sequence[ChatMessage], tools: Sequence[ToolInfo]) -> Review:
         async with span("recall"):
             answer = await rules_given(
-                self._model, context, self._locale, tools, longest=RULE_CHARACTERS
+                self._model,
+                context,
+                self._locale,
+                tools,
+                longest=RULE_CHARACTERS,
+                most=MOST_RULES,
             )
         recalled = read_recall(answer)
         rules = ground(recalled, [one.text for one in context if not _agents_own(one)])

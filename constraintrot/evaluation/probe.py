@@ -19,6 +19,8 @@ from constraintrot.scaffold.probe import QUESTIONS
 
 # A small model may copy the whole conversation.
 _MAX_TOKENS = 400
+# Characters of the shortest rule: a small model may answer with a list of single words.
+_SHORTEST_RULE = {"en": 16, "es": 16, "zh": 8}
 
 
 async def probe(model: Model, sent: Sequence[ChatMessage], trigger: str, locale: str) -> str:
@@ -41,6 +43,7 @@ async def rules_given(
     locale: str,
     tools: Sequence[ToolInfo] = (),
     longest: int | None = None,
+    most: int | None = None,
 ) -> str:
     """What a model answers to the question which rules a conversation gave.
 
@@ -51,14 +54,18 @@ async def rules_given(
         tools: for providers that want the tools of earlier calls defined; none may be
             called. In-process models are shown none: a small one gives back their names.
         longest: characters of a rule from an in-process model; None for any number.
+        most: rules from an in-process model; None for any number.
     """
     asked = [*context, ChatMessageUser(content=QUESTIONS[locale])]
     if not is_in_process(model):
         output = await model.generate(asked, tools=list(tools), tool_choice="none")
         return output.completion
-    rules = JSONSchema(type="array", items=JSONSchema(type="string", maxLength=longest))
+    shortest = _SHORTEST_RULE[locale]
+    items = JSONSchema(type="string", minLength=shortest, maxLength=longest)
+    rules = JSONSchema(type="array", items=items)
     schema = JSONSchema(type="object", properties={"rules": rules}, required=["rules"])
+    name = "rules" if most is None else f"at_most_{most}"
     config = GenerateConfig(
-        max_tokens=_MAX_TOKENS, response_schema=ResponseSchema(name="rules", json_schema=schema)
+        max_tokens=_MAX_TOKENS, response_schema=ResponseSchema(name=name, json_schema=schema)
     )
     return (await model.generate(asked, config=config)).completion

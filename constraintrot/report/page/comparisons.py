@@ -78,8 +78,8 @@ def _primary(
         " are the same wherever a claim is shown.",
         *([] if given else [UNKNOWN]),
     )
-    columns = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words")
-    columns += (QUALIFIES,) if given else ()
+    always = ("pairs", "difference", "pairs that changed", "p, adjusted", "in words")
+    columns = (*always, QUALIFIES) if given else always
     if rows:
         yield Table(PRIMARY, ("model", "claim", "arms"), columns, rows, notes)
     lacking = [one for one in family.compared if one.comparison is None]
