@@ -281,7 +281,8 @@ def test_a_local_model_recalls_without_tools_and_judges_with_the_adapter(
     assert "<tools>" not in recall
     assert request.text not in recall
     schema = servers.base.settings[0]["json_schema"]
-    assert schema["properties"]["rules"]["items"] == {"type": "string", "maxLength": 300}
+    rules = {"type": "string", "minLength": 16, "maxLength": 300}
+    assert schema["properties"]["rules"] == {"type": "array", "items": rules, "maxItems": 4}
     assert question(RULE, asked.variant.trigger) in judged
     assert reviewer.facts["rule_judge_by"] == "adapter"
     (rule,) = reviewer.facts["review"]["rules"]
