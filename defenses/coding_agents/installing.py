@@ -1,0 +1,385 @@
+"""Putting a pin into an agent's settings, and taking it out of them again.
+
+What belongs to a pin is in one folder below the user's data: the hook, the compiled
+rules, the key of the receipts, the settings as they were before, and ``install.json``,
+which says what was done. The settings hold no more than a command that starts the hook.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from constraintrot.defenses.coding_agents import targets
+from constraintrot.defenses.coding_agents.agents import Agent, Scope, agent_named
+from constraintrot.defenses.coding_agents.compiled import (
+    Source,
+    compile_rules,
+    read_compiled,
+    source_of,
+    write_compiled,
+)
+from constraintrot.defenses.coding_agents.errors import PinInstallError
+from constraintrot.defenses.coding_agents.file_edit import (
+    FileState,
+    check_writable,
+    diff,
+    digest,
+    read_file,
+    remove_file,
+    write_file,
+)
+from constraintrot.defenses.coding_agents.targets import Target
+from constraintrot.defenses.rampart.files import held, replace
+
+_RECORD: Final = "install.json"
+_VERSION: Final = 1
+_KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A pin for one agent in one scope.
+
+    Attributes:
+        agent: whose.
+        scope: ``user`` or ``project``.
+        project: the project's folder; that of the command for the scope ``user``.
+    """
+
+    agent: Agent
+    scope: Scope
+    project: Path
+
+    @property
+    def settings(self) -> Path:
+        """The file that the hook is written into."""
+        return self.agent.settings(self.scope, self.project)
+
+    @property
+    def folder(self) -> Path:
+        """Where the pin's own files are."""
+        name = sha256(os.fsencode(self.settings)).hexdigest()[:12]
+        return pins_folder() / f"{self.agent.name}-{self.scope}-{name}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a command did, or would do.
+
+    Attributes:
+        diffs: of the user's files, one each; none where they are as they should be.
+        notes: what the user should know, a sentence each.
+        folder: of the pin.
+    """
+
+    diffs: list[str]
+    notes: list[str]
+    folder: Path
+
+
+@dataclass
+class Record:
+    """What was done to the user's files, as ``install.json`` has it.
+
+    Attributes:
+        agent, scope, project: of the pin.
+        summarizer: whether the summarizer is told too.
+        files: for each file: its path, the digests before and after, what was made in it.
+    """
+
+    agent: str
+    scope: Scope
+    project: str
+    summarizer: bool = False
+    files: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def pin(self) -> Pin:
+        """The pin that it is about."""
+        return Pin(agent_named(self.agent), self.scope, Path(self.project))
+
+
+def pins_folder() -> Path:
+    """Where all pins of this user are."""
+    return platformdirs.user_data_path("constraintrot") / "pins"
+
+
+def install(
+    pin: Pin, source: Source | None, *, summarizer: bool = False, dry_run: bool = False
+) -> Change:
+    """Put a pin into an agent's settings; once more, it brings them up to date.
+
+    Args:
+        pin: which.
+        source: the rules; None for those of the installation before.
+        summarizer: tell the summarizer too, where the agent has a way to.
+        dry_run: change nothing.
+
+    Raises:
+        ConstraintRotError: the rules or the settings cannot be used; nothing was changed.
+    """
+    if dry_run:
+        return _install(pin, source, summarizer, write=False)
+    with _locked():
+        return _install(pin, source, summarizer, write=True)
+
+
+def uninstall(pin: Pin, *, dry_run: bool = False) -> Change:
+    """Take a pin out of an agent's settings, which are as before then, to the byte.
+
+    Where the user changed them meanwhile, our part goes and the rest stays.
+
+    Raises:
+        PinInstallError: there is no such pin, or a file cannot be read or written.
+    """
+    if dry_run:
+        return _uninstall(pin, write=False)
+    with _locked():
+        return _uninstall(pin, write=True)
+
+
+def records() -> list[Record]:
+    """All installations of this user, by folder."""
+    return [
+        record
+        for folder in sorted(pins_folder().glob("*-*-*"))
+        if (record := read_record(folder)) is not None
+    ]
+
+
+def read_record(folder: Path) -> Record | None:
+    """The record in a folder.
+
+    Raises:
+        PinInstallError: it is damaged.
+    """
+    path = folder / _RECORD
+    if not path.exists():
+        return None
+    try:
+        kept = json.loads(path.read_bytes())
+        if kept.pop("version") != _VERSION:
+            raise ValueError("of another version")
+        return Record(**kept)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise PinInstallError(
+            f"{path} is damaged ({error}); what the settings were before is in {folder}"
+        ) from None
+
+
+def _install(pin: Pin, source: Source | None, summarizer: bool, *, write: bool) -> Change:
+    folder = pin.folder
+    source = source or _source_before(folder)
+    record = read_record(folder) or Record(pin.agent.name, pin.scope, str(pin.project))
+    if write:
+        _make_folder(folder)
+    key = (folder / "key").read_bytes() if write else bytes(_KEY_BYTES)
+    compiled = compile_rules(folder, source, key)
+    edits = [
+        _Edit.planned(folder, target, record)
+        for target in targets.of(pin.agent, pin.settings, folder, compiled, summarizer)
+    ]
+    edits += _leftover(folder, record, edits)
+    for edit in edits:
+        check_writable(edit.now)
+    if write:
+        _write_state(folder, compiled)
+        record.summarizer = summarizer
+        # Before the settings: what is done is known, wherever this is killed.
+        record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
+        _write_record(folder, record)
+        for edit in edits:
+            edit.apply()
+        record.files = [edit.noted for edit in edits if edit.wanted is not None]
+        _write_record(folder, record)
+    notes = [note for edit in edits for note in edit.notes] + _size_notes(pin.agent, compiled)
+    diffs = [shown for edit in edits if (shown := edit.diff())]
+    return Change(diffs, notes, folder)
+
+
+def _uninstall(pin: Pin, *, write: bool) -> Change:
+    folder = pin.folder
+    record = read_record(folder)
+    if record is None:
+        raise PinInstallError(
+            f"no pin for {pin.agent.title} is installed in {pin.settings};"
+            " constraintrot pin status lists those that are"
+        )
+    edits = _leftover(folder, record, [])
+    for edit in edits:
+        check_writable(edit.now)
+    if write:
+        for edit in edits:
+            edit.apply()
+        shutil.rmtree(folder)
+    notes = [note for edit in edits for note in edit.notes]
+    return Change([shown for edit in edits if (shown := edit.diff())], notes, folder)
+
+
+@dataclass
+class _Edit:
+    """One file, as it is and as it is to be.
+
+    Attributes:
+        now: the file as it is.
+        base: its bytes without our part.
+        wanted: its bytes with our part; None where our part is to go.
+        noted: what the record says of it.
+        notes: for the user.
+    """
+
+    now: FileState
+    base: bytes | None
+    wanted: bytes | None
+    noted: dict[str, Any]
+    notes: list[str]
+
+    @classmethod
+    def planned(cls, folder: Path, target: Target, record: Record) -> _Edit:
+        """What a target makes of its file."""
+        now = read_file(target.path)
+        noted = next((one for one in record.files if one["path"] == str(target.path)), None)
+        try:
+            base, notes = _base(folder, now, noted)
+            if noted is None:
+                # A folder of ours that was lost leaves a command that belongs to nobody.
+                base = target.without(now, base)
+            state = FileState(now.path, now.real, base, now.mode)
+            wanted, created = target.put_into(state)
+        except PinInstallError as error:
+            raise PinInstallError(f"{target.path}: {error}; nothing was changed") from None
+        fresh = {
+            "path": str(target.path),
+            "kind": target.kind,
+            "part": target.part,
+            "created": created,
+            "folders": noted["folders"] if noted else [],
+            "before": digest(base),
+            "after": digest(wanted),
+        }
+        return cls(now, base, wanted, fresh, notes)
+
+    def prepared(self, folder: Path) -> dict[str, Any]:
+        """The file as it was is kept, and what the record says is returned."""
+        if self.base is not None:
+            replace(folder / _backup(self.noted), self.base, PinInstallError)
+        return self.noted
+
+    def apply(self) -> None:
+        """Write the file, or remove it where it was ours alone."""
+        data = self.base if self.wanted is None else self.wanted
+        if data == self.now.data:
+            return
+        if self.noted["kind"] == "plugin" and self.notes:
+            # Of another name, which the agent does not run.
+            replace(self.now.real.with_name(f"{self.now.real.name}.edited"), self.now.data or b"",
+                    PinInstallError, mode=self.now.mode)  # fmt: skip
+        if data is None:
+            remove_file(self.now, [Path(one) for one in self.noted["folders"]])
+        else:
+            made = write_file(self.now, data)
+            self.noted["folders"] = self.noted["folders"] or [str(one) for one in made]
+
+    def diff(self) -> str:
+        """What changes in the file."""
+        return diff(self.now.path, self.now.data, self.base if self.wanted is None else self.wanted)
+
+
+def _leftover(folder: Path, record: Record, planned: list[_Edit]) -> list[_Edit]:
+    """What takes our part out of files that are in the record and not planned any more."""
+    kept = {edit.noted["path"] for edit in planned}
+    edits = []
+    for noted in record.files:
+        if noted["path"] in kept:
+            continue
+        now = read_file(Path(noted["path"]))
+        try:
+            base, notes = _base(folder, now, noted)
+        except PinInstallError as error:
+            raise PinInstallError(f"{now.path}: {error}; nothing was changed") from None
+        edits.append(_Edit(now, base, None, noted, notes))
+    return edits
+
+
+def _base(
+    folder: Path, now: FileState, noted: dict[str, Any] | None
+) -> tuple[bytes | None, list[str]]:
+    """A file's bytes without our part, and what the user should know of it."""
+    if noted is None or digest(now.data) == noted["before"]:
+        return now.data, []
+    if digest(now.data) == noted["after"]:
+        if noted["before"] is None:
+            return None, []
+        before = (folder / _backup(noted)).read_bytes()
+        if digest(before) == noted["before"]:
+            return before, []
+    rest = targets.without(noted["kind"], now, noted["part"], noted["created"])
+    if rest == now.data:
+        return rest, [f"{now.path} was changed since, and holds nothing of ours any more"]
+    if noted["kind"] == "plugin":
+        return rest, [f"{now.path} was changed since: what it held is in {now.path.name}.edited"]
+    return rest, [f"{now.path} was changed since: only our part of it is taken out"]
+
+
+def _backup(noted: dict[str, Any]) -> str:
+    name = sha256(os.fsencode(noted["path"])).hexdigest()[:8]
+    return f"before-{name}"
+
+
+def _source_before(folder: Path) -> Source:
+    if read_record(folder) is None:
+        raise PinInstallError("name the rules with --rules FILE or --seeds DIR")
+    return source_of(read_compiled(folder))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / "sessions").mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise PinInstallError(f"cannot make {folder}: {error}") from None
+    if not (folder / "key").exists():
+        replace(folder / "key", secrets.token_bytes(_KEY_BYTES), PinInstallError)
+
+
+def _write_state(folder: Path, compiled: dict[str, Any]) -> None:
+    hook = Path(__file__).with_name("hook.py").read_bytes()
+    replace(folder / "hook.py", hook, PinInstallError)
+    write_compiled(folder, compiled)
+
+
+def _write_record(folder: Path, record: Record) -> None:
+    data = json.dumps({"version": _VERSION, **vars(record)}, indent=1).encode()
+    replace(folder / _RECORD, data, PinInstallError)
+
+
+def _size_notes(agent: Agent, compiled: dict[str, Any]) -> list[str]:
+    length = len(compiled["text"])
+    if agent.longest is None or length <= agent.longest:
+        return []
+    return [
+        f"the policies are {length:,} characters, and {agent.title} hands no more than"
+        f" {agent.longest:,} of a hook's text to the model whole; shorten them"
+    ]
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    folder = pins_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise PinInstallError(f"cannot make {folder}: {error}") from None
+    with held(folder / "lock", PinInstallError):
+        yield
