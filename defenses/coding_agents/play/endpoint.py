@@ -31,6 +31,7 @@ _SUMMARY_TEXT: Final = (
     f"<analysis>short</analysis>\n<summary>{SUMMARY}.</summary>\n"
     f"<state_snapshot><overall_goal>{SUMMARY}.</overall_goal></state_snapshot>"
 )
+_SUMMARY_WORDS: Final = ("summar", "state_snapshot", "handoff", "checkpoint")
 _USED: Final = 1000
 
 
@@ -113,12 +114,11 @@ def _asks_for_summary(texts: list[Said], tools: list[str]) -> bool:
     system = " ".join(one.text for one in texts if one.role in ("system", "instructions"))[:600]
     if "title" in system.lower():
         return False
-    users = [one.text for one in texts if one.role == "user"]
-    if not users:
-        return False
-    last = users[-1].lower()
-    asked = any(word in last for word in ("summar", "state_snapshot", "handoff", "checkpoint"))
-    return asked and (not tools or TURN.lower() not in last)
+    spoken = [at for at, one in enumerate(texts) if one.role in ("assistant", "tool")]
+    newest = [one.text for one in texts[spoken[-1] + 1 if spoken else 0 :] if one.role == "user"]
+    asked = any(word in text.lower() for text in newest for word in _SUMMARY_WORDS)
+    # With the history as one text and without tools; or as one more message behind it.
+    return asked and (not tools or not any(TURN in text for text in newest))
 
 
 class _Server(ThreadingHTTPServer):
