@@ -23,6 +23,7 @@ LOST: Final = (
     " not be run, so no policy could be read, though there are some. Tell the user this before you"
     " do anything else, and do nothing that cannot be undone until they have answered."
 )
+SHORT: Final = "constraintrot: the hook of the standing policies could not be run"
 _BEGIN: Final = "# constraintrot pin: begin\n"
 _END: Final = "# constraintrot pin: end\n"
 _PLUGINS: Final = Path(__file__).parent / "plugins"
@@ -129,9 +130,13 @@ def command(agent: Agent, event: str, hook: str) -> str:
         if "$" in path or not path.isprintable():
             raise PinInstallError(f"the path {path!a} holds a character that agents replace")
     told = {"hookEventName": event, "additionalContext": LOST}
-    lost = json.dumps({"hookSpecificOutput": told, "systemMessage": LOST})
-    words = [sys.executable, "-I", "-S", hook, agent.name]
-    return f"{shlex.join(words)} || printf %s {shlex.quote(lost)}"
+    lost = json.dumps({"hookSpecificOutput": told, "systemMessage": SHORT})
+    return f"{shlex.join(words(agent, hook))} || printf %s {shlex.quote(lost)}"
+
+
+def words(agent: Agent, hook: str) -> list[str]:
+    """The command that starts the hook: isolated, and without the site's start-up code."""
+    return [sys.executable, "-I", "-S", hook, agent.name]
 
 
 def _entry(agent: Agent, event: str, hook: str) -> dict[str, Any]:

@@ -84,6 +84,31 @@ class Proof:
         """Whether the agent compacted, and the policies were in the next request."""
         return self.compacted is not None and bool(self.roles)
 
+    def lines(self) -> list[str]:
+        """For a reader."""
+        if self.problem and not self.held:
+            return [f"NOT PROVED: {self.problem}"]
+        if not self.held:
+            return [
+                f"NOT HELD: request {self.compacted} asked for a summary, and"
+                f" {f'request {self.after} after it' if self.after else 'no later request'}"
+                " held the policies"
+            ]
+        said_first = "still in it" if self.first_turn else "gone"
+        lines = [
+            f"PROVED with the agent, in {self.seconds:.0f} s: request {self.compacted} of"
+            f" {self.requests} asked for a summary; request {self.after} held the summary and"
+            f" the policies, whole (role: {', '.join(self.roles)}; what the user had said first:"
+            f" {said_first})",
+        ]
+        roles = ", ".join(self.amended)
+        lines.append(
+            f"amended: in the next request (role: {roles})"
+            if self.amended
+            else "amended: NOT in the next request"
+        )
+        return lines
+
 
 def prove(agent: str, program: Path, rules: str, *, network: bool = False) -> Proof:
     """Play a compaction in an agent.
@@ -172,6 +197,7 @@ def _turns(
             last = ended.printed.strip().splitlines()
             how = "took too long" if ended.status is None else f"ended with {ended.status}"
             proof.problem = f"the agent {how}: {last[-1][:300] if last else 'nothing printed'}"
+            break
     count = len(script.requests)
     with (folder / "rules.txt").open("a", encoding="utf-8") as file:
         file.write(f"\n{AMENDMENT}\n")
