@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -32,9 +32,11 @@ class Agent:
         events: that the hook is registered for; none for a plugin.
         timeout: of the hook, in the agent's unit, 20 seconds.
         plugin: names of the files that the plugin is put together of; none for a hook.
+        summarizer_plugin: the same, of the plugin that tells the summarizer too.
         lands: where in the request the text is, and when it comes again.
         by_hand: what the user has to do after the installation, if anything.
-        longest: characters that arrive whole; None where no limit was met.
+        further: settings of the hook that this agent alone has.
+        longest: characters that arrive whole, as tried; above, rules are refused.
     """
 
     name: str
@@ -50,7 +52,8 @@ class Agent:
     plugin: tuple[str, ...] = ()
     summarizer_plugin: tuple[str, ...] = ()
     by_hand: str = ""
-    longest: int | None = None
+    further: Mapping[str, int] = field(default_factory=dict)
+    longest: int = 100_000
 
     def settings(self, scope: Scope, project: Path) -> Path:
         """The file that the hook is written into, links not followed."""
@@ -75,7 +78,9 @@ AGENTS: Final[Mapping[str, Agent]] = {
             # The one of the two that is not committed: the command names this machine's paths.
             project_file=".claude/settings.local.json",
             events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
-            lands="user role, in a reminder; at the start and after each compaction",
+            lands="system or user role, by model; at the start and after each compaction",
+            # Of more, the model is shown the beginning and the name of a file.
+            longest=9_900,
         ),
         Agent(
             name="codex",
@@ -87,6 +92,8 @@ AGENTS: Final[Mapping[str, Agent]] = {
             project_file=".codex/hooks.json",
             events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
             lands="developer message; at the start and after each compaction",
+            # In tokens; otherwise it cuts a hook's text at 2,500.
+            further={"additionalContextLimit": 30_000},
             by_hand="Codex runs a hook once you have trusted it: start codex, type /hooks, trust it",
         ),
         Agent(

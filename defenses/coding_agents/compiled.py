@@ -88,16 +88,17 @@ def registry_of(source: Source) -> Registry:
     return registry
 
 
-def compile_rules(folder: Path, source: Source, key: bytes) -> dict[str, Any]:
+def compile_rules(folder: Path, source: Source, key: bytes, longest: int) -> dict[str, Any]:
     """What the hook needs to know of a source.
 
     Args:
         folder: of the pin, with what was compiled before, if anything.
         source: the rules.
         key: of the folder.
+        longest: characters that the agent hands to its model whole.
 
     Raises:
-        ConstraintRotError: the source cannot be used.
+        ConstraintRotError: the source cannot be used, or is too long.
     """
     # Read before they are parsed: what changes between the two is compiled at the next call.
     files = source.files()
@@ -107,13 +108,21 @@ def compile_rules(folder: Path, source: Source, key: bytes) -> dict[str, Any]:
     marks.choose(sha256(b"nonce\0" + key).hexdigest())
     before, manifest = _before(folder), registry.manifest()
     revision = int(before.get("revision", 0)) + (manifest != before.get("manifest"))
+    text = marks.write(HEADING, registry.pinned_text())
+    if len(text) > longest:
+        raise PinInstallError(
+            f"the policies of {source.path} are {len(text):,} characters with their heading, and"
+            f" this agent hands no more than {longest:,} of a hook's text to its model whole;"
+            " shorten them, or use the LiteLLM proxy (docs/frameworks/litellm.md)"
+        )
     return {
         "version": _VERSION,
         "kind": source.kind,
         "path": str(source.path),
         "folder": str(source.path) if source.path.is_dir() else None,
         "sources": sources,
-        "text": marks.write(HEADING, registry.pinned_text()),
+        "text": text,
+        "longest": longest,
         "manifest": manifest,
         "revision": revision,
         "blocks": [block.name for block in registry.pins()],
@@ -158,8 +167,9 @@ def main(arguments: list[str], say: Callable[[str], object]) -> int:
     """
     folder = Path(arguments[0])
     try:
-        source = source_of(read_compiled(folder))
-        write_compiled(folder, compile_rules(folder, source, (folder / "key").read_bytes()))
+        known = read_compiled(folder)
+        key = (folder / "key").read_bytes()
+        write_compiled(folder, compile_rules(folder, source_of(known), key, known["longest"]))
     except (ConstraintRotError, OSError) as error:
         say(" ".join(str(error).split()) + "\n")
         return 2

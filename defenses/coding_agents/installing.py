@@ -185,7 +185,7 @@ def _install(pin: Pin, source: Source | None, summarizer: bool, *, write: bool) 
     if write:
         _make_folder(folder)
     key = (folder / "key").read_bytes() if write else bytes(_KEY_BYTES)
-    compiled = compile_rules(folder, source, key)
+    compiled = compile_rules(folder, source, key, pin.agent.longest)
     edits = [
         _Edit.planned(folder, target, record)
         for target in targets.of(pin.agent, pin.settings, folder, compiled, summarizer)
@@ -203,7 +203,7 @@ def _install(pin: Pin, source: Source | None, summarizer: bool, *, write: bool) 
             edit.apply()
         record.files = [edit.noted for edit in edits if edit.wanted is not None]
         _write_record(folder, record)
-    notes = [note for edit in edits for note in edit.notes] + _size_notes(pin.agent, compiled)
+    notes = [note for edit in edits for note in edit.notes]
     diffs = [shown for edit in edits if (shown := edit.diff())]
     return Change(diffs, notes, folder)
 
@@ -362,16 +362,6 @@ def _write_state(folder: Path, compiled: dict[str, Any]) -> None:
 def _write_record(folder: Path, record: Record) -> None:
     data = json.dumps({"version": _VERSION, **vars(record)}, indent=1).encode()
     replace(folder / _RECORD, data, PinInstallError)
-
-
-def _size_notes(agent: Agent, compiled: dict[str, Any]) -> list[str]:
-    length = len(compiled["text"])
-    if agent.longest is None or length <= agent.longest:
-        return []
-    return [
-        f"the policies are {length:,} characters, and {agent.title} hands no more than"
-        f" {agent.longest:,} of a hook's text to the model whole; shorten them"
-    ]
 
 
 @contextmanager

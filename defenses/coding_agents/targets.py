@@ -140,10 +140,11 @@ def words(agent: Agent, hook: str) -> list[str]:
 
 
 def _entry(agent: Agent, event: str, hook: str) -> dict[str, Any]:
-    started = {
+    started: dict[str, Any] = {
         "type": "command",
         "command": command(agent, event, hook),
         "timeout": agent.timeout,
+        **agent.further,
     }
     return {"hooks": [started]}
 

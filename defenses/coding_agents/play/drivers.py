@@ -10,6 +10,7 @@ from typing import Any, Final
 
 PROJECT_LINES: Final = 400
 """Lines of ``notes.txt`` in the project, for an agent that compacts what a tool returned."""
+_OPENCODE: Final = "1.18.33"
 _CODEX: Final = """\
 model = "check-model"
 model_provider = "check"
@@ -85,7 +86,17 @@ def _opencode_files(url: str) -> Mapping[str, str]:
         "enabled_providers": ["check"],
         "provider": {"check": provider},
     }
-    return {".config/opencode/opencode.json": json.dumps(settings)}
+    # It fetches the types of plugins at its start, unless they look installed.
+    types = {"@opencode-ai/plugin": _OPENCODE}
+    package = {"version": _OPENCODE}
+    packages = {"": {"dependencies": types}, "node_modules/@opencode-ai/plugin": package}
+    here = ".config/opencode/"
+    return {
+        f"{here}opencode.json": json.dumps(settings),
+        f"{here}package.json": json.dumps({"dependencies": types}),
+        f"{here}package-lock.json": json.dumps({"lockfileVersion": 3, "packages": packages}),
+        f"{here}node_modules/@opencode-ai/plugin/package.json": json.dumps(package),
+    }
 
 
 def _gemini_files(url: str) -> Mapping[str, str]:

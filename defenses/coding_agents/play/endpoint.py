@@ -50,8 +50,16 @@ class Request:
     summary: bool
 
     def roles_of(self, text: str) -> list[str]:
-        """The roles that a text is in."""
-        return [one.role for one in self.said if text in one.text]
+        """The roles that a text is in, whole.
+
+        Angle brackets may be written as HTML has them: Gemini CLI does that to a hook's text.
+        """
+        sought = _plain(text)
+        return [one.role for one in self.said if sought in _plain(one.text)]
+
+    def verbatim(self, text: str) -> bool:
+        """Whether a text is in it to the letter."""
+        return any(text in one.text for one in self.said)
 
 
 @dataclass
@@ -102,6 +110,10 @@ def serving(script: Script) -> Iterator[int]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _plain(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">")
 
 
 def _last_user(texts: list[Said]) -> str:

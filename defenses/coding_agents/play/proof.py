@@ -41,7 +41,7 @@ from constraintrot.defenses.coding_agents.play.sandbox import (
 
 AMENDMENT: Final = "Rule added by this check: keep the file CHECK-AMENDED."
 # As often an agent is started.
-_LONGEST: Final = 480
+_LONGEST: Final = 900
 _CHILD: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
     " from constraintrot.defenses.coding_agents.play.proof import main;"
@@ -58,7 +58,7 @@ class Proof:
         compacted: number of the request for a summary, from 1; None where there was none.
         after: number of the first request after it that was a turn.
         roles: the roles in that request that hold the policies, whole.
-        summary: whether the summary was in that request too.
+        verbatim: whether to the letter; else angle brackets are written as HTML has them.
         first_turn: whether the first turn still was, word for word.
         summarizer: whether the request for the summary held the policies.
         amended: roles in the first request after the rules were amended that hold the new one.
@@ -71,7 +71,7 @@ class Proof:
     compacted: int | None = None
     after: int | None = None
     roles: list[str] = field(default_factory=list)
-    summary: bool = False
+    verbatim: bool = False
     first_turn: bool = False
     summarizer: bool = False
     amended: list[str] = field(default_factory=list)
@@ -94,12 +94,13 @@ class Proof:
                 f" {f'request {self.after} after it' if self.after else 'no later request'}"
                 " held the policies"
             ]
+        letters = "word for word" if self.verbatim else "whole, with < and > written as &lt; and &gt;"
         said_first = "still in it" if self.first_turn else "gone"
         lines = [
             f"PROVED with the agent, in {self.seconds:.0f} s: request {self.compacted} of"
             f" {self.requests} asked for a summary; request {self.after} held the summary and"
-            f" the policies, whole (role: {', '.join(self.roles)}; what the user had said first:"
-            f" {said_first})",
+            f" the policies, {letters} (role: {', '.join(self.roles)}; what the user had said"
+            f" first: {said_first})",
         ]
         roles = ", ".join(self.amended)
         lines.append(
@@ -207,20 +208,20 @@ def _turns(
 
 def _judge(proof: Proof, requests: list[Request], text: str, before_amendment: int) -> None:
     proof.requests = len(requests)
-    turns = [at for at, request in enumerate(requests) if not request.summary]
-    summaries = [at for at, request in enumerate(requests) if request.summary]
+    played = requests[:before_amendment]
+    summaries = [at for at, request in enumerate(played) if request.summary]
     if not summaries:
         proof.problem = proof.problem or "the agent did not compact"
         return
     proof.compacted = summaries[0] + 1
     proof.summarizer = any(requests[at].roles_of(text) for at in summaries)
-    for at in turns:
+    for number, request in enumerate(played[summaries[-1] + 1 :], start=summaries[-1] + 2):
         # With the summary in it: a request for a title, say, has no context.
-        if at > summaries[-1] and requests[at].roles_of(SUMMARY) and requests[at].tools:
-            proof.after = at + 1
-            proof.roles = requests[at].roles_of(text)
-            proof.summary = True
-            proof.first_turn = bool(requests[at].roles_of("CHECK-FIRST-TURN"))
+        if request.roles_of(SUMMARY) and request.tools:
+            proof.after = number
+            proof.roles = request.roles_of(text)
+            proof.verbatim = request.verbatim(text)
+            proof.first_turn = bool(request.roles_of("CHECK-FIRST-TURN"))
             break
     for request in requests[before_amendment:]:
         if not request.summary and request.tools:

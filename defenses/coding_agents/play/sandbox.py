@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-SECONDS: Final = 90
+SECONDS: Final = 180
 """That one turn of an agent may take."""
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _LOOPBACK_UP: Final = 0x8914  # SIOCSIFFLAGS
