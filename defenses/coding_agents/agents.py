@@ -36,7 +36,7 @@ class Agent:
         lands: where in the request the text is, and when it comes again.
         by_hand: what the user has to do after the installation, if anything.
         further: settings of the hook that this agent alone has.
-        longest: characters that arrive whole, as tried; above, rules are refused.
+        longest: bytes that arrive whole, as tried; above, rules are refused.
     """
 
     name: str
@@ -79,8 +79,9 @@ AGENTS: Final[Mapping[str, Agent]] = {
             project_file=".claude/settings.local.json",
             events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
             lands="system or user role, by model; at the start and after each compaction",
-            # Of more, the model is shown the beginning and the name of a file.
-            longest=9_900,
+            # Of more than 10,000 characters the model is shown the beginning and a file's name;
+            # the rest is for the hook's warnings.
+            longest=9_200,
         ),
         Agent(
             name="codex",

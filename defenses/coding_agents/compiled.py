@@ -95,7 +95,7 @@ def compile_rules(folder: Path, source: Source, key: bytes, longest: int) -> dic
         folder: of the pin, with what was compiled before, if anything.
         source: the rules.
         key: of the folder.
-        longest: characters that the agent hands to its model whole.
+        longest: bytes that the agent hands to its model whole.
 
     Raises:
         ConstraintRotError: the source cannot be used, or is too long.
@@ -109,9 +109,9 @@ def compile_rules(folder: Path, source: Source, key: bytes, longest: int) -> dic
     before, manifest = _before(folder), registry.manifest()
     revision = int(before.get("revision", 0)) + (manifest != before.get("manifest"))
     text = marks.write(HEADING, registry.pinned_text())
-    if len(text) > longest:
+    if (length := len(text.encode())) > longest:
         raise PinInstallError(
-            f"the policies of {source.path} are {len(text):,} characters with their heading, and"
+            f"the policies of {source.path} are {length:,} bytes with their heading, and"
             f" this agent hands no more than {longest:,} of a hook's text to its model whole;"
             " shorten them, or use the LiteLLM proxy (docs/frameworks/litellm.md)"
         )

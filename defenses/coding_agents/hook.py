@@ -25,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Of one context in which an earlier block is still to be seen: said again only when it changed.
 ONLY_CHANGES = frozenset({"UserPromptSubmit", "PostToolUse", "AfterTool"})
 LONGEST_RECEIPTS = 4_000_000
+LONGEST_REASON = 300
 RECOMPILE_SECONDS = 10
 FAULT = (
     "WARNING from constraintrot, which keeps this session's standing policies: {reason}.{rest}"
@@ -97,7 +98,7 @@ def handed_out(compiled: Compiled | None, fault: str) -> str:
     """The text for the model."""
     if not fault:
         return compiled["text"]
-    warning = FAULT.format(reason=fault, rest=LAST_KNOWN if compiled else NONE_KNOWN)
+    warning = FAULT.format(reason=fault[:LONGEST_REASON], rest=LAST_KNOWN if compiled else NONE_KNOWN)
     return warning + "\n\n" + compiled["text"] if compiled else warning
 
 
