@@ -19,7 +19,9 @@ _SCOPE = (
     click.option("--project", "project", is_flag=True, help="In this folder's settings only."),
     click.option("--user", "user", is_flag=True, help="In your own settings (the default)."),
 )
-_DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+_DRY_RUN = click.option(
+    "--dry-run", is_flag=True, help="Show what would change, and change nothing."
+)
 
 
 @click.group()

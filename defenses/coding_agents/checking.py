@@ -83,9 +83,7 @@ def program_of(agent: str) -> Path | None:
 def _check_settings(state: Health, record: Record, compiled: dict[str, Any]) -> None:
     pin = record.pin
     try:
-        for target in targets.of(
-            pin.agent, pin.settings, pin.folder, compiled, record.summarizer
-        ):
+        for target in targets.of(pin.agent, pin.settings, pin.folder, compiled, record.summarizer):
             now = read_file(target.path)
             if target.kind == "hooks":
                 held = holds_hooks(now.text, target.value)

@@ -193,7 +193,9 @@ def _text(file: Path) -> str:
     try:
         return _bytes(file).decode("utf-8").removeprefix("\ufeff").strip("\r\n")
     except UnicodeDecodeError as error:
-        raise PinInstallError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from None
+        raise PinInstallError(
+            f"{file} is not UTF-8: {error.reason} at byte {error.start}"
+        ) from None
     except PinInstallError as error:
         raise PinInstallError(f"{file}: {error}") from None
 

@@ -76,9 +76,7 @@ def check_writable(state: FileState) -> None:
         PinInstallError: the file or its folder may not be written.
     """
     if state.data is not None and not (state.mode & 0o222 and os.access(state.real, os.W_OK)):
-        raise PinInstallError(
-            f"{state.path} is read-only; make it writable, or name another scope"
-        )
+        raise PinInstallError(f"{state.path} is read-only; make it writable, or name another scope")
     folder = next(parent for parent in state.real.parents if parent.exists())
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         raise PinInstallError(f"{folder} may not be written in")

@@ -98,7 +98,9 @@ def handed_out(compiled: Compiled | None, fault: str) -> str:
     """The text for the model."""
     if not fault:
         return compiled["text"]
-    warning = FAULT.format(reason=fault[:LONGEST_REASON], rest=LAST_KNOWN if compiled else NONE_KNOWN)
+    warning = FAULT.format(
+        reason=fault[:LONGEST_REASON], rest=LAST_KNOWN if compiled else NONE_KNOWN
+    )
     return warning + "\n\n" + compiled["text"] if compiled else warning
 
 

@@ -41,6 +41,7 @@ from constraintrot.defenses.coding_agents.file_edit import (
 )
 from constraintrot.defenses.coding_agents.targets import Target
 from constraintrot.defenses.rampart.files import held, replace
+from constraintrot.errors import ConstraintRotError
 
 _RECORD: Final = "install.json"
 _VERSION: Final = 1
@@ -132,7 +133,13 @@ def install(
     if dry_run:
         return _install(pin, source, summarizer, write=False)
     with _locked():
-        return _install(pin, source, summarizer, write=True)
+        known = (pin.folder / _RECORD).exists()
+        try:
+            return _install(pin, source, summarizer, write=True)
+        except (ConstraintRotError, OSError):
+            if not known:
+                shutil.rmtree(pin.folder, ignore_errors=True)
+            raise
 
 
 def uninstall(pin: Pin, *, dry_run: bool = False) -> Change:
@@ -196,16 +203,32 @@ def _install(pin: Pin, source: Source | None, summarizer: bool, *, write: bool) 
     if write:
         _write_state(folder, compiled)
         record.summarizer = summarizer
-        # Before the settings: what is done is known, wherever this is killed.
-        record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
-        _write_record(folder, record)
-        for edit in edits:
-            edit.apply()
-        record.files = [edit.noted for edit in edits if edit.wanted is not None]
-        _write_record(folder, record)
+        _carry_out(folder, record, edits)
     notes = [note for edit in edits for note in edit.notes]
     diffs = [shown for edit in edits if (shown := edit.diff())]
     return Change(diffs, notes, folder)
+
+
+def _carry_out(folder: Path, record: Record, edits: list[_Edit]) -> None:
+    """Make the changes, all or none, and note them."""
+    # Before the settings: what is done is known, wherever this is killed.
+    record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
+    _write_record(folder, record)
+    _apply(edits)
+    record.files = [edit.noted for edit in edits if edit.wanted is not None]
+    _write_record(folder, record)
+
+
+def _apply(edits: list[_Edit]) -> None:
+    done: list[_Edit] = []
+    try:
+        for edit in edits:
+            edit.apply()
+            done.append(edit)
+    except PinInstallError:
+        for edit in reversed(done):
+            edit.undo()
+        raise
 
 
 def _uninstall(pin: Pin, *, write: bool) -> Change:
@@ -220,8 +243,7 @@ def _uninstall(pin: Pin, *, write: bool) -> Change:
     for edit in edits:
         check_writable(edit.now)
     if write:
-        for edit in edits:
-            edit.apply()
+        _apply(edits)
         shutil.rmtree(folder)
     notes = [note for edit in edits for note in edit.notes]
     return Change([shown for edit in edits if (shown := edit.diff())], notes, folder)
@@ -290,6 +312,13 @@ class _Edit:
         else:
             made = write_file(self.now, data)
             self.noted["folders"] = self.noted["folders"] or [str(one) for one in made]
+
+    def undo(self) -> None:
+        """Put the file back as it was before ``apply``."""
+        if self.now.data is None:
+            remove_file(self.now, [Path(one) for one in self.noted["folders"]])
+        else:
+            write_file(read_file(self.now.path), self.now.data)
 
     def diff(self) -> str:
         """What changes in the file."""

@@ -102,7 +102,7 @@ def serving(script: Script) -> Iterator[int]:
     """The port of an endpoint that answers as long as this is held."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.script = script
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield server.server_address[1]

@@ -89,12 +89,15 @@ class Proof:
         if self.problem and not self.held:
             return [f"NOT PROVED: {self.problem}"]
         if not self.held:
-            return [
-                f"NOT HELD: request {self.compacted} asked for a summary, and"
-                f" {f'request {self.after} after it' if self.after else 'no later request'}"
-                " held the policies"
-            ]
-        letters = "word for word" if self.verbatim else "whole, with < and > written as &lt; and &gt;"
+            later = (
+                f"request {self.after}, the next one, did not hold the policies"
+                if self.after
+                else "no request came after it"
+            )
+            return [f"NOT HELD: request {self.compacted} asked for a summary, and {later}"]
+        letters = (
+            "word for word" if self.verbatim else "whole, with < and > written as &lt; and &gt;"
+        )
         said_first = "still in it" if self.first_turn else "gone"
         lines = [
             f"PROVED with the agent, in {self.seconds:.0f} s: request {self.compacted} of"
@@ -239,14 +242,13 @@ def _installed(agent: str, home: Path, work: Path, rules: Path) -> str:
 
 @contextmanager
 def _at_home(home: Path) -> Iterator[None]:
-    """This process is one of its own, made for the play."""
-    moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-    for name in (*moved, "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR"):
+    """With the throw-away home as this process's, and no folder of an agent elsewhere."""
+    before = dict(os.environ)
+    for name in (*(agent.user_folder[0] for agent in AGENTS.values()), "XDG_DATA_HOME"):
         os.environ.pop(name, None)
-    before = os.environ.get("HOME")
     os.environ["HOME"] = str(home)
     try:
         yield
     finally:
-        if before is not None:
-            os.environ["HOME"] = before
+        os.environ.clear()
+        os.environ.update(before)

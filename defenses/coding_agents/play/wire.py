@@ -64,7 +64,9 @@ def said(protocol: Protocol, body: Json) -> list[Said]:
         first = [("system", body.get("system"))]
         turns = [(turn["role"], turn.get("content")) for turn in body["messages"]]
     return [
-        Said(_ROLES.get(role, role), text) for role, content in first + turns for text in _texts(content)
+        Said(_ROLES.get(role, role), text)
+        for role, content in first + turns
+        for text in _texts(content)
     ]
 
 

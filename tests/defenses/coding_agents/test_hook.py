@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
-import os
 import shutil
+import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -59,9 +61,7 @@ def test_any_text_arrives_word_for_word(pinned: Pinned, rules: Path, tmp_path: P
     assert not (tmp_path / "pwned").exists()
 
 
-def test_a_hundred_kilobytes_arrive_where_the_agent_takes_them(
-    pinned: Pinned, rules: Path
-) -> None:
+def test_a_hundred_kilobytes_arrive_where_the_agent_takes_them(pinned: Pinned, rules: Path) -> None:
     rules.write_text("r" * 99_000, encoding="utf-8")
     assert "r" * 99_000 in said(fire(pinned("codex").folder, START, "codex"))
 
@@ -146,9 +146,7 @@ def test_receipts_of_several_sessions_at_once_are_whole(pinned: Pinned) -> None:
     assert receipts.forged == ()
 
 
-def test_a_seed_folder_is_read_anew_when_a_file_comes_or_goes(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_seed_folder_is_read_anew_when_a_file_comes_or_goes(home: Path, tmp_path: Path) -> None:
     from constraintrot.defenses.coding_agents.compiled import Source
     from constraintrot.defenses.coding_agents.installing import Pin, install
 
@@ -164,13 +162,19 @@ def test_a_seed_folder_is_read_anew_when_a_file_comes_or_goes(
 
 
 def test_it_needs_neither_the_package_nor_its_dependencies(pinned: Pinned) -> None:
+    tree = ast.parse((pinned().folder / "hook.py").read_text())
+    imported = {
+        name
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names] if isinstance(node, ast.Import) else
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        )
+    }  # fmt: skip
+    assert imported <= sys.stdlib_module_names
+
+
+def test_nobody_else_can_read_what_a_pin_keeps(pinned: Pinned) -> None:
     folder = pinned().folder
-    source = (folder / "hook.py").read_text()
-    assert "import constraintrot" not in source
-    assert "from constraintrot" not in source
-    assert stat_mode(folder) == 0o700
-    assert stat_mode(folder / "key") == 0o600
-
-
-def stat_mode(path: Path) -> int:
-    return os.stat(path).st_mode & 0o777
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
