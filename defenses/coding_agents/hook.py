@@ -18,8 +18,10 @@ import os
 import sys
 import time
 
-# What ``compiled.py`` writes; a plain alias, since ``typing`` costs as much as the rest.
-Compiled = dict
+# As ``typing`` has it, which costs as much time as all the rest.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Of one context in which an earlier block is still to be seen: said again only when it changed.
@@ -42,7 +44,7 @@ def digest(path: str) -> str:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def changed(compiled: Compiled) -> bool:
+def changed(compiled: dict[str, Any]) -> bool:
     """Whether the files of the rules are not those that were compiled."""
     folder = compiled.get("folder")
     if folder is not None:
@@ -52,16 +54,16 @@ def changed(compiled: Compiled) -> bool:
     return any(digest(source["path"]) != source["sha256"] for source in compiled["sources"])
 
 
-def load(folder: str) -> Compiled:
+def load(folder: str) -> dict[str, Any]:
     """What was compiled last."""
     with open(os.path.join(folder, "compiled.json"), encoding="utf-8") as file:
-        compiled = json.load(file)
+        compiled: dict[str, Any] = json.load(file)
     if compiled["version"] != 1 or not compiled["text"].strip():
         raise ValueError("compiled.json is of another version, or empty")
     return compiled
 
 
-def recompile(folder: str, compiled: Compiled) -> Compiled:
+def recompile(folder: str, compiled: dict[str, Any]) -> dict[str, Any]:
     """Compile the rules anew, in a process that has the package."""
     import subprocess
 
@@ -82,7 +84,7 @@ def recompile(folder: str, compiled: Compiled) -> Compiled:
     return load(folder)
 
 
-def current(folder: str) -> tuple[Compiled | None, str]:
+def current(folder: str) -> tuple[dict[str, Any] | None, str]:
     """What is compiled, or None, and what is wrong with it, or an empty text."""
     try:
         compiled = load(folder)
@@ -94,10 +96,10 @@ def current(folder: str) -> tuple[Compiled | None, str]:
         return compiled, f"the files of the policies cannot be read ({error})"
 
 
-def handed_out(compiled: Compiled | None, fault: str) -> str:
+def handed_out(compiled: dict[str, Any] | None, fault: str) -> str:
     """The text for the model."""
-    if not fault:
-        return compiled["text"]
+    if compiled and not fault:
+        return str(compiled["text"])
     warning = FAULT.format(
         reason=fault[:LONGEST_REASON], rest=LAST_KNOWN if compiled else NONE_KNOWN
     )

@@ -29,17 +29,9 @@ from constraintrot.defenses.coding_agents.compiled import (
     source_of,
     write_compiled,
 )
+from constraintrot.defenses.coding_agents.edits import Edit, apply_all, leftover
 from constraintrot.defenses.coding_agents.errors import PinInstallError
-from constraintrot.defenses.coding_agents.file_edit import (
-    FileState,
-    check_writable,
-    diff,
-    digest,
-    read_file,
-    remove_file,
-    write_file,
-)
-from constraintrot.defenses.coding_agents.targets import Target
+from constraintrot.defenses.coding_agents.file_edit import check_writable
 from constraintrot.defenses.rampart.files import held, replace
 from constraintrot.errors import ConstraintRotError
 
@@ -194,10 +186,10 @@ def _install(pin: Pin, source: Source | None, summarizer: bool, *, write: bool) 
     key = (folder / "key").read_bytes() if write else bytes(_KEY_BYTES)
     compiled = compile_rules(folder, source, key, pin.agent.longest)
     edits = [
-        _Edit.planned(folder, target, record)
+        Edit.planned(folder, target, record.files)
         for target in targets.of(pin.agent, pin.settings, folder, compiled, summarizer)
     ]
-    edits += _leftover(folder, record, edits)
+    edits += leftover(folder, record.files, edits)
     for edit in edits:
         check_writable(edit.now)
     if write:
@@ -209,26 +201,14 @@ def _install(pin: Pin, source: Source | None, summarizer: bool, *, write: bool) 
     return Change(diffs, notes, folder)
 
 
-def _carry_out(folder: Path, record: Record, edits: list[_Edit]) -> None:
+def _carry_out(folder: Path, record: Record, edits: list[Edit]) -> None:
     """Make the changes, all or none, and note them."""
     # Before the settings: what is done is known, wherever this is killed.
     record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
     _write_record(folder, record)
-    _apply(edits)
+    apply_all(edits)
     record.files = [edit.noted for edit in edits if edit.wanted is not None]
     _write_record(folder, record)
-
-
-def _apply(edits: list[_Edit]) -> None:
-    done: list[_Edit] = []
-    try:
-        for edit in edits:
-            edit.apply()
-            done.append(edit)
-    except PinInstallError:
-        for edit in reversed(done):
-            edit.undo()
-        raise
 
 
 def _uninstall(pin: Pin, *, write: bool) -> Change:
@@ -239,131 +219,14 @@ def _uninstall(pin: Pin, *, write: bool) -> Change:
             f"no pin for {pin.agent.title} is installed in {pin.settings};"
             " constraintrot pin status lists those that are"
         )
-    edits = _leftover(folder, record, [])
+    edits = leftover(folder, record.files, [])
     for edit in edits:
         check_writable(edit.now)
     if write:
-        _apply(edits)
+        apply_all(edits)
         shutil.rmtree(folder)
     notes = [note for edit in edits for note in edit.notes]
     return Change([shown for edit in edits if (shown := edit.diff())], notes, folder)
-
-
-@dataclass
-class _Edit:
-    """One file, as it is and as it is to be.
-
-    Attributes:
-        now: the file as it is.
-        base: its bytes without our part.
-        wanted: its bytes with our part; None where our part is to go.
-        noted: what the record says of it.
-        notes: for the user.
-    """
-
-    now: FileState
-    base: bytes | None
-    wanted: bytes | None
-    noted: dict[str, Any]
-    notes: list[str]
-
-    @classmethod
-    def planned(cls, folder: Path, target: Target, record: Record) -> _Edit:
-        """What a target makes of its file."""
-        now = read_file(target.path)
-        noted = next((one for one in record.files if one["path"] == str(target.path)), None)
-        try:
-            base, notes = _base(folder, now, noted)
-            if noted is None:
-                # A folder of ours that was lost leaves a command that belongs to nobody.
-                base = target.without(now, base)
-            state = FileState(now.path, now.real, base, now.mode)
-            wanted, created = target.put_into(state)
-        except PinInstallError as error:
-            raise PinInstallError(f"{target.path}: {error}; nothing was changed") from None
-        fresh = {
-            "path": str(target.path),
-            "kind": target.kind,
-            "part": target.part,
-            "created": created,
-            "folders": noted["folders"] if noted else [],
-            "before": digest(base),
-            "after": digest(wanted),
-        }
-        return cls(now, base, wanted, fresh, notes)
-
-    def prepared(self, folder: Path) -> dict[str, Any]:
-        """The file as it was is kept, and what the record says is returned."""
-        if self.base is not None:
-            replace(folder / _backup(self.noted), self.base, PinInstallError)
-        return self.noted
-
-    def apply(self) -> None:
-        """Write the file, or remove it where it was ours alone."""
-        data = self.base if self.wanted is None else self.wanted
-        if data == self.now.data:
-            return
-        if self.noted["kind"] == "plugin" and self.notes:
-            # Of another name, which the agent does not run.
-            replace(self.now.real.with_name(f"{self.now.real.name}.edited"), self.now.data or b"",
-                    PinInstallError, mode=self.now.mode)  # fmt: skip
-        if data is None:
-            remove_file(self.now, [Path(one) for one in self.noted["folders"]])
-        else:
-            made = write_file(self.now, data)
-            self.noted["folders"] = self.noted["folders"] or [str(one) for one in made]
-
-    def undo(self) -> None:
-        """Put the file back as it was before ``apply``."""
-        if self.now.data is None:
-            remove_file(self.now, [Path(one) for one in self.noted["folders"]])
-        else:
-            write_file(read_file(self.now.path), self.now.data)
-
-    def diff(self) -> str:
-        """What changes in the file."""
-        return diff(self.now.path, self.now.data, self.base if self.wanted is None else self.wanted)
-
-
-def _leftover(folder: Path, record: Record, planned: list[_Edit]) -> list[_Edit]:
-    """What takes our part out of files that are in the record and not planned any more."""
-    kept = {edit.noted["path"] for edit in planned}
-    edits = []
-    for noted in record.files:
-        if noted["path"] in kept:
-            continue
-        now = read_file(Path(noted["path"]))
-        try:
-            base, notes = _base(folder, now, noted)
-        except PinInstallError as error:
-            raise PinInstallError(f"{now.path}: {error}; nothing was changed") from None
-        edits.append(_Edit(now, base, None, noted, notes))
-    return edits
-
-
-def _base(
-    folder: Path, now: FileState, noted: dict[str, Any] | None
-) -> tuple[bytes | None, list[str]]:
-    """A file's bytes without our part, and what the user should know of it."""
-    if noted is None or digest(now.data) == noted["before"]:
-        return now.data, []
-    if digest(now.data) == noted["after"]:
-        if noted["before"] is None:
-            return None, []
-        before = (folder / _backup(noted)).read_bytes()
-        if digest(before) == noted["before"]:
-            return before, []
-    rest = targets.without(noted["kind"], now, noted["part"], noted["created"])
-    if rest == now.data:
-        return rest, [f"{now.path} was changed since, and holds nothing of ours any more"]
-    if noted["kind"] == "plugin":
-        return rest, [f"{now.path} was changed since: what it held is in {now.path.name}.edited"]
-    return rest, [f"{now.path} was changed since: only our part of it is taken out"]
-
-
-def _backup(noted: dict[str, Any]) -> str:
-    name = sha256(os.fsencode(noted["path"])).hexdigest()[:8]
-    return f"before-{name}"
 
 
 def _source_before(folder: Path) -> Source:

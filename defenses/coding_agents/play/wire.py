@@ -239,6 +239,10 @@ def _gemini(body: Json, reply: Reply) -> Json:
     }
 
 
+def _gemini_events(body: Json, reply: Reply) -> list[Json]:
+    return [_gemini(body, reply)]
+
+
 _WHOLE: Final = {
     "messages": _messages,
     "responses": _responses,
@@ -249,5 +253,5 @@ _EVENTS: Final = {
     "messages": _messages_events,
     "responses": _responses_events,
     "chat": _chat_events,
-    "gemini": lambda body, reply: [_gemini(body, reply)],
+    "gemini": _gemini_events,
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.defenses.coding_agents import installing
+from constraintrot.defenses.coding_agents import edits, file_edit, installing
 from constraintrot.defenses.coding_agents.agents import AGENTS
 from constraintrot.defenses.coding_agents.checking import health
 from constraintrot.defenses.coding_agents.compiled import Source
@@ -33,7 +33,7 @@ from tests.defenses.coding_agents.conftest import CLAUDE, RULE, settings, write_
 Pinned = Callable[..., Change]
 TOML = '# mine\nmodel = "m"  # the good one\n\n[features]\nweb = true\n'
 # As somebody would have them: comments, a byte order mark, Windows' line ends, blank, no hooks.
-BEFORE = {
+BEFORE: dict[str, list[str | None]] = {
     "claude": [CLAUDE, "{}", "\ufeff{}\n", "", '{\r\n\t"a": 1\r\n}', None],
     "codex": ['{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}', None],
     "gemini": ['{\n    // vim\n    "vimMode": true,\n}\n', None],
@@ -239,14 +239,14 @@ def test_a_second_file_that_cannot_be_written_leaves_the_first_as_it_was(
     config = home / ".codex" / "config.toml"
     config.parent.mkdir()
     config.write_text(TOML)
-    write_file = installing.write_file
+    write_file = file_edit.write_file
 
     def full(state: FileState, data: bytes) -> list[Path]:
         if state.path == config:
             raise PinInstallError("the disk is full")
         return write_file(state, data)
 
-    monkeypatch.setattr(installing, "write_file", full)
+    monkeypatch.setattr(edits, "write_file", full)
     with pytest.raises(PinInstallError, match="the disk is full"):
         pinned("codex", summarizer=True)
     assert list(config.parent.iterdir()) == [config]
