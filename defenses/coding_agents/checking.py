@@ -68,6 +68,8 @@ def health(record: Record) -> Health:
     _run_hook(state, pin.agent, pin.folder)
     _check_rules(state, pin.folder)
     _tell_receipts(state, read_receipts(pin.folder))
+    if pin.agent.by_hand:
+        state.says.append(f"not seen from here: {pin.agent.by_hand}")
     return state
 
 
@@ -166,7 +168,8 @@ def _check_rules(state: Health, folder: Path) -> None:
 def _tell_receipts(state: Health, receipts: Receipts) -> None:
     given = [one for one in receipts.kept if one.get("source") != "status"]
     last = f", the last at {given[-1]['at']} ({given[-1]['event']})" if given else ""
-    state.says.append(f"{len(given)} receipts{last}")
+    none = "no receipts: the agent has not run the hook yet"
+    state.says.append(f"{len(given)} receipts{last}" if given else none)
     if receipts.forged:
         lines = ", ".join(map(str, receipts.forged[:10]))
         state.faults.append(f"receipts.jsonl: not written by the hook: line {lines}")

@@ -66,6 +66,8 @@ class Source:
             raise PinInstallError(f"{self.path} is a folder; name it with --seeds")
         if not self.path.exists():
             raise PinInstallError(f"{self.path} is not there")
+        if self.kind == "seeds" and not self.path.is_dir():
+            raise PinInstallError(f"{self.path} is no folder; name a file with --rules")
         return seed_files(self.path)
 
 

@@ -84,6 +84,7 @@ def test_a_project_is_pinned_by_itself(rules: Path) -> None:
         (["claude", "--rules", "rules.txt", "--user", "--project"], "not both"),
         (["claude", "--rules", "."], "name it with --seeds"),
         (["claude", "--seeds", "nowhere"], "is not there"),
+        (["claude", "--seeds", "rules.txt"], "name a file with --rules"),
         (["pi", "--rules", "rules.txt", "--summarizer-prompt"], "leave --summarizer-prompt out"),
     ],
 )
