@@ -11,12 +11,16 @@ from typing import Any
 
 import pytest
 
+from constraintrot.defenses.coding_agents.agents import AGENTS
+from constraintrot.defenses.coding_agents.checking import program_of
 from constraintrot.defenses.coding_agents.play.endpoint import SUMMARY, Script, serving
 from constraintrot.defenses.coding_agents.play.proof import Proof, play, prove
 from constraintrot.defenses.coding_agents.play.sandbox import without_network
 from constraintrot.defenses.coding_agents.play.wire import Said, protocol_of, said, tools_of
 from tests.defenses.coding_agents.conftest import RULE
 
+# Looked for in the real home, which no test has.
+PROGRAMS = {name: program_of(name) for name in AGENTS}
 # As little of Codex as the proof needs: hooks.json, OpenAI's responses, a compaction of its own.
 AGENT = """#!@PYTHON@
 import json, os, pathlib, subprocess, sys, tomllib, urllib.request
@@ -209,3 +213,14 @@ def test_what_is_no_request_for_an_answer_is_not_kept() -> None:
         with pytest.raises(urllib.error.HTTPError):
             urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models")
     assert script.requests == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", AGENTS)
+def test_each_agent_that_is_installed_holds_a_pin(name: str, home: Path) -> None:
+    program = PROGRAMS[name]
+    if program is None:
+        pytest.skip(f"{AGENTS[name].title} is not installed, so its compaction was not played")
+    proof = prove(name, program, f"{RULE}\n")
+    assert proof.held, proof
+    assert proof.amended, proof
