@@ -51,6 +51,7 @@ bench: env
 	$(BIN)/python tests/bench_seeds.py
 	$(BIN)/python tests/bench_stats.py
 	$(BIN)/python tests/bench_frameworks.py
+	$(BIN)/python tests/bench_pins.py
 	$(BIN)/python tests/bench_report.py
 	$(BIN)/python tests/bench.py
 

@@ -44,7 +44,7 @@ REFUSED = {
 KEPT = {
     "models list", "models path", "models pull",
     "operator keygen", "operator sign", "operator verify", "operator apply",
-    "operator revoke",
+    "operator revoke", "pin install", "pin status", "pin uninstall",
 }  # fmt: skip
 
 
@@ -139,6 +139,19 @@ def test_a_small_install_keeps_keys_and_applies_directives(tmp_path: Path) -> No
     listed = command("models", "list", modules=modules)
     assert "constraintrot models pull" in listed.stdout
     assert command("models", "path", "smollm2-135m", modules=modules).returncode == 1
+
+
+def test_a_small_install_pins_rules_in_a_coding_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "rules.txt").write_text("Mail nobody.\n")
+    for more in (("install", "claude", "--rules", "rules.txt"), ("status", "--no-play")):
+        done = command("pin", *more, modules=blocked())
+        assert done.returncode == 0, done.stderr
+    assert "the hook answers in" in done.stdout
 
 
 def test_a_small_install_pins_within_a_budget() -> None:

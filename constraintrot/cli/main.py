@@ -14,6 +14,7 @@ from constraintrot.cli.compare import compare
 from constraintrot.cli.guard import ClearGroup, clear_errors, needs, write
 from constraintrot.cli.harnesses import harnesses
 from constraintrot.cli.operator import operator
+from constraintrot.cli.pin import pin
 from constraintrot.cli.qualify import qualify
 from constraintrot.cli.report import report
 from constraintrot.errors import ConstraintRotError
@@ -35,6 +36,7 @@ main.add_command(attack)
 main.add_command(compare)
 main.add_command(harnesses)
 main.add_command(operator)
+main.add_command(pin)
 main.add_command(qualify)
 main.add_command(report)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.defenses.rampart.seeds.folder import seed_files
 from constraintrot.errors import ParameterError
 
-_SEEDS = (".md", ".markdown")
 _VARIABLE = "os.environ/"
 # As many as 16 bytes of a random source have in hexadecimal.
 _NONCE = 32
@@ -29,7 +29,7 @@ def registry_of(policies: Iterable[str] | None, seeds: str | Path | None) -> Reg
     operator = Principal("proxy")
     registry = Registry(operator, label="litellm proxy")
     if seeds is not None:
-        for file in _files(Path(seeds)):
+        for file in seed_files(Path(seeds)):
             registry.load(str(file), by=operator, pin=lambda seed: True)
     else:
         for text in _texts(policies):
@@ -70,19 +70,3 @@ def _texts(policies: Iterable[str] | None) -> list[str]:
     if not all(isinstance(text, str) and text.strip() for text in texts):
         raise ParameterError("policies holds what is not a text, or an empty one")
     return texts
-
-
-def _files(given: Path) -> list[Path]:
-    if not given.is_dir():
-        return [given]
-    # Kubernetes keeps the files of a mounted folder in one whose name begins so.
-    found = sorted(file for file in given.iterdir() if not file.name.startswith(".."))
-    for file in found:
-        if file.is_dir() or file.suffix.lower() not in _SEEDS:
-            raise ParameterError(
-                f"{file} would not be pinned: a folder of seeds holds files of the kinds"
-                f" {', '.join(_SEEDS)} and nothing else"
-            )
-    if not found:
-        raise ParameterError(f"{given} has no seed file; known are {', '.join(_SEEDS)}")
-    return found

@@ -1,0 +1,186 @@
+"""``constraintrot pin``: standing policies in the coding agents that people use."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from constraintrot.defenses.coding_agents.checking import Health
+    from constraintrot.defenses.coding_agents.installing import Change, Pin
+    from constraintrot.defenses.coding_agents.play.proof import Proof
+
+_SCOPE = (
+    click.option("--project", "project", is_flag=True, help="In this folder's settings only."),
+    click.option("--user", "user", is_flag=True, help="In your own settings (the default)."),
+)
+_DRY_RUN = click.option(
+    "--dry-run", is_flag=True, help="Show what would change, and change nothing."
+)
+
+
+@click.group()
+def pin() -> None:
+    """Keep standing policies in a coding agent's context through its own compaction.
+
+    Agents: claude, codex, opencode, gemini, pi.
+    """
+
+
+@pin.command("install")
+@click.argument("agent")
+@click.option("--rules", type=click.Path(path_type=Path), help="A file with the policies.")
+@click.option("--seeds", type=click.Path(path_type=Path), help="A folder of seed files.")
+@_SCOPE[0]
+@_SCOPE[1]
+@_DRY_RUN
+@click.option(
+    "--summarizer-prompt",
+    is_flag=True,
+    help="Tell the agent's summarizer too (codex, opencode). It may or may not obey; this is no pin.",
+)
+def install_command(
+    agent: str,
+    rules: Path | None,
+    seeds: Path | None,
+    project: bool,
+    user: bool,
+    dry_run: bool,
+    summarizer_prompt: bool,
+) -> None:
+    """Put the policies into AGENT by the hook that it offers; once more brings them up to date."""
+    from constraintrot.defenses.coding_agents.compiled import Source
+    from constraintrot.defenses.coding_agents.installing import install
+    from constraintrot.errors import ParameterError
+
+    if rules and seeds:
+        raise ParameterError("give --rules or --seeds, not both")
+    source = Source("rules", rules.absolute()) if rules else None
+    source = Source("seeds", seeds.absolute()) if seeds else source
+    which = _pin(agent, project, user)
+    change = install(which, source, summarizer=summarizer_prompt, dry_run=dry_run)
+    _print_change(change, dry_run)
+    if dry_run:
+        return
+    click.echo(f"{which.agent.title}: pinned; {which.agent.lands}.")
+    if which.agent.by_hand:
+        click.echo(f"! {which.agent.by_hand}")
+    if project:
+        click.echo(f"! {which.settings} names this machine's paths: do not commit it.")
+    click.echo(f"constraintrot pin status {agent} proves that they arrive.")
+
+
+@pin.command("uninstall")
+@click.argument("agent")
+@_SCOPE[0]
+@_SCOPE[1]
+@_DRY_RUN
+def uninstall_command(agent: str, project: bool, user: bool, dry_run: bool) -> None:
+    """Take the policies out of AGENT, and leave its settings as they were."""
+    from constraintrot.defenses.coding_agents.installing import uninstall
+
+    which = _pin(agent, project, user)
+    _print_change(uninstall(which, dry_run=dry_run), dry_run)
+    if not dry_run:
+        click.echo(f"{which.agent.title}: no policy is pinned any more.")
+
+
+@pin.command("status")
+@click.argument("agent", required=False)
+@click.option("--no-play", is_flag=True, help="Look at the files only; start no agent.")
+@click.option(
+    "--program", type=click.Path(path_type=Path, exists=True), help="The agent's program."
+)
+@click.option(
+    "--network",
+    type=click.Choice(["none", "host"]),
+    default="none",
+    show_default=True,
+    help="host: play with this machine's network where the system cannot take it away.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+def status_command(
+    agent: str | None, no_play: bool, program: Path | None, network: str, as_json: bool
+) -> None:
+    """Prove each pin: play a compaction in the agent, and look for the policies afterwards.
+
+    The agent runs in a throw-away home, against an endpoint on this machine, without the
+    network. Exit status 1 where a pin is not in order or not proved to hold.
+    """
+    from constraintrot.defenses.coding_agents.agents import agent_named
+    from constraintrot.defenses.coding_agents.checking import health
+    from constraintrot.defenses.coding_agents.installing import records
+
+    name = agent_named(agent).name if agent else None
+    kept = [record for record in records() if name in (None, record.agent)]
+    if not kept:
+        click.echo(f"no pin is installed{f' for {name}' if name else ''}")
+        sys.exit(1)
+    shown = []
+    for record in kept:
+        state = health(record)
+        proof = None if no_play else _played(record.agent, state, program, network)
+        shown.append((state, proof))
+        if not as_json:
+            _print_health(state, proof)
+    if as_json:
+        facts = [state.facts() | {"proof": proof and vars(proof)} for state, proof in shown]
+        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+    if any(state.faults or (proof and not proof.held) for state, proof in shown):
+        sys.exit(1)
+
+
+def _pin(agent: str, project: bool, user: bool) -> Pin:
+    from constraintrot.defenses.coding_agents.agents import agent_named
+    from constraintrot.defenses.coding_agents.installing import Pin
+    from constraintrot.errors import ParameterError
+
+    if project and user:
+        raise ParameterError("give --project or --user, not both")
+    return Pin(agent_named(agent), "project" if project else "user", Path.cwd())
+
+
+def _print_change(change: Change, dry_run: bool) -> None:
+    for diff in change.diffs:
+        click.echo(diff)
+    if not change.diffs:
+        click.echo("the settings are as they should be; nothing to change")
+    for note in change.notes:
+        click.echo(f"! {note}")
+    if dry_run:
+        click.echo("(not done: --dry-run)")
+
+
+def _played(agent: str, state: Health, program: Path | None, network: str) -> Proof | None:
+    from constraintrot.defenses.coding_agents.checking import program_of
+    from constraintrot.defenses.coding_agents.play.proof import prove
+
+    found = program.absolute() if program else program_of(agent)
+    if found is None or not state.text:
+        return None
+    click.echo(f"{agent}: playing a compaction with {found} ...", err=True)
+    return prove(agent, found, state.rules, network=network == "host")
+
+
+def _print_health(state: Health, proof: Proof | None) -> None:
+    click.echo(f"{state.title}, {state.scope}: {state.settings}")
+    _lines("  ", state.says)
+    _lines("  ! ", state.faults)
+    if proof is None:
+        click.echo(
+            f"  {state.title} itself was not played: only the hook was proved"
+            if state.hook_answers
+            else "  nothing was proved"
+        )
+        return
+    _lines("  ", proof.lines())
+
+
+def _lines(start: str, texts: Iterable[str]) -> None:
+    for text in texts:
+        click.echo(start + text)

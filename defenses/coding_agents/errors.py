@@ -1,0 +1,9 @@
+"""What can go wrong when pins are put into an agent's settings."""
+
+from __future__ import annotations
+
+from constraintrot.errors import ConstraintRotError
+
+
+class PinInstallError(ConstraintRotError, RuntimeError):
+    """Settings, rules or a state folder cannot be used; nothing was changed."""

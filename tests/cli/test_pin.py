@@ -1,0 +1,97 @@
+"""``constraintrot pin``: from a shell, on settings as somebody has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from constraintrot.cli.main import main
+from constraintrot.defenses.coding_agents import checking
+from constraintrot.defenses.coding_agents.agents import AGENTS
+
+MINE = '{\n  "model": "opus"\n}\n'
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A rule, in a throw-away home with Claude Code's settings and no agent installed."""
+    for name in (*(agent.user_folder[0] for agent in AGENTS.values()), "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(checking, "program_of", lambda agent: None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(MINE)
+    path = tmp_path / "rules.txt"
+    path.write_text("Mail nobody.\n")
+    return path
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["pin", *arguments])
+
+
+def test_install_status_uninstall(rules: Path) -> None:
+    settings = rules.parent / ".claude" / "settings.json"
+    shown = call("install", "claude", "--rules", "rules.txt", "--dry-run")
+    assert (shown.exit_code, settings.read_text()) == (0, MINE)
+    assert '+  "hooks": {' in shown.output
+    assert "not done" in shown.output
+
+    assert call("install", "claude", "--rules", "rules.txt").exit_code == 0
+    again = call("install", "claude")
+    assert "nothing to change" in again.output
+
+    status = call("status", "claude")
+    assert status.exit_code == 0, status.output
+    assert "the hook answers in" in status.output
+    assert "Claude Code itself was not played: only the hook was proved" in status.output
+    (facts,) = json.loads(call("status", "--no-play", "--json").stdout)
+    assert facts["hook_answers"]
+    assert facts["faults"] == []
+
+    rules.unlink()
+    broken = call("status", "--no-play")
+    assert broken.exit_code == 1
+    assert "! constraintrot: the files of the policies cannot be read" in broken.output
+
+    assert call("uninstall", "claude").exit_code == 0
+    assert settings.read_text() == MINE
+    assert call("uninstall", "claude").exit_code == 2
+    nothing = call("status")
+    assert (nothing.exit_code, nothing.output) == (1, "no pin is installed\n")
+
+
+def test_a_project_is_pinned_by_itself(rules: Path) -> None:
+    done = call("install", "codex", "--rules", "rules.txt", "--project")
+    assert "do not commit it" in done.output
+    assert "type /hooks, trust it" in done.output
+    assert "hook.py" in (rules.parent / ".codex" / "hooks.json").read_text()
+    assert call("uninstall", "codex", "--project").exit_code == 0
+    assert not (rules.parent / ".codex").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["qwen", "--rules", "rules.txt"], "in no later request; put the pins into its requests"),
+        (["zed", "--rules", "rules.txt"], "known: claude, codex, gemini, opencode, pi"),
+        (["claude"], "--rules FILE or --seeds DIR"),
+        (["claude", "--rules", "rules.txt", "--seeds", "."], "not both"),
+        (["claude", "--rules", "rules.txt", "--user", "--project"], "not both"),
+        (["claude", "--rules", "."], "name it with --seeds"),
+        (["claude", "--seeds", "nowhere"], "is not there"),
+        (["claude", "--seeds", "rules.txt"], "name a file with --rules"),
+        (["pi", "--rules", "rules.txt", "--summarizer-prompt"], "leave --summarizer-prompt out"),
+    ],
+)
+def test_what_cannot_be_pinned_is_said_without_a_traceback(
+    rules: Path, arguments: list[str], why: str
+) -> None:
+    done = call("install", *arguments)
+    assert done.exit_code == 2
+    assert why in done.output
+    assert (rules.parent / ".claude" / "settings.json").read_text() == MINE
