@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -57,7 +58,11 @@ def main() -> None:
         def run(*words: str, given: bytes = b"") -> None:
             subprocess.run(words, input=given, capture_output=True, check=True)
 
-        lines = {
+        def amended(words: Sequence[str]) -> None:
+            rules.write_text(f"{time.time_ns()}", encoding="utf-8")
+            run(*words, given=json.dumps(EVENTS["nothing new"]).encode())
+
+        lines: dict[str, Callable[[], object]] = {
             "an interpreter that does nothing": lambda: run(sys.executable, "-I", "-S", "-c", "")
         }
         print(f"{'':36} processor  median   least, ms of {RUNS} calls")
@@ -69,14 +74,9 @@ def main() -> None:
             words = (sys.executable, "-I", "-S", str(state / "hook.py"), "codex")
             for name, event in EVENTS.items():
                 given = json.dumps(event).encode()
-                lines[f"{size:,} bytes of rules, {name}"] = lambda g=given, w=words: run(
-                    *w, given=g
-                )  # type: ignore[misc]
+                lines[f"{size:,} bytes of rules, {name}"] = partial(run, *words, given=given)
             if size == 100:
-                lines["amended: compiled anew"] = lambda w=words: (  # type: ignore[misc]
-                    rules.write_text(f"{time.time_ns()}"),
-                    run(*w, given=json.dumps(EVENTS["nothing new"]).encode()),
-                )
+                lines["amended: compiled anew"] = partial(amended, words)
             for name, call in lines.items():
                 used, middle, least = milliseconds(call)
                 print(f"{name:36} {used:9.1f} {middle:7.1f} {least:7.1f}")
