@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from constraintrot.components import PluginWarning
@@ -23,10 +22,11 @@ from constraintrot.errors import (
     UnknownNameError,
 )
 from constraintrot.extras import require
-from constraintrot.scenario import private
+from constraintrot.scenario import private, yaml_text
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import DEFAULT_SPLIT
 from constraintrot.scenario.values import is_mapping
+from constraintrot.scenario.yaml_text import told
 
 GROUP = "constraintrot.scenarios"
 FOLDER = Path(__file__).parent.parent / "tasks" / "scenarios"
@@ -50,11 +50,7 @@ def read(path: Path) -> Scenario:
     except ConstraintRotError as error:
         raise ScenarioError(f"{path.name}: {error}") from error
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc']) or 'file'}: {fault['msg']}"
-            for fault in error.errors()
-        )
-        raise ScenarioError(f"{path.name}: {faults}") from error
+        raise ScenarioError(f"{path.name}: {told(error)}") from error
     if path.name != f"{scenario.family}.{scenario.locale}.yaml":
         raise ScenarioError(
             f"{path.name}: holds {scenario.family}.{scenario.locale}; the file's name must say so"
@@ -63,11 +59,7 @@ def read(path: Path) -> Scenario:
 
 
 def _raw(path: Path) -> Any:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # safe loader
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ScenarioError(f"{path.name}: not a readable YAML file: {error}") from error
+    data = yaml_text.load(path)
     if not is_mapping(data) or "extends" not in data:
         return data
     changes = {name: value for name, value in data.items() if name != "extends"}
