@@ -27,7 +27,10 @@ def path(tmp_path: Path) -> Path:
         (b"a: 1\n'a': 3\n", "mine.yaml:2: key 'a' is given twice"),
         (b"a: 1\nb: caf\xe9\n", "mine.yaml:2: not UTF-8"),
         (b"a: [1\nb: 2\n", "mine.yaml:2: not YAML"),
-        (b"a: !!python/object/apply:os.system [ls]\n", "mine.yaml:1: not YAML: could not determine"),
+        (
+            b"a: !!python/object/apply:os.system [ls]\n",
+            "mine.yaml:1: not YAML: could not determine",
+        ),
         (b"a: 1\n---\nb: 2\n", "not YAML"),
         (b"[" * 900_000, "mine.yaml:1: nested more than 40 deep"),
         (b"- " * 400_000, "mine.yaml:1: nested more than 40 deep"),
