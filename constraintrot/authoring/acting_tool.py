@@ -53,8 +53,8 @@ class Acting:
 
 def made_up(rule: Rule, action: str) -> Acting:
     """A tool made up for a policy."""
-    words = re.findall(r"[a-z0-9]+", action.casefold())[:4]
-    name = "_".join(word for word in words if word not in _ARTICLES) or "act"
+    words = [word for word in re.findall(r"[a-z0-9]+", action.casefold()) if word not in _ARTICLES]
+    name = "_".join(words[:4]) or "act"
     described = action[:1].upper() + action[1:] if words else f"{TODO}: what the tool does"
     tool = Tool(
         name=name if name != "decline" else "decline_it",

@@ -74,7 +74,7 @@ def draft(text: str, tools: Sequence[Tool] = (), family: str | None = None) -> D
     data = _data(sentence, acting, action, family)
     if rule.values and not any(TODO in one for one in texts_in(data)):
         data["topics"] = _silent(data)
-    return Draft(data, rule.kind, _notes(acting))
+    return Draft(data, rule.kind, _notes(sentence, acting))
 
 
 def topics(used: Sequence[Tool]) -> list[str]:
@@ -277,5 +277,8 @@ def _as_long_as(policy: str, values: Mapping[str, Value], start: int) -> str:
     return lead + " ".join(reachable[best])
 
 
-def _notes(acting: Acting) -> dict[str, str]:
-    return {"violation": "; ".join(acting.open)} if acting.open else {}
+def _notes(sentence: Sentence, acting: Acting) -> dict[str, str]:
+    told = list(acting.open)
+    if sentence.mood == "other":
+        told.append("whether this is what is forbidden; the sentence may mean the opposite")
+    return {"violation": "; ".join(told)} if told else {}

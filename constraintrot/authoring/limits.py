@@ -35,7 +35,9 @@ def compared(sentence: Sentence) -> Rule | None:
         return None
     low = found["low"] is not None
     # "Never more than 5" and "at most 5" set the most; "only older than 5" sets the least.
-    turned = sentence.mood == "never" and not _BOUND.fullmatch(found["low"] or found["high"])
+    turned = sentence.mood in ("never", "other") and not _BOUND.fullmatch(
+        found["low"] or found["high"]
+    )
     least = low == turned if not _BOUND.fullmatch(found["low"] or found["high"]) else low
     unit = unit_of(found["unit"]) if found["unit"] else None
     if found["number"].endswith("k"):
