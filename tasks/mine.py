@@ -46,24 +46,29 @@ def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Sce
 
     Args:
         scenario: as ``mine`` takes it.
-        locale: which of several locales.
+        locale: which of several locales; without, English if all are of it.
 
     Raises:
         ScenarioError: a file is not whole.
-        ParameterError: nothing is named, there is no such file or family, or the
-            scenarios are of several locales.
+        ParameterError: nothing is named, there is no such file or family, or they are not
+            all of that locale.
     """
     names = scenario.split(",") if isinstance(scenario, str) else [str(one) for one in scenario]
     names = [name.strip() for name in names if name.strip()]
     if not names:
         raise ParameterError("scenario must name a file, a folder or a family")
-    found = [one for name in names for one in _named(name, locale)]
-    of_locale = [one for one in found if locale in (None, one.locale)]
-    several = sorted({one.locale for one in of_locale})
-    if len(several) != 1:
-        known = ", ".join(sorted({one.locale for one in found}))
-        raise ParameterError(f"the scenarios are of locale {known}; choose one with -T locale=")
-    return of_locale
+    found = [_named(name) for name in names]
+    common = set.intersection(*({one.locale for one in group} for group in found))
+    if locale is None and common:
+        locale = "en" if "en" in common else min(common)
+    if locale not in common:
+        known = ", ".join(sorted({one.locale for group in found for one in group}))
+        raise ParameterError(
+            f"not all of {', '.join(names)} are of locale {locale}; they are of {known}"
+            if locale
+            else f"{', '.join(names)} have no locale in common; they are of {known}"
+        )
+    return [one for group in found for one in group if one.locale == locale]
 
 
 def defaults(scenarios: Sequence[Scenario]) -> Mapping[str, Any]:
@@ -75,7 +80,7 @@ def defaults(scenarios: Sequence[Scenario]) -> Mapping[str, Any]:
     }
 
 
-def _named(name: str, locale: str | None) -> list[Scenario]:
+def _named(name: str) -> list[Scenario]:
     path = Path(name).expanduser()
     if path.exists() or path.suffix in (".yaml", ".yml"):
         return give(path)
@@ -84,4 +89,4 @@ def _named(name: str, locale: str | None) -> list[Scenario]:
             f"scenario={name}: no such file or folder, and no family of that name; known:"
             f" {', '.join(folders())}"
         )
-    return [load(name, one) for one in locales(name) if locale in (None, one)]
+    return [load(name, one) for one in locales(name)]

@@ -174,8 +174,8 @@ def _set(sentence: Sentence) -> Rule | None:
         ),
         None,
     )
-    more = others or [f"{TODO}: a value that the policy {'forbids' if allowed else 'allows'}",
-                      f"{TODO}: another one"]  # fmt: skip
+    does = "forbids" if allowed else "allows"
+    more = others or [f"{TODO}: a value that the policy {does}", f"{TODO}: another that it {does}"]
     count = max(len(more), len(things))
     mine = [things[at % len(things)] for at in range(count)]
     theirs = [more[at % len(more)] for at in range(count)]

@@ -56,8 +56,8 @@ def unknown() -> Rule:
         argument="value",
         schema={"type": "string", "description": f"{TODO}: what the policy is about"},
         says="the value is {value}",
-        wrong=[f"{TODO}: a value that the policy forbids", f"{TODO}: another one"],
-        right=[f"{TODO}: a value that it allows", f"{TODO}: another one"],
+        wrong=[f"{TODO}: a value that the policy forbids", f"{TODO}: another that it forbids"],
+        right=[f"{TODO}: a value that it allows", f"{TODO}: another that it allows"],
         start=10_000,
         phrases=[f"{TODO}: words that every summary of the policy must keep"],
     )

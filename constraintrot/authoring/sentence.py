@@ -55,7 +55,7 @@ _IRREGULAR = {
     "grant": ("granted",), "speak": ("spoke", "spoken"), "do": ("did", "done"), "go": ("went",),
     "build": ("built",), "overwrite": ("overwrote", "overwritten"), "lend": ("lent",),
 }  # fmt: skip
-_DOUBLED = re.compile(r"[^aeiou][aeiou][bdgmnprt]$")
+_DOUBLED = re.compile(r"(?:[^aeiou]|qu)*[aeiou][bdgmnprt]")
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def forms(verb: str) -> list[str]:
     if not verb:
         return []
     stem = verb[:-1] if verb.endswith("e") else verb
-    double = verb + verb[-1] if _DOUBLED.search(verb) and len(verb) < 6 else stem
+    double = verb + verb[-1] if _DOUBLED.fullmatch(verb) else stem
     third = (
         f"{verb[:-1]}ies" if re.search(r"[^aeiou]y$", verb)
         else f"{verb}es" if re.search(r"(?:s|x|ch|sh|z|o)$", verb) else f"{verb}s"

@@ -100,7 +100,7 @@ def _operations(data: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             operation = item.get(method)
             if not is_mapping(operation):
                 continue
-            name = operation.get("operationId") or f"{method}_{route}"
+            name = operation.get("operationId") or f"{method}_{str(route).strip('/')}"
             told = operation.get("summary") or operation.get("description") or f"{method} {route}"
             properties: dict[str, Any] = {}
             required: list[str] = []

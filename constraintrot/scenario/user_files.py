@@ -82,7 +82,7 @@ def inspected(path: Path) -> tuple[Document, Scenario | None, list[Fault]]:
         told = {fault.line for fault in open_ones}
         return found, None, [*open_ones, *(one for one in wrong if one.line not in told)]
     except (ConstraintRotError, RecursionError) as error:
-        return found, None, [*open_ones, _fault(found, _named(found, str(error)), str(error))]
+        return found, None, [*open_ones, _fault(found, (), str(error))]
     return found, scenario, open_ones
 
 
@@ -194,6 +194,7 @@ def _open(found: Document) -> Iterable[Fault]:
 
 
 def _fault(found: Document, place: Place, message: str) -> Fault:
+    place = place or _named(found, message)
     advice = "See docs/your-policy.md for what the entry holds."
     if "Extra inputs" in message:
         message, advice = f"unknown key {place[-1]!r}", "Take it out, or correct its name."
