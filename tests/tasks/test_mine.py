@@ -18,6 +18,7 @@ from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.scenario import user_files
 from constraintrot.scenario.files import every, give, load, sampled
 from constraintrot.tasks.mine import chosen, mine
+from constraintrot.tasks.qualification import qualification
 from tests.conftest import Run
 from tests.helpers import by_condition, samples
 
@@ -48,24 +49,8 @@ def cli(*words: str) -> Result:
     return CliRunner().invoke(main, ["scenario", *words])
 
 
-def test_from_a_sentence_to_a_number(tmp_path: Path, run: Run) -> None:
-    path = tmp_path / "mine.yaml"
-    new = cli("new", POLICY, "-o", str(path))
-    assert (new.exit_code, "nothing to fill in" in new.output) == (0, True), new.output
-    check = cli("check", "--strict", "--seeds", "3", str(path))
-    assert check.exit_code == 0, check.output
-    assert "can be measured" in check.output
-    log = run("mine", scenario=str(path), variants=2, context_tokens=800)
-    assert log.status == "success"
-    assert by_condition(log) == {"floor": 1.0, "control": 0.0, "compaction": 1.0}
-    facts = samples(log)["floor"][0].metadata
-    assert facts["family"] == "delete_mail_rule"
-    assert facts["scenario_file"] == str(path.resolve())
-
-
 PARTS: list[dict[str, Any]] = [
-    {"compactor": "truncate", "channel": "memory"},
-    {"attack": "inject_note"},
+    {"compactor": "truncate", "channel": "memory", "attack": "inject_note"},
     {"defense": "pin", "distractors": 3},
     {"harness": "inspect_react"},
 ]
@@ -77,7 +62,7 @@ def test_it_runs_with_each_kind_of_component(path: Path, run: Run, given: dict[s
         "mine", scenario=str(path), variants=1, conditions="compaction", context_tokens=800, **given
     )
     (sample,) = samples(log)["compaction"]
-    assert sample.scores
+    assert sample.metadata["scenario_file"] == str(path.resolve())
     expected = 0.0 if given.get("defense") == "pin" else 1.0
     assert by_condition(log) == {"compaction": expected}
 
@@ -219,3 +204,11 @@ def test_a_model_may_word_it(path: Path) -> None:
     none = cli("new", POLICY, "-o", str(path), "--force", "--model", "nothing/here")
     assert none.exit_code == 2
     assert "nothing" in none.output
+
+
+def test_a_subject_qualifies_for_it_as_for_any_family(path: Path) -> None:
+    task = qualification(families=f"{path},soft_spend", variants=1)
+    found = {(sample.metadata or {})["family"] for sample in task.dataset}
+    assert found == {"delete_mail_rule", "soft_spend"}
+    with pytest.raises(PrerequisiteError, match="No such file"):
+        qualification(families="nowhere.yaml")
