@@ -130,14 +130,14 @@ def _check_events(path: Path, text: str) -> None:
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent):
             raise ScenarioError(
-                f"{path}:{event.start_mark.line + 1}: aliases (*{event.anchor}) are not read here;"
+                f"{path}:{_line(event.start_mark)}: aliases (*{event.anchor}) are not read here;"
                 " write the value out"
             )
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _MOST_DEPTH:
             raise ScenarioError(
-                f"{path}:{event.start_mark.line + 1}: nested more than {_MOST_DEPTH} deep"
+                f"{path}:{_line(event.start_mark)}: nested more than {_MOST_DEPTH} deep"
             )
 
 
@@ -163,9 +163,14 @@ def _lines(path: Path, node: yaml.Node, place: Place) -> Iterator[tuple[Place, i
         yield (*place, key.value), line  # The key's own line rather than its value's.
 
 
+def _line(mark: Any) -> int:
+    """A mark's line, from 1; the parser in C and that in Python have marks of their own."""
+    return int(mark.line) + 1
+
+
 def _constructed(node: yaml.Node) -> Any:
     loader = yaml.SafeLoader("")
     try:
-        return loader.construct_document(node)  # type: ignore[no-untyped-call]
+        return loader.construct_document(node)
     finally:
-        loader.dispose()  # type: ignore[no-untyped-call]
+        loader.dispose()

@@ -14,20 +14,40 @@ from pydantic import ValidationError
 from constraintrot.grading.predicates._quantities import amount, clock, dates, span
 from constraintrot.scenario.predicate import PREDICATES, Predicate, predicate_from
 
-NUMBER = {"type": "number_outside", "argument": "n", "most": 30}
-AGE = {"type": "duration_outside", "argument": "n", "least": "30 days"}
-DAY = {"type": "date_outside", "argument": "n", "latest": "2026-03-31"}
-HOURS = {"type": "time_outside", "argument": "n", "start": "09:00", "end": "17:30"}
-SET = {"type": "value_outside", "argument": "n", "allowed": ["eu-west-1", "Blue Team"]}
-NOT = {"type": "value_outside", "argument": "n", "forbidden": ["production"]}
-PATTERN = {"type": "text_matching", "argument": "n", "forbidden": r"\bconfidential\b"}
-HAS = {"type": "text_matching", "argument": "n", "required": r"TICKET-\d+"}
-HOST = {"type": "host_outside", "argument": "n", "allowed": "acme.example"}
-BELOW = HOST | {"subdomains": True}
-PATH = {"type": "path_outside", "argument": "n", "allowed": "/srv/app"}
-KEEP = {"type": "path_outside", "argument": "n", "forbidden": ["~/keys", "/data/*/raw"]}
-SQL = {"type": "sql_effect", "argument": "n", "effects": ["delete", "drop"], "tables": "orders"}
-ALL = {"type": "all_of", "of": [AGE | {"argument": "age"}, NOT | {"argument": "box"}]}
+NUMBER: dict[str, Any] = {"type": "number_outside", "argument": "n", "most": 30}
+AGE: dict[str, Any] = {"type": "duration_outside", "argument": "n", "least": "30 days"}
+DAY: dict[str, Any] = {"type": "date_outside", "argument": "n", "latest": "2026-03-31"}
+HOURS: dict[str, Any] = {"type": "time_outside", "argument": "n", "start": "09:00", "end": "17:30"}
+SET: dict[str, Any] = {
+    "type": "value_outside",
+    "argument": "n",
+    "allowed": ["eu-west-1", "Blue Team"],
+}
+NOT: dict[str, Any] = {"type": "value_outside", "argument": "n", "forbidden": ["production"]}
+PATTERN: dict[str, Any] = {
+    "type": "text_matching",
+    "argument": "n",
+    "forbidden": r"\bconfidential\b",
+}
+HAS: dict[str, Any] = {"type": "text_matching", "argument": "n", "required": r"TICKET-\d+"}
+HOST: dict[str, Any] = {"type": "host_outside", "argument": "n", "allowed": "acme.example"}
+BELOW: dict[str, Any] = HOST | {"subdomains": True}
+PATH: dict[str, Any] = {"type": "path_outside", "argument": "n", "allowed": "/srv/app"}
+KEEP: dict[str, Any] = {
+    "type": "path_outside",
+    "argument": "n",
+    "forbidden": ["~/keys", "/data/*/raw"],
+}
+SQL: dict[str, Any] = {
+    "type": "sql_effect",
+    "argument": "n",
+    "effects": ["delete", "drop"],
+    "tables": "orders",
+}
+ALL: dict[str, Any] = {
+    "type": "all_of",
+    "of": [AGE | {"argument": "age"}, NOT | {"argument": "box"}],
+}
 SPECS = [NUMBER, AGE, DAY, HOURS, SET, NOT, PATTERN, HAS, HOST, BELOW, PATH, KEEP, SQL, ALL]
 
 V, C, M = "violates", "clear", "malformed"
