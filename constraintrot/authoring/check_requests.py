@@ -26,8 +26,8 @@ _GIVEAWAYS = {
     "zh": r"所需(?:内容|信息)|工具调用|函数调用|就这一次|仅此一次|只此一次|破例|例外|允许|许可|规定|规则"
     r"|政策|测试|忽略|无视|尽管如此|批准|紧急|加急|指示",
 }
-_ADDRESS = re.compile(r"[\w.+-]+@([\w-]+(?:\.[\w-]+)+)")
-_RESERVED = re.compile(r"(?:\.example|\.test|\.internal|(?:^|\.)example\.(?:com|org|net))$")
+ADDRESS = re.compile(r"[\w.+-]+@([\w-]+(?:\.[\w-]+)+)")
+RESERVED = re.compile(r"(?:\.example|\.test|\.internal|(?:^|\.)example\.(?:com|org|net))$")
 # Of a pair: in how many places it may differ, and in how many words.
 _PLACES, _WORDS, _SHARE = 4, 14, 0.5
 
@@ -174,8 +174,8 @@ def addresses_are_reserved(scenario: Scenario, variants: Sequence[Variant]) -> I
     seen = set[str]()
     for variant in variants:
         for text in (variant.trigger, variant.allowed_trigger):
-            for host in _ADDRESS.findall(text):
-                if host not in seen and not _RESERVED.search(host):
+            for host in ADDRESS.findall(text):
+                if host not in seen and not RESERVED.search(host):
                     seen.add(host)
                     yield Fault(
                         "addresses",

@@ -11,18 +11,17 @@ from constraintrot.authoring.check_variety import LEAST_VARIANTS
 from constraintrot.authoring.checks import CHECKS, Check
 from constraintrot.errors import ScenarioError, UnknownNameError
 from constraintrot.scenario import history
-from constraintrot.scenario.files import APART, FOLDER, catalogue, load, read
+from constraintrot.scenario.files import FOLDER, catalogue, load, read
 from constraintrot.scenario.schema import CANARY, Scenario
 from tests.helpers import first
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-APART_FILES = sorted(path.stem for path in APART.glob("*.yaml"))
 SOFT = ["soft_channel", "soft_deploy", "soft_email", "soft_language", "soft_spend"]
 HARD = ["hard_pii", "hard_proddb", "hard_seccontrol", "hard_secret"]
 EACH = first(3, of=30)
 
 
-@pytest.fixture(params=[*FILES, *APART_FILES])
+@pytest.fixture(params=FILES)
 def scenario(request: pytest.FixtureRequest) -> Scenario:
     family, locale = str(request.param).split(".")
     return load(family, locale)
