@@ -58,7 +58,7 @@ def qualification(
     return made
 
 
-def _named(families: str | Sequence[str]) -> str | list[str]:
+def _named(families: str | Sequence[str]) -> str | Sequence[str]:
     """The families, with those that scenario files hold in place of the files."""
     names = families.split(",") if isinstance(families, str) else list(families)
     if not any(str(name).strip().endswith((".yaml", ".yml")) for name in names):

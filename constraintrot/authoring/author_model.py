@@ -103,10 +103,13 @@ def _with(data: Mapping[str, Any], name: str, given: Any) -> dict[str, Any] | No
             return None
         allowed = {**data["allowed"], "trigger": [one for _, one in said]}
         return {**data, "trigger": [one for one, _ in said], "allowed": allowed}
-    texts = {wording: given.get(wording) for wording in WORDINGS} if is_mapping(given) else {}
-    if not texts or not all(is_list(one) and len(one) == 2 for one in texts.values()):
-        return None
-    return {**data, "policy": {wording: list(one) for wording, one in texts.items()}}  # type: ignore[arg-type]  # lists, as just seen
+    texts: dict[str, list[Any]] = {}
+    for wording in WORDINGS:
+        told = given.get(wording) if is_mapping(given) else None
+        if not is_list(told) or len(told) != 2:
+            return None
+        texts[wording] = list(told)
+    return {**data, "policy": texts}
 
 
 def _wrong(data: Mapping[str, Any]) -> str:
