@@ -39,8 +39,8 @@ def test_every_command_of_the_tutorial_runs(
         (folder / "openapi.yaml").write_text(json.dumps(TOOLS))
         for line in block:
             scripted = line.replace("local/qwen2.5-coder-1.5b", "scripted/obedient")
-            # As it stands but shorter: one variant, and a short history.
-            shorter = scripted.replace("variants=6", "variants=1 -T context_tokens=400")
+            # As it stands, but of one variant.
+            shorter = scripted.replace("variants=6", "variants=1")
             result = run(shorter.replace("scenario check", "scenario check --seeds 2"))
             assert result.exit_code == 0, f"{line}\n{result.output}\n{result.exception!r}"
             said[line] = result.output
