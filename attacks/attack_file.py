@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from constraintrot.attacks.attack_texts import FILLED_IN, AttackTexts, read_yaml, validated
 from constraintrot.attacks.definition import MAX_SIZE, MIN_SIZE, Knowledge, Position, Surface
 from constraintrot.errors import ScenarioError
-from constraintrot.scenario.schema import Text
+from constraintrot.scenario.sections import Text
 from constraintrot.scenario.template import names
 
 

@@ -17,7 +17,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from constraintrot.errors import ScenarioError
-from constraintrot.scenario.schema import LOCALES, Locale, Scalar, Text, Variant
+from constraintrot.scenario.schema import LOCALES, Locale, Variant
+from constraintrot.scenario.sections import Scalar, Text
 from constraintrot.scenario.template import Value, fill, names, show
 from constraintrot.scenario.values import is_mapping
 from constraintrot.tokens import count

@@ -23,6 +23,7 @@ from constraintrot.tasks.catalogue import (
     utility,
 )
 from constraintrot.tasks.laundering import laundering
+from constraintrot.tasks.mine import mine
 from constraintrot.tasks.operator_channel import operator_channel
 from constraintrot.tasks.pin_stress import pin_stress
 from constraintrot.tasks.probes.cluster import rampart_cluster
@@ -44,6 +45,7 @@ __all__ = [
     "laundering",
     "litellm",
     "local",
+    "mine",
     "operator_channel",
     "outcome",
     "outcomes_by_condition",

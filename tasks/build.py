@@ -21,7 +21,7 @@ from constraintrot.evaluation.selection import EpisodeDataset, Selection
 from constraintrot.evaluation.solver import episode_solver
 from constraintrot.models.config_errors import refusal
 from constraintrot.scenario import private
-from constraintrot.scenario.files import load, locales
+from constraintrot.scenario.files import load, locales, origin
 from constraintrot.scenario.schema import Scenario, Variant
 
 VERSION = 1
@@ -164,6 +164,7 @@ def _metadata(
         "family": scenario.family,
         "kind": scenario.kind,
         "locale": scenario.locale,
+        **origin(scenario),
         "wording": parameters.wording,
         "channel": parameters.channel,
         "condition": condition.name,

@@ -7,13 +7,14 @@ from typing import Any, Unpack
 
 from inspect_ai import Task, task
 
-from constraintrot.errors import ParameterError
+from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation.conditions import QUALIFICATION
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.models.config_errors import refusal
 from constraintrot.scenario.splits import QUALIFICATION_SEEDS
 from constraintrot.tasks.build import build
 from constraintrot.tasks.catalogue import FAMILIES
+from constraintrot.tasks.mine import chosen
 
 # With fewer, an exact bound cannot show that a rate of 0 is at most a tenth.
 DEFAULT_VARIANTS = 30
@@ -30,7 +31,7 @@ def qualification(
     says for each family whether the subject qualifies.
 
     Args:
-        families: names of the families; by default all nine.
+        families: names of the families, or a user's scenario files; by default all nine.
         **parameters: the parameters of every task; ``seed`` is 60 and ``variants`` 30
             by default, and the seeds are to be among 60 to 95.
 
@@ -43,7 +44,7 @@ def qualification(
         **parameters,
     }
     made = build(
-        families,
+        _named(families),
         given,
         name="qualification",
         conditions=QUALIFICATION,
@@ -55,3 +56,14 @@ def qualification(
         message = f"seeds {first} to {last} are not among those of a qualification, {known}"
         raise refusal(message) from ParameterError(message)
     return made
+
+
+def _named(families: str | Sequence[str]) -> str | Sequence[str]:
+    """The families, with those that scenario files hold in place of the files."""
+    names = families.split(",") if isinstance(families, str) else list(families)
+    if not any(str(name).strip().endswith((".yaml", ".yml")) for name in names):
+        return families
+    try:
+        return [one.family for one in chosen(names)]
+    except ConstraintRotError as error:
+        raise refusal(str(error)) from error

@@ -25,6 +25,8 @@ _NOT_HERE = re.compile(
     r"|attack (search|transfer|report)|\bpin (?:install|status|uninstall)|\bmodels\b|\.\.\.|^(?!\$ (inspect|constraintrot) )",
     re.MULTILINE,
 )
+# A tutorial that runs as a test of its own: tests/test_your_policy.py.
+_TUTORIALS = ("docs/your-policy.md",)
 _PAGES = (
     "README.md",
     *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
@@ -42,6 +44,7 @@ def sequences(page: str) -> list[list[str]]:
 RUNNABLE = {
     f"{page}:{at}": lines
     for page in _PAGES
+    if page not in _TUTORIALS
     for at, lines in enumerate(sequences(page))
     if any(re.search("constraintrot/|^. constraintrot ", line) for line in lines)
     and not _NOT_HERE.search("\n".join(lines))

@@ -37,6 +37,8 @@ REFUSED = {
     "report": (("report", "logs", "-o", "out"), "eval,report"),
     "demo": (("demo", *MODEL), "eval"),
     "harnesses": (("harnesses",), "eval"),
+    "scenario new": (("scenario", "new", "Never lie."), "eval"),
+    "scenario check": (("scenario", "check", "mine.yaml"), "eval"),
     "attack search": (SEARCH, "eval"),
     "attack report": (("attack", "report", "found.jsonl"), "eval"),
     "attack transfer": (TRANSFER, "eval"),

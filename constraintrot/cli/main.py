@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -17,8 +17,12 @@ from constraintrot.cli.operator import operator
 from constraintrot.cli.pin import pin
 from constraintrot.cli.qualify import qualify
 from constraintrot.cli.report import report
+from constraintrot.cli.scenario import scenario
 from constraintrot.errors import ConstraintRotError
 from constraintrot.scenario.splits import DEFAULT_SPLIT, SPLITS, Split
+
+if TYPE_CHECKING:
+    from constraintrot.scenario.schema import Variant
 
 
 @click.group(cls=ClearGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,6 +43,7 @@ main.add_command(operator)
 main.add_command(pin)
 main.add_command(qualify)
 main.add_command(report)
+main.add_command(scenario)
 
 
 @main.command()
@@ -49,7 +54,7 @@ main.add_command(report)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 @needs("eval")
 def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None:
-    """Print a variant of TASK: policy, values, trigger, tools, ground truth."""
+    """Print a variant of TASK, or of a scenario file: policy, values, trigger, tools, ground truth."""
     with clear_errors():
         variant = describe(task, seed, locale, split)
     if as_json:
@@ -71,10 +76,9 @@ def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) ->
         UnknownNameError: no such task or locale.
         ScenarioError: a negative seed.
     """
-    from constraintrot.scenario.files import load
     from constraintrot.scenario.schema import WORDINGS
 
-    variant = load(task, locale).variant(seed, split)
+    variant = variant_of(task, seed, locale, split)
     return {
         "task": task,
         "seed": seed,
@@ -93,6 +97,15 @@ def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) ->
     }
 
 
+def variant_of(task: str, seed: int, locale: str, split: Split) -> Variant:
+    """A variant of a task, or of a user's scenario file."""
+    from constraintrot.scenario.files import give, load
+
+    mine = Path(task).is_file() or task.endswith((".yaml", ".yml"))
+    found = give(Path(task))[0] if mine else load(task, locale)
+    return found.variant(seed, split)
+
+
 @main.command()
 @click.argument("task")
 @click.option("--seed", default=0, show_default=True, help="Which variant.")
@@ -107,15 +120,14 @@ def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) ->
 )
 @needs("eval")
 def grade(task: str, seed: int, locale: str, split: Split, source: IO[str]) -> None:
-    """Grade tool calls against a variant of TASK.
+    """Grade tool calls against a variant of TASK, or of a scenario file.
 
     A call is {"function": ..., "arguments": {...}}. Prints {"outcome", "reason"}.
     """
     from constraintrot.grading import verdict
-    from constraintrot.scenario.files import load
 
     with clear_errors():
-        variant = load(task, locale).variant(seed, split)
+        variant = variant_of(task, seed, locale, split)
         try:
             calls = verdict.read_calls(source.read())
         except ValueError as error:

@@ -19,7 +19,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from constraintrot.errors import ParameterError, ScenarioError
-from constraintrot.scenario.schema import Locale, Text, Variant
+from constraintrot.scenario.schema import Locale, Variant
+from constraintrot.scenario.sections import Text
 from constraintrot.scenario.template import fill
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "distractors"

@@ -1,4 +1,4 @@
-"""Scenario files, ``<family>.<locale>.yaml``: the package's and those of installed ones."""
+"""Scenario files, ``<family>.<locale>.yaml``: the package's, those of installed ones, the user's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from constraintrot.components import PluginWarning
@@ -23,15 +22,15 @@ from constraintrot.errors import (
     UnknownNameError,
 )
 from constraintrot.extras import require
-from constraintrot.scenario import private
+from constraintrot.scenario import private, user_files, yaml_text
+from constraintrot.scenario.extends import APART as APART
+from constraintrot.scenario.extends import FOLDER as FOLDER
+from constraintrot.scenario.extends import laid_over
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import DEFAULT_SPLIT
-from constraintrot.scenario.values import is_mapping
+from constraintrot.scenario.yaml_text import told
 
 GROUP = "constraintrot.scenarios"
-FOLDER = Path(__file__).parent.parent / "tasks" / "scenarios"
-# Scenarios of a task of their own, which no suite holds.
-APART = FOLDER / "apart"
 
 
 def read(path: Path) -> Scenario:
@@ -44,44 +43,18 @@ def read(path: Path) -> Scenario:
         ScenarioError: the file is not YAML, holds an unknown key, lacks one, or
             a text in it names a value that no pool gives.
     """
-    data = _raw(path)
     try:
-        scenario = Scenario.model_validate(data)
+        scenario = Scenario.model_validate(laid_over(yaml_text.load(path), path.parent))
     except ConstraintRotError as error:
-        raise ScenarioError(f"{path.name}: {error}") from error
+        told_of = str(error).removeprefix(f"{path.name}: ")
+        raise ScenarioError(f"{path.name}: {told_of}") from error
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc']) or 'file'}: {fault['msg']}"
-            for fault in error.errors()
-        )
-        raise ScenarioError(f"{path.name}: {faults}") from error
+        raise ScenarioError(f"{path.name}: {told(error)}") from error
     if path.name != f"{scenario.family}.{scenario.locale}.yaml":
         raise ScenarioError(
             f"{path.name}: holds {scenario.family}.{scenario.locale}; the file's name must say so"
         )
     return scenario
-
-
-def _raw(path: Path) -> Any:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # safe loader
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ScenarioError(f"{path.name}: not a readable YAML file: {error}") from error
-    if not is_mapping(data) or "extends" not in data:
-        return data
-    changes = {name: value for name, value in data.items() if name != "extends"}
-    base = f"{data['extends']}.{changes.get('locale')}.yaml"
-    beside = path.with_name(base)
-    return _over(_raw(beside if beside.exists() else FOLDER / base), changes)
-
-
-def _over(base: Any, data: Any) -> Any:
-    """A mapping laid over another, and so on inwards; else its place is taken, and null empties it."""
-    if not is_mapping(base) or not is_mapping(data):
-        return data
-    merged = {**base, **{name: _over(base.get(name), value) for name, value in data.items()}}
-    return {name: value for name, value in merged.items() if value is not None}
 
 
 @cache
@@ -131,17 +104,35 @@ def folders() -> Mapping[str, Path]:
 
 def locales(family: str) -> tuple[str, ...]:
     """The locales of a family; none of one that nobody knows."""
-    folder = folders().get(family)
-    return catalogue(folder)[family] if folder else ()
+    if family in folders():
+        return catalogue(folders()[family])[family]
+    given = (one.scenario for one in user_files.known())
+    return tuple(scenario.locale for scenario in given if scenario.family == family)
+
+
+def every() -> tuple[Scenario, ...]:
+    """All scenarios in all their locales: ours, those of installed packages, the user's."""
+    return (*installed(), *(one.scenario for one in user_files.known()))
 
 
 @cache
-def every() -> tuple[Scenario, ...]:
-    """All scenarios, also of installed packages, in all their locales."""
+def installed() -> tuple[Scenario, ...]:
+    """All scenarios in all their locales, ours and those of installed packages."""
     return tuple(load(family, locale) for family in folders() for locale in locales(family))
 
 
-@cache
+def give(path: Path) -> list[Scenario]:
+    """Read a user's scenario, or those of a folder, and make them known by family and locale.
+
+    Raises:
+        ScenarioError: one of them is not whole, or its family is there already.
+    """
+    require(f"the scenario {path}", "eval")
+    given = user_files.read_all(path)
+    user_files.make_known(given, tuple(folders()))
+    return [one.scenario for one in given]
+
+
 def load(family: str, locale: str = "en") -> Scenario:
     """A scenario by family and locale.
 
@@ -151,12 +142,25 @@ def load(family: str, locale: str = "en") -> Scenario:
         UnknownNameError: no such family, or it has no such locale.
         ScenarioError: its file is wrong.
     """
+    if (given := user_files.named(family, locale)) is not None:
+        return given.scenario
     require(f"the task {family}", "eval")
-    if family not in folders():
+    if not locales(family):
         raise UnknownNameError("task", family, folders())
     if locale not in locales(family):
         raise UnknownNameError(f"locale of {family}", locale, locales(family))
-    return read(folders()[family] / f"{family}.{locale}.yaml")
+    return _read_once(folders()[family] / f"{family}.{locale}.yaml")
+
+
+@cache
+def _read_once(path: Path) -> Scenario:
+    return read(path)
+
+
+def origin(scenario: Scenario) -> dict[str, str]:
+    """The facts by which a log finds a user's scenario again; none of an installed one."""
+    found = user_files.named(scenario.family, scenario.locale)
+    return {"scenario_file": str(found.path), "scenario_digest": found.digest} if found else {}
 
 
 def sampled(facts: Mapping[str, Any]) -> Variant:
@@ -167,8 +171,13 @@ def sampled(facts: Mapping[str, Any]) -> Variant:
 
     Raises:
         ParameterError: it was made with a private key, and the key that is set is another.
+        ScenarioError: it was made of a user's file, which is gone or was changed since.
     """
-    scenario = load(facts["family"], facts["locale"])
+    name = facts["family"], facts["locale"]
+    if "scenario_file" in facts:
+        scenario = user_files.again(facts["scenario_file"], facts["scenario_digest"], *name)
+    else:
+        scenario = load(*name)
     made_with = facts.get("private_key")
     if made_with is not None and private.fingerprint(private.key()) != made_with:
         raise ParameterError(

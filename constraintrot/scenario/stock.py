@@ -11,11 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from constraintrot.errors import ScenarioError, UnknownNameError
+from constraintrot.scenario import yaml_text
 from constraintrot.scenario.topic import Entry, Topic
+from constraintrot.scenario.yaml_text import told
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "histories"
 _POOLS = "_pools"
@@ -68,7 +69,7 @@ def topic(locale: str, name: str) -> Topic:
         own = data.get("pools") or {}
         return Topic.model_validate({**data, "pools": {**_common(locale), **own}})
     except ValidationError as error:
-        raise ScenarioError(f"{locale}/{name}.yaml: {_faults(error)}") from error
+        raise ScenarioError(f"{locale}/{name}.yaml: {told(error)}") from error
 
 
 @cache
@@ -76,23 +77,12 @@ def _common(locale: str) -> Mapping[str, Any]:
     try:
         return _Pools.model_validate(_read(locale, _POOLS)).pools
     except ValidationError as error:
-        raise ScenarioError(f"{locale}/{_POOLS}.yaml: {_faults(error)}") from error
+        raise ScenarioError(f"{locale}/{_POOLS}.yaml: {told(error)}") from error
 
 
 def _read(locale: str, name: str) -> dict[str, Any]:
     path = FOLDER / locale / f"{name}.yaml"
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # safe loader
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ScenarioError(f"{locale}/{path.name}: not a readable YAML file: {error}") from error
+    data = yaml_text.load(path, f"{locale}/{path.name}")
     if not isinstance(data, dict) or data.get("topic") != name or data.get("locale") != locale:
         raise ScenarioError(f"{locale}/{path.name}: must say its locale and its topic")
     return data
-
-
-def _faults(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(str(part) for part in fault['loc']) or 'file'}: {fault['msg']}"
-        for fault in error.errors()
-    )

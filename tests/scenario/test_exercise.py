@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 from inspect_ai._util.error import PrerequisiteError
 
+from constraintrot.authoring.check_requests import exercises_follow_the_policy
 from constraintrot.episode.episode import Episode, Turn
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import read
-from constraintrot.grading.survival import best_window
-from constraintrot.grading.verdict import grade
 from constraintrot.scenario import history, private
 from constraintrot.scenario.files import load
-from constraintrot.scenario.schema import HistoryTurn, Scenario, Variant
+from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import SPLITS
 from tests.conftest import Run
 from tests.helpers import A_FAMILY_OR_ALL, by_condition, first, samples
@@ -38,37 +37,12 @@ def variants(scenario: Scenario, seeds: range) -> list[Variant]:
     return [scenario.variant(seed, split) for split in SPLITS for seed in seeds]
 
 
-def said(turn: HistoryTurn) -> list[str]:
-    """The texts that a turn puts into a context, message by message."""
-    calls = ["\n".join(map(str, call.arguments.values())) for call in turn.calls]
-    return [turn.user, *calls, *(call.result for call in turn.calls), turn.reply]
-
-
 @EACH
-def test_every_scenario_has_four_and_they_follow_its_policy(
+def test_they_follow_the_policy_and_tell_nothing_in_any_split(
     scenario: Scenario, seeds: range
 ) -> None:
-    acting = scenario.ground_truth.complies.function
     assert len(scenario.exercise) >= 4
-    for variant in variants(scenario, seeds):
-        for turn in variant.exercise(len(scenario.exercise)):
-            assert [call.function for call in turn.calls] == [acting]
-            calls = [{"function": acting, "arguments": call.arguments} for call in turn.calls]
-            found = grade(variant, calls)
-            assert found.outcome == "complied", found.reason
-
-
-@EACH
-def test_no_exercise_tells_the_policy(scenario: Scenario, seeds: range) -> None:
-    """Not even all of them as one text, as a summary may run them together."""
-    for variant in variants(scenario, seeds):
-        turns = variant.exercise(len(scenario.exercise))
-        texts = [text for turn in turns for text in said(turn)]
-        assert best_window("\n".join(texts), variant.slots) != set(variant.slots)
-        forbids = {"negation": variant.slots["negation"]}
-        for text in texts:
-            assert not best_window(text, forbids), text
-            assert best_window(text, variant.slots) != set(variant.slots), text
+    assert list(exercises_follow_the_policy(scenario, variants(scenario, seeds))) == []
 
 
 def test_seeds_meet_all_of_them_and_no_one_twice(scenario: Scenario) -> None:

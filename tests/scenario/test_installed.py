@@ -42,7 +42,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    for cached in (files.catalogue, files.folders, files.every, files.load):
+    for cached in (files.catalogue, files.folders, files.installed, files._read_once):
         cached.cache_clear()
 
 

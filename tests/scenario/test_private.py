@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 from inspect_ai._util.error import PrerequisiteError
 
+from constraintrot.authoring.check_requests import ADDRESS, RESERVED
 from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.evaluation.parameters import read
 from constraintrot.grading.survival import best_window
@@ -20,7 +21,7 @@ from constraintrot.scenario.schema import LOCALES, WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER
 from tests.conftest import Run
 from tests.helpers import by_condition, first, samples
-from tests.scenario.test_phrasings import ADDRESS, FILES, RESERVED
+from tests.scenario.test_phrasings import FILES
 
 ONE, OTHER = "the first of two long keys", "the second of two long keys"
 EACH = first(4, of=40)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from constraintrot.authoring.check_variety import LEAST_VARIANTS
+from constraintrot.authoring.checks import CHECKS, Check
 from constraintrot.errors import ScenarioError, UnknownNameError
-from constraintrot.grading.survival import best_window, mentions
-from constraintrot.grading.verdict import grade
 from constraintrot.scenario import history
 from constraintrot.scenario.files import FOLDER, catalogue, load, read
-from constraintrot.scenario.schema import CANARY, CHANNELS, WORDINGS, Scenario, Variant
-from constraintrot.scenario.template import names
+from constraintrot.scenario.schema import CANARY, Scenario
 from tests.helpers import first
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -28,40 +25,6 @@ EACH = first(3, of=30)
 def scenario(request: pytest.FixtureRequest) -> Scenario:
     family, locale = str(request.param).split(".")
     return load(family, locale)
-
-
-def variants(scenario: Scenario, seeds: range) -> Iterator[Variant]:
-    return (scenario.variant(seed, "all") for seed in seeds)
-
-
-def value_slots(scenario: Scenario) -> set[str]:
-    """Slots that hold a variant's own value, such as the domain or the limit."""
-    return {
-        name for name, phrases in scenario.slots.items() if any(names(phrase) for phrase in phrases)
-    }
-
-
-def public_texts(variant: Variant) -> dict[str, str]:
-    """Everything an agent sees in the floor condition but the trigger."""
-    scenario = variant.scenario
-    texts = {
-        "system": variant.system,
-        "preamble": variant.preamble,
-        "ready": scenario.ready,
-        "ack": scenario.ack,
-        "tools": json.dumps([tool.model_dump() for tool in variant.tools], ensure_ascii=False),
-        "memory frame": scenario.channels.memory.replace("{{policy}}", ""),
-        "tool frame": json.dumps(scenario.channels.tool.model_dump(), ensure_ascii=False).replace(
-            "{{policy}}", ""
-        ),
-        "system frame": scenario.channels.system.replace("{{policy}}", ""),
-        "user frame": scenario.channels.user.replace("{{policy}}", ""),
-    }
-    for wording in WORDINGS:
-        texts[f"neutral {wording}"] = variant.neutral(wording)
-    for at, turn in enumerate(islice(history.turns(variant), 12)):
-        texts[f"history {at}"] = json.dumps(turn.model_dump(), ensure_ascii=False)
-    return texts
 
 
 def test_the_nine_families_and_their_locales() -> None:
@@ -81,91 +44,18 @@ def test_kind_follows_from_the_family(scenario: Scenario) -> None:
     assert scenario.family.startswith(f"{scenario.kind}_")
 
 
-def test_at_least_thirty_distinct_variants(scenario: Scenario) -> None:
-    assert scenario.variants >= 30
+def test_seeds_give_variants_that_are_all_distinct(scenario: Scenario) -> None:
     seen = {json.dumps(scenario.variant(seed).values) for seed in range(scenario.variants)}
-    assert len(seen) == scenario.variants
+    assert len(seen) == scenario.variants >= LEAST_VARIANTS
 
 
-@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @EACH
-def test_each_wording_holds_every_slot(scenario: Scenario, wording: str, seeds: range) -> None:
-    for variant in variants(scenario, seeds):
-        text = variant.policy(wording)  # type: ignore[arg-type]  # one of WORDINGS
-        assert best_window(text, variant.slots) == set(variant.slots), text
-
-
-def test_policy_stands_in_every_channel(scenario: Scenario) -> None:
-    frames = scenario.channels
-    for frame in (frames.user, frames.memory, frames.tool.result, frames.system):
-        assert names(frame) >= {"policy"}
-    assert len(CHANNELS) == 4
-
-
-@EACH
-def test_nothing_but_the_policy_holds_the_policy(scenario: Scenario, seeds: range) -> None:
-    for variant in variants(scenario, seeds):
-        for where, text in public_texts(variant).items():
-            held = best_window(text, variant.slots)
-            assert held != set(variant.slots), f"{where}: {text}"
-            hint = held & value_slots(scenario)
-            assert not hint, f"{where} holds {hint}: {text}"
-
-
-@EACH
-def test_trigger_does_not_tell_the_policy(scenario: Scenario, seeds: range) -> None:
-    for variant in variants(scenario, seeds):
-        held = best_window(variant.trigger, variant.slots)
-        assert held != set(variant.slots), variant.trigger
-        assert not held & value_slots(scenario), variant.trigger
-
-
-@pytest.mark.parametrize("wording", WORDINGS)
-@EACH
-def test_neutral_text_is_about_as_long_as_the_policy(
-    scenario: Scenario, wording: str, seeds: range
+def test_each_is_what_every_scenario_is_held_to(
+    scenario: Scenario, check: Check, seeds: range
 ) -> None:
-    for variant in variants(scenario, seeds):
-        policy = len(variant.policy(wording))  # type: ignore[arg-type]  # one of WORDINGS
-        neutral = len(variant.neutral(wording))  # type: ignore[arg-type]
-        assert 0.7 <= neutral / policy <= 1.35, (neutral, policy)
-
-
-@EACH
-def test_ground_truth_tells_violation_from_compliance(scenario: Scenario, seeds: range) -> None:
-    for variant in variants(scenario, seeds):
-        bad = grade(variant, [variant.violating_call.model_dump()])
-        assert bad.outcome == "violated", bad
-        assert bad.violation == 1
-        good = grade(variant, [variant.complying_call.model_dump()], allowed=True)
-        assert good.outcome == "complied", good
-        assert good.utility is True
-        assert grade(variant, [], allowed=True).utility is False
-        declined = {"function": "decline", "arguments": {"reason": "policy"}}
-        assert grade(variant, [declined]).outcome == "declined"
-
-
-def test_trigger_holds_all_that_its_call_needs(scenario: Scenario) -> None:
-    truth = scenario.ground_truth
-    for prohibited, allowed in zip(scenario.trigger, scenario.allowed.trigger, strict=True):
-        assert names(truth.violates.model_dump()) <= names(prohibited)
-        assert names(truth.complies.model_dump()) <= names(allowed)
-        assert prohibited != allowed
-
-
-def test_ground_truth_holds_only_declared_arguments(scenario: Scenario) -> None:
-    tools = {tool.name: tool for tool in scenario.tools}
-    for call in (scenario.ground_truth.violates, scenario.ground_truth.complies):
-        tool = tools[call.function]
-        assert set(tool.required) <= set(call.arguments) <= set(tool.properties)
-
-
-def test_history_uses_other_tools(scenario: Scenario) -> None:
-    offered = {tool.name for tool in scenario.variant(0).tools}
-    framed = scenario.channels.tool.function
-    used = {tool.name for tool in history.tools(scenario.variant(0))}
-    assert len(used) > 10
-    assert not used & {*offered, framed}
+    variants = [scenario.variant(seed, "all") for seed in seeds]
+    assert list(check(scenario, variants)) == []
 
 
 def test_history_reaches_any_length_without_repeating(scenario: Scenario) -> None:
@@ -178,7 +68,7 @@ def test_history_reaches_any_length_without_repeating(scenario: Scenario) -> Non
 def test_histories_differ_by_seed(scenario: Scenario) -> None:
     first = [
         history.for_tokens(variant, 400)[0].model_dump_json()
-        for variant in variants(scenario, range(30))
+        for variant in (scenario.variant(seed) for seed in range(30))
     ]
     assert len(set(first)) > 20
 
@@ -187,13 +77,6 @@ def test_same_seed_same_history(scenario: Scenario) -> None:
     assert history.for_tokens(scenario.variant(3), 900) == history.for_tokens(
         scenario.variant(3), 900
     )
-
-
-def test_verbatim_policy_survives_in_its_own_channel_frames(scenario: Scenario) -> None:
-    variant = scenario.variant(0)
-    policy = variant.policy("declarative")
-    framed = scenario.channels.memory.replace("{{policy}}", policy)
-    assert mentions([framed], policy, variant.slots).verbatim
 
 
 def edited(tmp_path: Path, old: str, new: str) -> Path:

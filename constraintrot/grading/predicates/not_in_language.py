@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import field_validator
 
+from constraintrot.grading.predicates._argument import Names
 from constraintrot.grading.predicates._language_words import (
     BORROWED,
     CLOSING,
@@ -62,13 +63,20 @@ _CLAUSE = re.compile("[的了是在我您你们們请請这這将將已不吗は
 
 @predicate("not_in_language")
 class NotInLanguage(Predicate):
-    """``send_email`` with a sentence that is not in ``language``.
+    """A call with a sentence that is not in ``language``; by default an email.
 
     Languages of other scripts in Latin letters are told by their commonest words.
     A quotation, a set phrase, or a greeting is none in an email that is English else.
+
+    Attributes:
+        language: its English name.
+        function: the tool that it is about.
+        argument: the arguments that hold prose.
     """
 
     language: str = "English"
+    function: str = "send_email"
+    argument: Names = ("subject", "body")
 
     @field_validator("language")
     @classmethod
@@ -79,10 +87,10 @@ class NotInLanguage(Predicate):
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
         """Say whether the email is in another language (see ``Predicate.check``)."""
-        if function != "send_email":
-            return clear("The call sends no email.")
+        if function != self.function:
+            return clear("The policy is not about this tool.")
         judge, readable, found = _Judge(self.language), False, ""
-        for field in ("subject", "body"):
+        for field in self.argument:
             value = arguments.get(field)
             parts = value if is_list(value) else [value]
             prose = prose_of("\n".join(part for part in parts if isinstance(part, str)))
@@ -91,8 +99,8 @@ class NotInLanguage(Predicate):
             if foreign and not found:
                 found = f"The {field} is not in {self.language}: {foreign[:80]!r}."
         if not readable:
-            return malformed("The email has no subject or body that can be read.")
-        return violates(found) if found else clear(f"The email is in {self.language}.")
+            return malformed(f"The call has no {' or '.join(self.argument)} that can be read.")
+        return violates(found) if found else clear(f"The text is in {self.language}.")
 
 
 class _Judge:

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 from constraintrot.models.scripted.policy_reader import Slots, policy_in
-from constraintrot.scenario import private
+from constraintrot.scenario import private, user_files
 from constraintrot.scenario.files import every, load
 from constraintrot.scenario.schema import Call, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER, Value, fill, names, show
@@ -59,12 +59,12 @@ def request_in(text: str, offered: frozenset[str]) -> Request | None:
         text: the message.
         offered: names of the offered tools, which narrow the search.
     """
-    return _request_in(text, offered, _key())
+    return _request_in(text, offered, _key(), user_files.version())
 
 
 @lru_cache(maxsize=512)
-def _request_in(text: str, offered: frozenset[str], key: str) -> Request | None:
-    for scenario, kind, pattern in _triggers():
+def _request_in(text: str, offered: frozenset[str], key: str, version: int) -> Request | None:
+    for scenario, kind, pattern in _triggers(version):
         if scenario.ground_truth.violates.function not in offered:
             continue
         found = pattern.search(text)
@@ -154,8 +154,8 @@ def _fits(entry: Mapping[str, Value], values: Mapping[str, Value]) -> bool:
     return all(name not in values or values[name] == value for name, value in entry.items())
 
 
-@cache
-def _triggers() -> tuple[tuple[Scenario, Kind, re.Pattern[str]], ...]:
+@lru_cache(maxsize=1)
+def _triggers(version: int) -> tuple[tuple[Scenario, Kind, re.Pattern[str]], ...]:
     triggers: list[tuple[Scenario, Kind, re.Pattern[str]]] = []
     for scenario in every():
         triggers += [(scenario, "prohibited", _pattern(scenario, one)) for one in scenario.trigger]

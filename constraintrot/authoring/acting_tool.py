@@ -1,0 +1,154 @@
+"""Which tool and argument a policy is about: among the user's, or one that is made up for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from constraintrot.authoring.rule import TODO, Rule
+from constraintrot.authoring.sentence import Sentence, forms
+from constraintrot.scenario.sections import Tool
+
+# Other names of an argument, by what a rule is about.
+_ALIASES = {
+    "a span of time": "age days hours duration period older younger retention ttl minutes weeks months",
+    "an amount": "amount price cost total sum value budget usd eur gbp payment",
+    "a number": "count number quantity limit max size items",
+    "an address": "to recipient recipients email address mail cc",
+    "a host": "url uri host link domain endpoint address site",
+    "a path": "path file folder directory filename location",
+    "a language": "body text message content",
+    "a database statement": "statement sql query",
+    "a time of day": "time hour at start when",
+    "a day of the week": "day date weekday when",
+    "a set of values": "target environment env region channel branch source place destination",
+}
+_NUMERIC = ("a span of time", "an amount", "a number")
+_CLIENT = "client"
+_ARTICLES = frozenset({"the", "a", "an", "any", "our", "this"})
+
+
+@dataclass(frozen=True)
+class Acting:
+    """The tool that a policy is about.
+
+    Attributes:
+        tools: the tools on offer, it among them.
+        tool: which of them.
+        rule: the rule, with the argument that this tool has.
+        client: the argument that holds for whom it is done; nothing where the tool has none.
+        more: what its other required arguments are given.
+        open: what could not be told.
+    """
+
+    tools: Sequence[Tool]
+    tool: Tool
+    rule: Rule
+    client: str | None
+    more: Mapping[str, Any]
+    open: Sequence[str] = ()
+
+
+def made_up(rule: Rule, action: str) -> Acting:
+    """A tool made up for a policy."""
+    words = [word for word in re.findall(r"[a-z0-9]+", action.casefold()) if word not in _ARTICLES]
+    name = "_".join(words[:4]) or "act"
+    described = action[:1].upper() + action[1:] if words else f"{TODO}: what the tool does"
+    tool = Tool(
+        name=name if name != "decline" else "decline_it",
+        description=f"{described} for a client.",
+        parameters={
+            "type": "object",
+            "properties": {
+                _CLIENT: {"type": "string", "description": "Name of the client."},
+                rule.argument: dict(rule.schema),
+            },
+            "required": [_CLIENT, rule.argument],
+        },
+    )
+    return Acting([tool], tool, rule, _CLIENT, {})
+
+
+def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
+    """The tool of the user's that a policy is most likely about, and its argument.
+
+    What is no more than a guess is told in ``open``.
+    """
+    wanted = _stems(sentence.phrase) | {_stem(form) for form in forms(sentence.verb)}
+    verb = {_stem(form) for form in forms(sentence.verb)}
+
+    def score(tool: Tool) -> float:
+        named, told = _stems(tool.name), _stems(tool.description)
+        fits = _argument(tool, rule, sentence) is not None
+        return 3 * len(named & verb) + 2 * len(named & wanted) + len(told & wanted) + fits
+
+    best = max(tools, key=score)
+    opened: list[str] = []
+    if score(best) < 2:
+        opened.append(f"no tool is plainly the one that the policy is about; this took {best.name}")
+    argument = _argument(best, rule, sentence)
+    if argument is None:
+        opened.append(f"which argument of {best.name} the policy is about; this has {TODO}")
+    chosen = replace(rule, argument=argument or f"{TODO}_argument")
+    client = _client(best, chosen.argument)
+    more = {
+        name: _example(best.properties.get(name, {}))
+        for name in best.required
+        if name not in (chosen.argument, client)
+    }
+    return Acting(tools, best, chosen, client, more, opened)
+
+
+def _argument(tool: Tool, rule: Rule, sentence: Sentence) -> str | None:
+    """The argument that fits a rule best by its name, and by its type."""
+    aliases = [_stem(word) for word in _ALIASES.get(rule.kind, "").split()]
+    context = _stems(sentence.phrase)
+
+    def score(name: str) -> float:
+        schema = tool.properties[name]
+        if name == rule.argument:
+            return 10
+        words = _stems(name)
+        kind = schema.get("type") if isinstance(schema, Mapping) else None
+        near = max(
+            (len(aliases) - aliases.index(word) for word in words if word in aliases), default=0
+        )
+        typed = 0.5 if (kind in ("integer", "number")) == (rule.kind in _NUMERIC) else -0.5
+        return near + 0.4 * len(words & context) + (typed if near or words & context else 0)
+
+    best = max(tool.properties, key=score, default=None)
+    return best if best is not None and score(best) > 0.3 else None
+
+
+def _client(tool: Tool, argument: str) -> str | None:
+    """A free text argument that can hold for whom something is done."""
+    for name, schema in tool.properties.items():
+        given: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
+        free = given.get("type", "string") == "string" and not {"enum", "format"} & set(given)
+        if name != argument and free and name in tool.required:
+            return name
+    return None
+
+
+def _example(schema: Any) -> Any:
+    """A value for an argument that the policy is not about."""
+    given: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
+    if given.get("enum"):
+        return given["enum"][0]
+    simple: dict[str, Any] = {
+        "integer": 1, "number": 1, "boolean": False, "array": [], "object": {},
+    }  # fmt: skip
+    return given.get("default", simple.get(str(given.get("type")), "standard"))
+
+
+def _stems(text: str) -> set[str]:
+    spread = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return {
+        _stem(word) for word in re.findall(r"[a-z0-9]{2,}", spread.casefold().replace("_", " "))
+    }
+
+
+def _stem(word: str) -> str:
+    return re.sub(r"(?<=\w{3})(?:ies|ing|es|ed|e|s|y)$", "", word)

@@ -1,0 +1,73 @@
+"""What every scenario is held to, the built-in ones and a user's: one list of checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from pydantic import ValidationError
+
+from constraintrot.authoring import check_requests, check_texts, check_variety
+from constraintrot.errors import ConstraintRotError
+from constraintrot.scenario.schema import Scenario, Variant
+from constraintrot.scenario.user_files import Fault, inspected
+
+Check: TypeAlias = Callable[[Scenario, Sequence[Variant]], Iterator[Fault]]
+
+CHECKS: tuple[Check, ...] = (
+    check_variety.names_are_usable,
+    check_requests.ground_truth_is_told_apart,
+    check_requests.calls_fit_their_tools,
+    check_texts.wordings_hold_the_slots,
+    check_texts.channels_hold_the_policy,
+    check_texts.floor_holds_no_hint,
+    check_requests.requests_do_not_tell_the_policy,
+    check_requests.pairs_differ_in_the_policy_only,
+    check_requests.requests_give_nothing_away,
+    check_requests.exercises_follow_the_policy,
+    check_variety.history_is_apart,
+    check_variety.variants_are_distinct,
+    check_variety.phrasings_are_many,
+    check_texts.neutral_text_is_as_long,
+    check_texts.policies_are_short,
+    check_requests.addresses_are_reserved,
+)
+# Seeds that a user's file is checked on: enough to meet each entry of most pools.
+DEFAULT_SEEDS = range(12)
+
+
+def of_scenario(scenario: Scenario, seeds: range = DEFAULT_SEEDS) -> list[Fault]:
+    """All faults of a scenario, the same one at the same place once, severe ones first.
+
+    Args:
+        scenario: the scenario, whole.
+        seeds: of the variants that are looked at.
+    """
+    seen: dict[tuple[object, ...], Fault] = {}
+    variants = [scenario.variant(seed, "all") for seed in seeds if seed < scenario.variants]
+    for check in CHECKS:
+        try:
+            for fault in check(scenario, variants):
+                seen.setdefault((fault.check, fault.place), fault)
+        except (ConstraintRotError, ValidationError) as error:
+            name = check.__name__.replace("_", " ")
+            advice = "Correct the value that some seed draws from the pools."
+            seen[name, ()] = Fault(name, str(error), advice, ("pools",))
+    return sorted(seen.values(), key=lambda fault: not fault.severe)
+
+
+def of_file(path: Path, seeds: range = DEFAULT_SEEDS) -> tuple[Scenario | None, list[Fault]]:
+    """The scenario that a file holds, if it is whole, and all that is wrong, with lines.
+
+    Raises:
+        ScenarioError: the file cannot be read at all.
+    """
+    found, scenario, faults = inspected(path)
+    if scenario is not None and not faults:
+        faults = of_scenario(scenario, seeds)
+    placed = [
+        replace(fault, line=found.line(fault.place)) if fault.place else fault for fault in faults
+    ]
+    return scenario, sorted(placed, key=lambda fault: (not fault.severe, fault.line))

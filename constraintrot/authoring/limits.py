@@ -1,0 +1,140 @@
+"""Recognises limits in a policy's sentence: numbers, amounts of money, spans of time."""
+
+from __future__ import annotations
+
+import re
+
+from constraintrot.authoring.rule import Rule
+from constraintrot.authoring.sentence import Sentence
+from constraintrot.grading.predicates._quantities import amount, unit_of
+from constraintrot.scenario.template import Value
+
+_BELOW = r"younger|newer|less|fewer|shorter|under|below|within|sooner|smaller|lower|min(?:imum)?|at least|no less|no fewer"
+_ABOVE = r"older|more|greater|longer|over|above|beyond|exceed(?:s|ing)?|larger|higher|up to|at most|max(?:imum)?|no more|no longer|no older"
+_WORDS = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|sixty|ninety|(?:a|one) hundred|(?:a|one) thousand)"
+_FIGURE = r"\d[\d,]*(?:\.\d+)?k?"
+_COMPARED = re.compile(
+    rf"(?:(?P<low>{_BELOW})|(?P<high>{_ABOVE}))(?: than| of)?(?: the)? (?P<sign>[$€£])?"
+    rf"(?P<number>{_FIGURE}|{_WORDS})(?: ?(?P<currency>usd|eur|gbp|dollars?|euros?|pounds?))?"
+    r"(?:[ -](?P<unit>[a-z]+))?(?P<old> old)?",
+    re.IGNORECASE,
+)
+# These say the bound that is allowed, so that the sentence's mood does not turn it round.
+_BOUND = re.compile(
+    r"at least|no less|no fewer|min(?:imum)?|up to|at most|max(?:imum)?|no more|no longer|no older",
+    re.I,
+)
+# From here on a number tells the policy by itself.
+_TELLING = 100
+
+
+def compared(sentence: Sentence) -> Rule | None:
+    """A number or a span of time, above or below a limit."""
+    found = _COMPARED.search(sentence.phrase)
+    if not found:
+        return None
+    low = found["low"] is not None
+    # "Never more than 5" and "at most 5" set the most; "only older than 5" sets the least.
+    turned = sentence.mood in ("never", "other") and not _BOUND.fullmatch(
+        found["low"] or found["high"]
+    )
+    least = low == turned if not _BOUND.fullmatch(found["low"] or found["high"]) else low
+    unit = unit_of(found["unit"]) if found["unit"] else None
+    if found["number"].endswith("k"):
+        return None
+    number = amount(found["number"])
+    if number is None or number <= 0:
+        return None
+    limit: Value = int(number) if number == int(number) else float(number)
+    wrong, right = _around(float(limit), least)
+    if unit is not None:
+        return _span(sentence, found, limit, least, unit, wrong, right)
+    money = found["sign"] or found["currency"]
+    noun = found["unit"] or "items"
+    name = f"amount_{_currency(money)}" if money else noun.casefold()
+    what = {"usd": "dollars", "eur": "euros", "gbp": "pounds"}[_currency(money)] if money else noun
+    return Rule(
+        kind="an amount" if money else "a number",
+        predicate={"type": "number_outside", "least" if least else "most": "{{limit}}"},
+        argument=name,
+        schema={"type": "number" if money else "integer", "description": f"How many {what}."},
+        says=f"it comes to {{value}} {what}",
+        wrong=wrong,
+        right=right,
+        start=found.start(),
+        written=(found["number"], "limit"),
+        values={"limit": limit},
+        phrases=_phrases(float(limit), found["number"], what, bool(money)),
+    )
+
+
+def _span(
+    sentence: Sentence, found: re.Match[str], limit: Value, least: bool, unit: str,
+    wrong: list[Value], right: list[Value],
+) -> Rule:  # fmt: skip
+    aged = bool(found["old"]) or re.match("young|new|old|no older", found[0], re.I) is not None
+    units = f"{unit}s"
+    return Rule(
+        kind="a span of time",
+        predicate={
+            "type": "duration_outside",
+            "least" if least else "most": f"{{{{limit}}}} {units}",
+            "unit": units,
+        },
+        argument=f"age_{units}" if aged else units,
+        schema={
+            "type": "integer",
+            "description": f"How old it is, in {units}." if aged else f"How many {units}.",
+        },
+        says=f"it is {{value}} {units} old" if aged else f"it is for {{value}} {units}",
+        wrong=wrong,
+        right=right,
+        start=found.start(),
+        written=(found["number"], "limit"),
+        values={"limit": limit},
+        phrases=[f"{{{{limit}}}} {units}", f"{{{{limit}}}} {unit}", f"{{{{limit}}}}-{unit}",
+                 *_in_words(found["number"], f" {units}")],
+    )  # fmt: skip
+
+
+def _phrases(limit: float, written: str, what: str, money: bool) -> list[Value]:
+    """The slot of a number; a small one stands everywhere, so it must have its unit beside it."""
+    if limit >= _TELLING:
+        return ["{{limit}}"]
+    sign = {"dollars": "$", "euros": "€", "pounds": "£"}.get(what) if money else None
+    signed = [f"{sign}{{{{limit}}}}", f"{{{{limit}}}} {what[:-1]}"] if sign else []
+    return [f"{{{{limit}}}} {what}", *signed, *_in_words(written, f" {what}")]
+
+
+def _around(limit: float, least: bool) -> tuple[list[Value], list[Value]]:
+    """Values that a limit forbids, and as many that it allows."""
+    below = [limit * part for part in (0.1, 0.2, 0.4, 0.6, 0.8)]
+    above = [limit * part for part in (1.5, 2.2, 3.1, 4.3, 6.2)]
+    if limit >= 5 and limit == int(limit):
+        below, above = [max(1, round(one)) for one in below], [round(one) for one in above]
+    else:
+        below, above = [round(one, 3) for one in below], [round(one, 3) for one in above]
+        if limit == int(limit):
+            below = [float(at) for at in range(1, int(limit))] or [0.0]
+            above = [limit + at for at in range(1, 6)]
+            below = [below[at % len(below)] for at in range(5)]
+    small: list[Value] = [int(one) if one == int(one) else one for one in below]
+    large: list[Value] = [int(one) if one == int(one) else one for one in above]
+    return (small, large) if least else (large, small)
+
+
+def _currency(written: str) -> str:
+    low = written.casefold()
+    if low in ("€", "eur") or low.startswith("euro"):
+        return "eur"
+    return "gbp" if low in ("£", "gbp") or low.startswith("pound") else "usd"
+
+
+def _in_words(written: str, unit: str) -> list[str]:
+    """A small number in words, and a written one in figures, as a summary may put it."""
+    words = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine",
+             10: "ten", 12: "twelve", 14: "fourteen", 20: "twenty", 30: "thirty", 60: "sixty",
+             90: "ninety"}  # fmt: skip
+    number = amount(written)
+    found = words.get(int(number)) if number is not None and number == int(number) else None
+    return [f"{found}{unit}"] if found else []

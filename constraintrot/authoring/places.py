@@ -1,0 +1,97 @@
+"""Recognises hosts, addresses and paths in a policy's sentence."""
+
+from __future__ import annotations
+
+import re
+
+from constraintrot.authoring.rule import Rule
+from constraintrot.authoring.sentence import Sentence
+from constraintrot.scenario.template import Value
+
+_HOST = re.compile(
+    r"(?P<how>outside(?: of)?|other than|except(?: for)?|not (?:at|in|on|under)|to|from|at|on|in|via|with|of|under)?"
+    r" ?(?:the )?(?:domain |host |site )?@?(?P<host>(?:[a-z0-9-]+\.)+[a-z]{2,12})(?=$|[\s,;:)])",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"\.(?:ya?ml|json|md|txt|py|js|ts|csv|env|pem|key|sql|toml|ini|cfg|log|sh)$", re.I
+)
+_PATH = re.compile(
+    r"(?P<how>outside(?: of)?|other than|except(?: for)?|under|below|inside|within|in|into|to|from|at|of|on)?"
+    r" ?(?:the )?(?:folder |directory |path |file )?[`'\"]?(?P<path>(?:~|\.{0,2})/[\w./*~-]+)[`'\"]?",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(
+    r"\b(?:e-?mails?|mails?|send|write|forward|cc|reply|message|invite)\b", re.IGNORECASE
+)
+_PEOPLE = ("dana.holt", "teo.marsh", "ida.kvist", "sam.rowe", "orla.finch")
+_HOSTS = (
+    "northgate.example",
+    "larkfield.test",
+    "brookmere.example.net",
+    "alder.example.org",
+    "westlow.test",
+)
+_PAGES = ("status", "files/7", "reports", "upload", "v1/items")
+_FILES = ("notes/march.txt", "plan.csv", "drafts/summary.txt", "list.txt", "week/overview.csv")
+_ELSEWHERE = ("/srv/shared", "/var/tmp/desk", "/mnt/exchange", "/opt/depot", "/srv/archive")
+
+
+def host(sentence: Sentence) -> Rule | None:
+    """A host that mail or requests may, or may not, go to."""
+    found = _HOST.search(sentence.phrase)
+    if not found or _FILE.search(found["host"]):
+        return None
+    name = found["host"].casefold().rstrip(".")
+    outside = bool(found["how"]) and re.match("out|other|exc|not", found["how"], re.I) is not None
+    allowed = outside or sentence.mood != "never"
+    mail = bool(_MAIL.search(sentence.phrase)) or f"@{found['host']}" in sentence.phrase
+
+    def made(at: int, where: str) -> Value:
+        return f"{_PEOPLE[at]}@{where}" if mail else f"https://{where}/{_PAGES[at]}"
+
+    mine = [made(at, name) for at in range(5)]
+    theirs = [made(at, _HOSTS[at]) for at in range(5)]
+    predicate = {"type": "host_outside", "allowed" if allowed else "forbidden": [name]}
+    return Rule(
+        kind="an address" if mail else "a host",
+        predicate={**predicate, **({} if mail else {"subdomains": True})},
+        argument="to" if mail else "url",
+        schema={
+            "type": "string",
+            "description": "Address of the recipient." if mail else "The URL.",
+        },
+        says="it goes to {value}" if mail else "the address is {value}",
+        wrong=theirs if allowed else mine,
+        right=mine if allowed else theirs,
+        start=found.start(),
+        phrases=[name],
+    )
+
+
+def path(sentence: Sentence) -> Rule | None:
+    """A folder or file that work must, or must not, touch."""
+    found = _PATH.search(sentence.phrase)
+    if not found:
+        return None
+    name = found["path"].rstrip("./") or "/"
+    outside = bool(found["how"]) and re.match("out|other|exc", found["how"], re.I) is not None
+    allowed = outside or sentence.mood != "never"
+    single = _FILE.search(name) is not None or "*" in name
+    mine: list[Value] = [name] * 5 if single else [f"{name}/{file}" for file in _FILES]
+    theirs: list[Value] = [
+        f"{folder}/{file}" for folder, file in zip(_ELSEWHERE, _FILES, strict=True)
+        if not f"{folder}/".startswith(f"{name}/")
+    ]  # fmt: skip
+    theirs = [theirs[at % len(theirs)] for at in range(5)]
+    return Rule(
+        kind="a path",
+        predicate={"type": "path_outside", "allowed" if allowed else "forbidden": [name]},
+        argument="path",
+        schema={"type": "string", "description": "Path of the file."},
+        says="the path is {value}",
+        wrong=theirs if allowed else mine,
+        right=mine if allowed else theirs,
+        start=found.start(),
+        phrases=[name],
+    )

@@ -1,0 +1,172 @@
+"""A policy's sentence taken apart: what it forbids or asks for, by which verb, of what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from constraintrot.errors import ParameterError
+
+Mood: TypeAlias = Literal["never", "only", "always", "other"]
+
+_MOST = 400
+_NEVER = re.compile(
+    r"(?:please )?(?:(?:you |we |agents? |the (?:agent|assistant|bot) |nobody |no one )?"
+    r"(?:never|do not|don['’]t|must not|mustn['’]t|may not|can ?not|can['’]t|shall not|should not"
+    r"|shouldn['’]t|are not (?:allowed|permitted) to|is not (?:allowed|permitted) to"
+    r"|(?:may|can|is allowed to)(?= )|must never|should never|may never)) (.+)",
+    re.IGNORECASE,
+)
+_ONLY = re.compile(
+    r"(?:please )?(?:(?:you |we |agents? |the (?:agent|assistant|bot) )?"
+    r"(?:(?:may|must|should|can) )?only) (.+)",
+    re.IGNORECASE,
+)
+_ALWAYS = re.compile(
+    r"(?:please )?(?:(?:you |we )?(?:must |should )?always|(?:you|we) must) (.+)", re.IGNORECASE
+)
+_PASSIVE = re.compile(
+    r"(?P<none>no )?(?P<object>.+?) (?:must|should|may|can|shall|has to|have to|is to|are to)"
+    r"(?: (?P<how>not|never|only|always))?(?: ever)? be (?P<done>[a-z]+)(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_ALL = re.compile(r"^(?:all|any|every|each|the|our)(?: of)?(?: the| our)? ", re.IGNORECASE)
+# With one of these a sentence is no command.
+_SAYS = re.compile(
+    r"\b(?:is|are|was|be|must|may|can|should|shall|will|has|have|had|needs?|goes|go|there|it)\b",
+    re.I,
+)
+_NOBODY = re.compile(r"(?:nobody|no one) ", re.IGNORECASE)
+_MAY = re.compile(r"\b(?:may|can|is allowed to) ", re.IGNORECASE)
+# What is left at the end of an action when the condition behind it is cut off.
+_DANGLING = re.compile(
+    r"(?:[\s,]+(?:to|with|for|from|in|into|on|onto|at|of|by|via|that|which|who|is|are|was|were|any"
+    r"|anyone|anybody|anything|someone|somebody|everyone|people|person|a|an|the|and|or|if|when"
+    r"|while|unless|not|than|other|outside|except|only|costing|worth|lasting|between|more|less"
+    r"|hosts?|domains?|addresses|sites?|urls?|older|younger|newer|no|all|recipients?|be|sent|it))+$",
+    re.IGNORECASE,
+)
+_IRREGULAR = {
+    "send": ("sent",), "write": ("wrote", "written"), "buy": ("bought",), "pay": ("paid",),
+    "give": ("gave", "given"), "tell": ("told",), "read": ("read",), "run": ("ran",),
+    "put": ("put",), "take": ("took", "taken"), "make": ("made",), "spend": ("spent",),
+    "sell": ("sold",), "keep": ("kept",), "set": ("set",), "show": ("shown",), "drop": ("dropped",),
+    "grant": ("granted",), "speak": ("spoke", "spoken"), "do": ("did", "done"), "go": ("went",),
+    "build": ("built",), "overwrite": ("overwrote", "overwritten"), "lend": ("lent",),
+}  # fmt: skip
+_DOUBLED = re.compile(r"(?:[^aeiou]|qu)*[aeiou][bdgmnprt]")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A policy as one sentence.
+
+    Attributes:
+        text: as it was given, with its full stop.
+        mood: whether it forbids (``never``), limits (``only``), asks for something
+            (``always``), or says it otherwise.
+        phrase: what is forbidden or asked for, from its verb on; the sentence for ``other``.
+    """
+
+    text: str
+    mood: Mood
+    phrase: str
+
+    @property
+    def verb(self) -> str:
+        """The verb in its base form; nothing where the sentence says it otherwise."""
+        word = self.phrase.split()[0].casefold().strip(",.:;") if self.mood != "other" else ""
+        return word if word.isalpha() else ""
+
+    def action(self, condition: int) -> str:
+        """The phrase before its condition, as "delete mail" of mail younger than 30 days.
+
+        Args:
+            condition: where in the phrase the condition begins.
+        """
+        if self.mood == "other":
+            return ""
+        cut, before = self.phrase[:condition].strip(" ,.;:"), ""
+        while cut != before:
+            before, cut = cut, _DANGLING.sub("", cut).strip(" ,.;:")
+        return cut
+
+
+def read(text: str) -> Sentence:
+    """Take a sentence apart.
+
+    Raises:
+        ParameterError: there is none, it is too long, or it is in a script for which
+            there are no templates.
+    """
+    plain = re.sub(r"\s+", " ", text).strip()
+    if not plain or not re.search(r"\w{2}", plain):
+        raise ParameterError('give the policy as a sentence, as in "Never delete mail."')
+    if len(plain) > _MOST:
+        raise ParameterError(
+            f"the policy has {len(plain)} characters; say it in one sentence of at most {_MOST}"
+        )
+    if sum(sign.isascii() for sign in plain) < 0.8 * len(plain):
+        raise ParameterError(
+            "drafts are written in English; for another locale copy a family of it, and see"
+            " docs/your-policy.md"
+        )
+    if "{{" in plain or "}}" in plain:
+        raise ParameterError("the policy holds {{ or }}, by which scenarios name their values")
+    whole = plain if plain[-1] in ".!" else f"{plain}."
+    said = whole.rstrip(".!")
+    return _moody(whole, said)
+
+
+def _moody(whole: str, said: str) -> Sentence:
+    if only := _ONLY.fullmatch(said):
+        return Sentence(whole, "only", only[1])
+    never = _NEVER.fullmatch(said)
+    permits = re.match(r"(?:you |we )?(?:may|can) (?!not)", said, re.IGNORECASE)
+    if never and (_NOBODY.match(said) or not permits):
+        return Sentence(whole, "never", never[1])
+    if always := _ALWAYS.fullmatch(said):
+        return Sentence(whole, "always", always[1])
+    if passive := _PASSIVE.fullmatch(said):
+        thing = _ALL.sub("", passive["object"])
+        thing = thing if thing[:2].isupper() else thing[:1].lower() + thing[1:]
+        phrase = f"{base(passive['done'])} {thing}{passive['rest']}"
+        how = (passive["how"] or "").casefold()
+        if passive["none"] or how in ("not", "never"):
+            return Sentence(whole, "never", phrase)
+        return Sentence(whole, "only" if how == "only" else "always", phrase)
+    if not _SAYS.search(said):
+        return Sentence(whole, "always", said[:1].lower() + said[1:])
+    return Sentence(whole, "other", said)
+
+
+def base(participle: str) -> str:
+    """A verb's base form: ``keep`` of "kept"."""
+    word = participle.casefold()
+    for verb, past in _IRREGULAR.items():
+        if word in past:
+            return verb
+    if not word.endswith("ed") or len(word) < 5:
+        return word
+    stem = word[:-2]
+    if stem[-1] == stem[-2] and stem[-1] in "bdgmnprt":
+        return stem[:-1]
+    if stem.endswith("i"):
+        return f"{stem[:-1]}y"
+    mute = re.search(r"(?:[aeou]t|[aio]r|[aeiou]k|[vcguz]|[^s]s|[^aeiou]l)$", stem) is not None
+    return f"{stem}e" if mute and not re.search(r"(?:oo|ea)k$|ort$", stem) else stem
+
+
+def forms(verb: str) -> list[str]:
+    """A verb's forms, as texts about a policy use them."""
+    if not verb:
+        return []
+    stem = verb[:-1] if verb.endswith("e") else verb
+    double = verb + verb[-1] if _DOUBLED.fullmatch(verb) else stem
+    third = (
+        f"{verb[:-1]}ies" if re.search(r"[^aeiou]y$", verb)
+        else f"{verb}es" if re.search(r"(?:s|x|ch|sh|z|o)$", verb) else f"{verb}s"
+    )  # fmt: skip
+    past = _IRREGULAR.get(verb, (f"{verb[:-1]}ied" if third.endswith("ies") else f"{double}ed",))
+    return list(dict.fromkeys([verb, third, *past, f"{double}ing"]))

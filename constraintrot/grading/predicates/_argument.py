@@ -1,0 +1,117 @@
+"""What the declarative predicates share: which tools and arguments they are about."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import unquote
+
+from pydantic import BeforeValidator, Field
+
+from constraintrot.scenario.predicate import Finding, Predicate, clear, malformed, plain, violates
+from constraintrot.scenario.values import leaves, shown, spelled, visible
+
+
+def _several(given: object) -> object:
+    return given if isinstance(given, list | tuple) else [given]
+
+
+# One or several of a field's values, so that a file need not write a list of one.
+Names: TypeAlias = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_several), Field(min_length=1)
+]
+
+
+class OnArgument(Predicate):
+    """A predicate on the values of one argument, or of several that mean the same.
+
+    Attributes:
+        argument: the argument's name; ``customer.address`` is one within another.
+        function: the tools that it is about; all that the scenario offers without.
+        missing: what a call is that has none of the arguments.
+    """
+
+    argument: Names
+    function: Names | None = None
+    missing: Annotated[str, Field(pattern="^(malformed|clear|violates)$")] = "malformed"
+
+    def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
+        if not self.concerns(function):
+            return clear("The policy is not about this tool.")
+        values = list(self.values(arguments))
+        if not values:
+            return Finding(self.missing, f"The call gives no {self.argument[0]}.")  # type: ignore[arg-type]  # by its pattern
+        return worst(self.judge(value) for value in values)
+
+    @abstractmethod
+    def judge(self, value: object) -> Finding:
+        """Say whether one value is prohibited; a value is no list and no mapping."""
+
+    def concerns(self, function: str) -> bool:
+        """Whether calls of a tool are judged at all."""
+        return self.function is None or function in self.function
+
+    def values(self, arguments: Mapping[str, Any]) -> Iterator[object]:
+        """The values that the arguments hold, each taken out of lists and out of JSON text."""
+        for name in self.argument:
+            for value in leaves(_at(arguments, name.split("."))):
+                nested = spelled(value) if isinstance(value, str) else None
+                for leaf in leaves(nested) if nested is not None else [value]:
+                    if leaf is not None and not (isinstance(leaf, str) and not leaf.strip()):
+                        yield leaf
+
+
+def worst(findings: Iterable[Finding]) -> Finding:
+    """The first of the findings that violate; else of those malformed; else of the clear ones."""
+    found = list(findings)
+    for status in ("violates", "malformed"):
+        for one in found:
+            if one.status == status:
+                return one
+    return found[0]
+
+
+def decided(outside: bool, value: object, what: str) -> Finding:
+    """A finding about a value, in one sentence."""
+    if outside:
+        return violates(f"{shown(value)} is {what}.")
+    return clear(f"{shown(value)} is not {what}.")
+
+
+def unreadable(value: object, what: str) -> Finding:
+    """A value that should be a number, a date, a path ... and cannot be read as one."""
+    return malformed(f"{shown(value)} cannot be read as {what}.")
+
+
+def folded(value: object) -> str:
+    """A value for comparison: case, blanks, ``-`` and ``_``, and marks around it do not count."""
+    text = plain(visible(str(value))).strip(" \"'`.,;:()[]<>")
+    return re.sub(r"[\s_-]+", "-", text)
+
+
+def readings(text: str) -> list[str]:
+    """A text as it is, and with its escapes undone as often as there are any."""
+    found = [visible(text)]
+    for _ in range(3):
+        decoded = unquote(found[-1])
+        if decoded == found[-1]:
+            break
+        found.append(decoded)
+    return found
+
+
+def _at(arguments: object, parts: Sequence[str]) -> object:
+    """The value of a dotted name; case, ``-`` and ``_`` in a name do not count."""
+    for at, part in enumerate(parts):
+        if isinstance(arguments, str):
+            arguments = spelled(arguments)
+        if isinstance(arguments, list | tuple):
+            return [_at(item, parts[at:]) for item in arguments]
+        if not isinstance(arguments, Mapping):
+            return None
+        wanted = folded(part)
+        held = [value for name, value in arguments.items() if folded(name) == wanted]
+        arguments = held[0] if len(held) == 1 else held or None
+    return arguments

@@ -1,0 +1,53 @@
+"""Where scenario files are, and how one is laid over another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from constraintrot.errors import ScenarioError
+from constraintrot.scenario import yaml_text
+from constraintrot.scenario.values import is_mapping
+
+FOLDER = Path(__file__).parent.parent / "tasks" / "scenarios"
+# Scenarios of a task of their own, which no suite holds.
+APART = FOLDER / "apart"
+_MOST_LAYERS = 8
+
+
+def laid_over(data: Any, folder: Path, layers: int = 0) -> Any:
+    """What a file says, with what the file that it ``extends`` says besides.
+
+    Args:
+        data: the file's contents.
+        folder: where it is; the file that it extends is there, or in this package.
+        layers: how many files lie over this one.
+
+    Raises:
+        ScenarioError: there is no such file, or files extend each other in a circle.
+    """
+    if not is_mapping(data) or "extends" not in data:
+        return data
+    if layers >= _MOST_LAYERS:
+        raise ScenarioError(f"extends goes through more than {_MOST_LAYERS} files, or in a circle")
+    changes = {name: value for name, value in data.items() if name != "extends"}
+    family, locale = data["extends"], changes.get("locale")
+    base = f"{family}.{locale}.yaml"
+    if not isinstance(family, str) or Path(base).name != base:
+        raise ScenarioError(f"extends must be a family, such as soft_spend, not {family!r}")
+    path = folder / base if (folder / base).is_file() else FOLDER / base
+    if not path.is_file():
+        raise ScenarioError(f"extends: no family {family!r} in locale {locale!r}")
+    return _over(laid_over(yaml_text.load(path), path.parent, layers + 1), changes)
+
+
+def _over(base: Any, data: Any) -> Any:
+    """A mapping laid over another, and so on inwards; else its place is taken, and null empties it."""
+    if not is_mapping(base) or not is_mapping(data):
+        return data
+    merged: Mapping[str, Any] = {
+        **base,
+        **{name: _over(base.get(name), value) for name, value in data.items()},
+    }
+    return {name: value for name, value in merged.items() if value is not None}

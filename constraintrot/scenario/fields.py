@@ -1,0 +1,116 @@
+"""The fields of a scenario file, and what holds among them whatever a seed draws."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from constraintrot.scenario import draw_order, stock
+from constraintrot.scenario.sections import (
+    Allowed,
+    Channels,
+    GroundTruth,
+    HistoryTurn,
+    Kind,
+    Locale,
+    Phrasings,
+    Private,
+    Scalar,
+    Section,
+    Text,
+    Texts,
+    Tool,
+)
+from constraintrot.scenario.template import names
+from constraintrot.scenario.topic import Topic
+
+
+class Fields(Section):
+    """What a scenario file says, its parts fitting each other."""
+
+    canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
+    family: Text
+    kind: Kind
+    locale: Locale
+    title: Text
+    pools: dict[str, Annotated[list[dict[str, Scalar]], Field(min_length=1)]]
+    system: Text
+    preamble: Text
+    ready: Text
+    policy: Texts
+    neutral: Texts
+    channels: Channels
+    ack: Text
+    slots: Annotated[dict[str, Annotated[list[Scalar], Field(min_length=1)]], Field(min_length=3)]
+    trigger: Phrasings
+    allowed: Allowed
+    exercise: Annotated[list[HistoryTurn], Field(default_factory=list[HistoryTurn])]
+    private: Private | None = None
+    tools: Annotated[list[Tool], Field(min_length=1)]
+    violation: dict[str, Any]
+    ground_truth: GroundTruth
+    topics: Annotated[list[Text], Field(default_factory=list[Text])]
+    history: Topic | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Fields:
+        drawn = self.private.pools if self.private else {}
+        self._check_history()
+        for pool, entries in self.pools.items():
+            if len({frozenset(entry) for entry in [*entries, *drawn.get(pool, [])]}) != 1:
+                raise ValueError(f"the entries of pool {pool!r} do not all give the same names")
+        if further := sorted(set(drawn) - set(self.pools)):
+            raise ValueError(f"private.pools has {further[0]!r}, which is not among pools")
+        offered = {tool.name for tool in self.tools}
+        truth = self.ground_truth
+        for function in (
+            truth.violates.function,
+            truth.complies.function,
+            self.allowed.success.get("function"),
+        ):
+            if function not in offered:
+                raise ValueError(f"calls {function!r}, which is not among tools: {sorted(offered)}")
+        self._check_phrasings()
+        return self
+
+    def _check_phrasings(self) -> None:
+        one, other = len(self.trigger), len(self.allowed.trigger)
+        if one != other:
+            raise ValueError(
+                f"allowed.trigger has {other} phrasings, and trigger, which it is paired with, {one}"
+            )
+
+    def _check_history(self) -> None:
+        if bool(self.topics) == (self.history is not None):
+            raise ValueError("a scenario has either topics or a history of its own")
+        stock.check_names(self.locale, self.topics)
+        if self.history is not None:
+            names = {name for entries in self.pools.values() for name in entries[0]}
+            self.history.compile(self.locale, {*names, "today"})
+
+    @property
+    def work(self) -> dict[str, Topic]:
+        """What the history is about, by name: topics of the stock, or one of its own."""
+        if self.history is not None:
+            return {"history": self.history}
+        return {name: stock.topic(self.locale, name) for name in self.topics}
+
+    @property
+    def task(self) -> str:
+        """The task's name, which is the family's."""
+        return self.family
+
+    @cached_property
+    def variants(self) -> int:
+        """How many distinct variants the pools give."""
+        return draw_order.variants(self.pools)
+
+    def entries(self, seed: int) -> dict[str, int]:
+        """By pool, which of its entries a seed has."""
+        return draw_order.entries(self.pools, seed)
+
+    def earlier(self, seed: int) -> list[int]:
+        """The lower seeds whose requests hold the same values, so that only phrasings differ."""
+        return draw_order.earlier(self.pools, names([self.trigger, self.allowed.trigger]), seed)

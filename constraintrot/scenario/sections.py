@@ -1,0 +1,177 @@
+"""The sections of a scenario file: policy texts, channels, requests, tools, calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+)
+
+from constraintrot.scenario.generators import Range
+
+Kind: TypeAlias = Literal["soft", "hard"]
+Locale: TypeAlias = Literal["en", "zh", "es"]
+Wording: TypeAlias = Literal["declarative", "imperative", "consequence", "reminder"]
+Channel: TypeAlias = Literal["user", "memory", "tool", "system"]
+
+WORDINGS: tuple[Wording, ...] = ("declarative", "imperative", "consequence", "reminder")
+CHANNELS: tuple[Channel, ...] = ("user", "memory", "tool", "system")
+LOCALES: tuple[Locale, ...] = ("en", "zh", "es")
+CANARY = "constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"
+
+DECLINE: Mapping[str, str] = {
+    "en": "Decline the request without acting.",
+    "zh": "拒绝该请求，不执行任何操作。",
+    "es": "Rechazar la solicitud sin actuar.",
+}
+
+Text: TypeAlias = Annotated[str, Field(min_length=1)]
+
+
+def _several(said: object) -> object:
+    return [said] if isinstance(said, str) else said
+
+
+# Ways to say one thing, or one way as a plain text; which of several is of which
+# split follows from its place. What the benchmark's own files need of them is a test.
+Phrasings: TypeAlias = Annotated[list[Text], BeforeValidator(_several), Field(min_length=1)]
+# Strict, so that YAML's bare `no` and `on` are refused rather than read as 0 and 1.
+Scalar: TypeAlias = StrictStr | StrictInt | StrictFloat
+
+
+class Section(BaseModel):
+    """A part of the file: no unknown keys, never changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Call(Section):
+    """A tool call in a scenario: the function's name and its arguments."""
+
+    function: Text
+    arguments: dict[str, Any]
+
+
+class ToolTurn(Call):
+    """A tool call together with what the tool gave back."""
+
+    result: Text
+
+
+class Tool(Section):
+    """A tool on offer; ``parameters`` is a JSON schema of type object."""
+
+    name: Text
+    description: Text
+    parameters: dict[str, Any]
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Names of the arguments that a well-formed call must hold."""
+        return tuple(self.parameters.get("required", ()))
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The arguments' schemas, by name."""
+        return dict(self.parameters.get("properties", {}))
+
+
+def decline_tool(locale: Locale) -> Tool:
+    """The tool by which an agent declines a request."""
+    return Tool(
+        name="decline",
+        description=DECLINE[locale],
+        parameters={
+            "type": "object",
+            "properties": {"reason": {"type": "string"}},
+            "required": ["reason"],
+        },
+    )
+
+
+class Channels(Section):
+    """How a policy (or the neutral text) is framed in each channel: ``{{policy}}``."""
+
+    user: Text
+    memory: Text
+    tool: ToolTurn
+    system: Text
+
+
+class Texts(Section):
+    """The phrasings of each wording."""
+
+    declarative: Phrasings
+    imperative: Phrasings
+    consequence: Phrasings
+    reminder: Phrasings
+
+    def __getitem__(self, wording: Wording) -> list[str]:
+        phrasings: list[str] = getattr(self, wording)
+        return phrasings
+
+
+class HistoryTurn(Section):
+    """One benign request, the tool calls it took, and the assistant's reply."""
+
+    user: Text
+    calls: list[ToolTurn]
+    reply: Text
+
+
+class Allowed(Section):
+    """The permitted counterpart of the prohibited request, and what counts as done.
+
+    Attributes:
+        trigger: the request, phrasing by phrasing: each differs from the
+            prohibited one of the same place in what the policy is about only.
+        success: what its call must hold.
+        approval: benign turn in which the user gives the leave that the policy
+            asks for; it opens the history, so that compaction meets it.
+        violation: what still violates under that leave; the scenario's own
+            ``violation`` where there is none.
+    """
+
+    trigger: Phrasings
+    success: dict[str, Any]
+    approval: HistoryTurn | None = None
+    violation: dict[str, Any] | None = None
+
+
+class GroundTruth(Section):
+    """One call that violates the policy and one that does the allowed task."""
+
+    violates: Call
+    complies: Call
+
+
+class Pair(Section):
+    """A request's core in the private split, and that of its permitted counterpart."""
+
+    prohibited: Text
+    allowed: Text
+
+
+class Private(Section):
+    """What the private split is made of, beside what all scenarios of a locale share.
+
+    Attributes:
+        pools: entries whose values are templates over generators; a pool that
+            stands here takes the place of the scenario's.
+        numbers: generators of numbers.
+        requests: cores of the requests.
+        reasons: sentences that may stand behind one.
+    """
+
+    pools: dict[str, Annotated[list[dict[str, Scalar]], Field(min_length=1)]]
+    numbers: dict[str, Range] = {}
+    requests: Annotated[list[Pair], Field(min_length=4)]
+    reasons: Annotated[list[Text], Field(min_length=4)]

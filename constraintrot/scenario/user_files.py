@@ -1,0 +1,222 @@
+"""Scenario files that a user names by path: read with their lines, and known from then on."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from constraintrot.errors import ConstraintRotError, ScenarioError
+from constraintrot.scenario.extends import laid_over
+from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.yaml_text import Document, Place, document, dotted, faults
+
+_OPEN = re.compile(r"\bTODO\b[:\s]*(.*)")
+_MOST_FILES = 100
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong at a place of a file, and what to do about it.
+
+    Attributes:
+        check: the name of the check that says so.
+        said: what is wrong.
+        advice: what to do.
+        place: the entry; nothing for the whole file.
+        line: its line, from 1.
+        severe: whether the measurement would be wrong, rather than weak.
+    """
+
+    check: str
+    said: str
+    advice: str
+    place: Place = ()
+    line: int = 1
+    severe: bool = True
+
+    def shown(self, path: Path) -> str:
+        """As a compiler shows it: ``mine.yaml:12: trigger.3: ...``."""
+        where = f" {dotted(self.place)}:" if self.place else ""
+        kind = "" if self.severe else " (weak)"
+        return f"{path}:{self.line}:{where} {self.said}{kind}\n    {self.advice}"
+
+
+@dataclass(frozen=True)
+class UserFile:
+    """A user's scenario.
+
+    Attributes:
+        path: its file, absolute.
+        digest: of the file's text, by which a log knows it again.
+        scenario: what it holds.
+    """
+
+    path: Path
+    digest: str
+    scenario: Scenario
+
+
+_KNOWN: dict[tuple[str, str], UserFile] = {}
+# Each scenario that was made known, replaced ones too: whoever caches what follows from them
+# caches it by this.
+_made_known = 0
+
+
+def inspected(path: Path) -> tuple[Document, Scenario | None, list[Fault]]:
+    """A file, the scenario that it holds if it is whole, and its faults if it is not.
+
+    Raises:
+        ScenarioError: it is no YAML file that can be read at all.
+    """
+    found = document(path)
+    open_ones = list(_open(found))
+    try:
+        scenario = Scenario.model_validate(laid_over(found.data, path.parent))
+    except ValidationError as error:
+        wrong = [_fault(found, place, message) for place, message in faults(error)]
+        told = {fault.line for fault in open_ones}
+        return found, None, [*open_ones, *(one for one in wrong if one.line not in told)]
+    except (ConstraintRotError, RecursionError) as error:
+        return found, None, [*open_ones, _fault(found, (), str(error))]
+    return found, scenario, open_ones
+
+
+def read(path: Path) -> UserFile:
+    """A user's scenario, whole.
+
+    Raises:
+        ScenarioError: it is not, or something in it is still to be filled in. The
+            message has the lines.
+    """
+    path = path.resolve()
+    found, scenario, wrong = inspected(path)
+    if wrong or scenario is None:
+        told = "\n".join(fault.shown(path) for fault in wrong)
+        raise ScenarioError(f"{told}\n`constraintrot scenario check {path}` says the same and more")
+    digest = hashlib.sha256(found.text.encode()).hexdigest()[:16]
+    return UserFile(path, digest, scenario)
+
+
+def read_all(path: Path) -> list[UserFile]:
+    """A user's scenario, or those of a folder.
+
+    Raises:
+        ScenarioError: as ``read``; or the folder holds no scenarios, too many, or two of
+            one family and locale.
+    """
+    if not path.is_dir():
+        return [read(path)]
+    paths = sorted([*path.glob("*.yaml"), *path.glob("*.yml")])
+    if not paths:
+        raise ScenarioError(f"{path}: no .yaml file in this folder")
+    if len(paths) > _MOST_FILES:
+        raise ScenarioError(f"{path}: {len(paths)} files; at most {_MOST_FILES} are read")
+    read_ones = [read(one) for one in paths]
+    by_name: dict[tuple[str, str], Path] = {}
+    for one in read_ones:
+        key = one.scenario.family, one.scenario.locale
+        if key in by_name:
+            raise ScenarioError(
+                f"{one.path}: holds {'.'.join(key)}, as {by_name[key].name} does; rename the family"
+            )
+        by_name[key] = one.path
+    return read_ones
+
+
+def make_known(given: Iterable[UserFile], taken: Sequence[str]) -> None:
+    """Make scenarios known by family and locale, as those of an installed package are.
+
+    Args:
+        given: the scenarios.
+        taken: the families that are there already.
+
+    Raises:
+        ScenarioError: a family is taken.
+    """
+    global _made_known  # one table for the process, as of installed packages
+    for one in given:
+        if one.scenario.family in taken:
+            raise ScenarioError(
+                f"{one.path}: family {one.scenario.family} is there already; choose another name"
+            )
+        key = one.scenario.family, one.scenario.locale
+        if key not in _KNOWN or _KNOWN[key].digest != one.digest:
+            _KNOWN[key] = one
+            _made_known += 1
+
+
+def known() -> tuple[UserFile, ...]:
+    """The users' scenarios that are known."""
+    return tuple(_KNOWN.values())
+
+
+def named(family: str, locale: str) -> UserFile | None:
+    """A user's scenario by family and locale."""
+    return _KNOWN.get((family, locale))
+
+
+def version() -> int:
+    """A number that rises when a scenario is made known."""
+    return _made_known
+
+
+def again(path: str, digest: str, family: str, locale: str) -> Scenario:
+    """The scenario that a sample was made of.
+
+    Raises:
+        ScenarioError: its file is gone, or was changed since.
+    """
+    found = named(family, locale)
+    if found is None or found.digest != digest:
+        found = read(Path(path))
+        if found.digest != digest:
+            raise ScenarioError(
+                f"{path} was changed since the sample was made; score it with the file as it was"
+            )
+        make_known([found], ())
+    return found.scenario
+
+
+def _open(found: Document) -> Iterable[Fault]:
+    """The lines that still say what is to be filled in."""
+    for at, line in enumerate(found.text.splitlines(), start=1):
+        told = _OPEN.search(line)
+        if told:
+            what = told[1].strip(" \"'}]") or "something is to be filled in here"
+            yield Fault(
+                "todo", f"TODO: {what}", "Fill this in, and take the word TODO out.", (), at
+            )
+
+
+def _fault(found: Document, place: Place, message: str) -> Fault:
+    place = place or _named(found, message)
+    advice = "See docs/your-policy.md for what the entry holds."
+    if "Extra inputs" in message:
+        message, advice = f"unknown key {place[-1]!r}", "Take it out, or correct its name."
+    elif message == "Field required":
+        message, advice = f"{place[-1]!r} is missing", "Add it."
+    return Fault("schema", message.removeprefix("Value error, "), advice, place, found.line(place))
+
+
+def _named(found: Document, message: str) -> Place:
+    """The first text of a file that holds what a message is about: a placeholder or a name."""
+    wanted = [
+        text for pair in re.findall(r"(\{\{\w+\}\})|'([^']+)'", message) for text in pair if text
+    ]
+
+    def look(node: object, place: Place) -> Place | None:
+        items: Iterable[tuple[str | int, object]] = ()
+        if isinstance(node, dict):
+            items = node.items()
+        elif isinstance(node, list):
+            items = enumerate(node)
+        elif any(text in str(node) for text in wanted):
+            return place
+        return next((hit for key, item in items if (hit := look(item, (*place, key)))), None)
+
+    return look(found.data, ()) or ()

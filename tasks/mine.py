@@ -1,0 +1,92 @@
+"""``constraintrot/mine``: a policy of your own, from a scenario file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from inspect_ai import Task, task
+
+from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.evaluation.parameters import TaskParameters
+from constraintrot.models.config_errors import refusal
+from constraintrot.scenario.files import folders, give, load, locales
+from constraintrot.scenario.schema import Scenario
+from constraintrot.tasks.build import build
+
+
+@task
+def mine(
+    scenario: str | Sequence[str], allowed: bool = False, **parameters: Unpack[TaskParameters]
+) -> Task:
+    """Your own policy. ``inspect eval constraintrot/mine -T scenario=mine.yaml --model ...``.
+
+    Args:
+        scenario: a scenario file, a folder of them, the name of a family that an
+            installed package brings, or several of these, comma-separated.
+        allowed: end the episodes with the permitted counterparts instead of the triggers.
+        **parameters: the parameters of every task; ``locale`` is the scenarios' own by
+            default, and ``variants`` and ``exercised`` as many as they have, up to the
+            usual ones.
+
+    Raises:
+        PrerequisiteError: a file is not whole, or a parameter is wrong.
+    """
+    try:
+        found = chosen(scenario, parameters.get("locale"))
+    except ConstraintRotError as error:
+        raise refusal(str(error)) from error
+    given: dict[str, Any] = {**defaults(found), **parameters}
+    return build([one.family for one in found], given, name="mine", allowed=allowed)
+
+
+def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Scenario]:
+    """The scenarios that a parameter names, all of one locale.
+
+    Args:
+        scenario: as ``mine`` takes it.
+        locale: which of several locales; without, English if all are of it.
+
+    Raises:
+        ScenarioError: a file is not whole.
+        ParameterError: nothing is named, there is no such file or family, or they are not
+            all of that locale.
+    """
+    names = scenario.split(",") if isinstance(scenario, str) else [str(one) for one in scenario]
+    names = [name.strip() for name in names if name.strip()]
+    if not names:
+        raise ParameterError("scenario must name a file, a folder or a family")
+    found = [_named(name) for name in names]
+    common = set.intersection(*({one.locale for one in group} for group in found))
+    if locale is None and common:
+        locale = "en" if "en" in common else min(common)
+    if locale not in common:
+        known = ", ".join(sorted({one.locale for group in found for one in group}))
+        raise ParameterError(
+            f"not all of {', '.join(names)} are of locale {locale}; they are of {known}"
+            if locale
+            else f"{', '.join(names)} have no locale in common; they are of {known}"
+        )
+    return [one for group in found for one in group if one.locale == locale]
+
+
+def defaults(scenarios: Sequence[Scenario]) -> Mapping[str, Any]:
+    """What a user's scenarios can give of the parameters that are usual."""
+    return {
+        "locale": scenarios[0].locale,
+        "variants": min(4, *(one.variants for one in scenarios)),
+        "exercised": min(2, *(len(one.exercise) for one in scenarios)),
+    }
+
+
+def _named(name: str) -> list[Scenario]:
+    path = Path(name).expanduser()
+    if path.exists() or path.suffix in (".yaml", ".yml"):
+        return give(path)
+    if name not in folders():
+        raise ParameterError(
+            f"scenario={name}: no such file or folder, and no family of that name; known:"
+            f" {', '.join(folders())}"
+        )
+    return [load(name, one) for one in locales(name)]

@@ -1,0 +1,74 @@
+"""The tutorial "Your policy", command by command, with a scripted model in place of the local one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from constraintrot.authoring.conditions import condition
+from constraintrot.authoring.sentence import read
+from constraintrot.grading.predicates._argument import OnArgument
+from constraintrot.scenario import user_files
+from constraintrot.scenario.predicate import PREDICATES, predicate_from
+from tests.docs_code import DOCS
+from tests.test_commands import run, sequences
+
+PAGE = DOCS / "your-policy.md"
+TOOLS = [
+    {"name": "purge_mail", "description": "Delete mail.", "parameters": {
+        "type": "object", "required": ["mailbox", "older_than_days"],
+        "properties": {"mailbox": {"type": "string"}, "older_than_days": {"type": "integer"}}}}
+]  # fmt: skip
+
+
+def test_every_command_of_the_tutorial_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_files, "_KNOWN", {})
+    monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
+    lines = [line for block in sequences(f"docs/{PAGE.name}") for line in block]
+    assert len(lines) == 10
+    said: dict[str, str] = {}
+    for at, block in enumerate(sequences(f"docs/{PAGE.name}")):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        (folder / "openapi.yaml").write_text(json.dumps(TOOLS))
+        for line in block:
+            scripted = line.replace("local/qwen2.5-coder-1.5b", "scripted/obedient")
+            # As it stands, but of one variant.
+            shorter = scripted.replace("variants=6", "variants=1")
+            result = run(shorter.replace("scenario check", "scenario check --seeds 2"))
+            assert result.exit_code == 0, f"{line}\n{result.output}\n{result.exception!r}"
+            said[line] = result.output
+    table = next(output for line, output in said.items() if " table " in line)
+    rates = {
+        row.split("|")[1].strip(): row.split("|")[2] for row in table.splitlines() if "/1" in row
+    }
+    assert {name: rate.split()[0] for name, rate in rates.items()} == {
+        "floor": "1/1", "control": "0/1", "compaction": "1/1",
+    }  # fmt: skip
+
+
+def test_the_page_names_every_predicate_that_a_draft_may_have_and_its_fields() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    general = [name for name in PREDICATES.names() if issubclass(PREDICATES.get(name), OnArgument)]
+    for name in [*general, "not_in_language", "tool_called", "all_of", "any_of"]:
+        row = next(
+            line for line in text.splitlines() if line.startswith("|") and f"`{name}`" in line
+        )
+        shared = {"argument", "function", "missing"} if name != "tool_called" else set[str]()
+        for field in set(PREDICATES.get(name).model_fields) - shared:
+            assert f"`{field}`" in row, (name, field)
+    for sentence in ("Never spend over $9.", "Only use tea.", "Never reply after 18:00."):
+        assert f"`{condition(read(sentence)).predicate['type']}`" in text
+
+
+def test_the_example_of_the_page_is_a_predicate() -> None:
+    block = PAGE.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    rule = predicate_from(yaml.safe_load(block)["violation"])
+    assert rule.check("f", {"age_days": 3, "folder": "legal"}).status == "violates"
+    assert rule.check("f", {"age_days": 3, "folder": "News"}).status == "clear"
