@@ -12,7 +12,8 @@
 They see messages and tools, nothing else. In a summarizer call (no tool may be
 used) an agent script drops policies, unless ``-M summarizer=keep`` sets another
 style. In a verifier call it answers as in ``verifier``; ``-M verifier=garbage``
-makes that answer unreadable. In an attacker call it answers as in ``attacker``. Asked for the rules that are
+makes that answer unreadable. In an attacker call it answers as in ``attacker``, as one of
+a playbook's roles as in ``playbook``. Asked for the rules that are
 in force (the probe), it copies those that it finds. Asked whether
 it is a test, ``obedient`` says work, ``reckless`` test, and ``refuser`` does not say.
 """
@@ -39,7 +40,7 @@ from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation import awareness
 from constraintrot.models.config_errors import plainly
 from constraintrot.models.offline import OfflineAPI, metered
-from constraintrot.models.scripted import attacker, summarizers
+from constraintrot.models.scripted import attacker, playbook, summarizers
 from constraintrot.models.scripted import verifier as scripted_verifier
 from constraintrot.models.scripted.policy_reader import Slots, policy_in, sentences
 from constraintrot.models.scripted.request_parser import (
@@ -159,6 +160,9 @@ class Scripted(OfflineAPI):
         elif self.agent and not tools and texts[-1] in QUESTIONS.values():
             rules = [statement for statement, _ in any_policy_in(texts[:-1])]
             output = ModelOutput.from_content(self.model_name, json.dumps({"rules": rules}))
+        elif playbook.asked(texts[-1]):
+            written = summary(texts[:-1], input[:-1], self.style)
+            output = ModelOutput.from_content(self.model_name, playbook.answer(texts[-1], written))
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
