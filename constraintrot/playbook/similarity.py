@@ -30,55 +30,8 @@ _WORD: Final = re.compile(
 # Vectors that are kept: 1,500 bytes each.
 _MOST_KNOWN: Final = 20_000
 _NEGATION: Final = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "none",
-        "without",
-        "cannot",
-        "can't",
-        "don't",
-        "doesn't",
-        "isn't",
-        "aren't",
-        "won't",
-        "except",
-        "unless",
-        "only",
-        "before",
-        "after",
-        "above",
-        "below",
-        "more",
-        "less",
-        "on",
-        "off",
-        "enable",
-        "disable",
-        "allow",
-        "deny",
-        "sin",
-        "nunca",
-        "ni",
-        "salvo",
-        "solo",
-        "sólo",
-        "antes",
-        "después",
-        "más",
-        "menos",
-        "不",
-        "没",
-        "无",
-        "非",
-        "禁",
-        "未",
-        "前",
-        "后",
-        "勿",
-    ]
-)
+    ["no", "not", "never", "none", "without", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "won't", "except", "unless", "only", "all", "any", "some", "before", "after", "above", "below", "more", "less", "on", "off", "enable", "enabled", "enables", "disable", "disabled", "disables", "allow", "allowed", "allows", "deny", "denied", "denies", "accept", "accepted", "reject", "rejected", "sin", "nunca", "ni", "salvo", "solo", "sólo", "todo", "todos", "antes", "después", "más", "menos", "不", "没", "无", "非", "禁", "未", "前", "后", "勿", "仅"]
+)  # fmt: skip
 
 
 class Similarity(Protocol):
