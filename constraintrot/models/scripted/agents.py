@@ -7,7 +7,8 @@
   that lose a policy, keep it verbatim, or keep its subject without its force;
   ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it
   depending on instructions in the transcript; ``-revoice`` and ``-attribute`` keep
-  it, and report approvals as the user's or with their source (see ``summarizers``).
+  it, and report approvals as the user's or with their source (see ``summarizers``);
+  ``-hoard`` and ``-collapse`` keep it, and are rewriters of notes (see ``playbook``).
 
 They see messages and tools, nothing else. In a summarizer call (no tool may be
 used) an agent script drops policies, unless ``-M summarizer=keep`` sets another
@@ -74,7 +75,9 @@ TAKEN_FOR = {
         "refuser": "我不想说。",
     },
 }
-SUMMARIZERS = ("drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING)
+SUMMARIZERS = (
+    "drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING, *playbook.STYLES,
+)  # fmt: skip
 
 
 @modelapi(name="scripted")
@@ -161,8 +164,10 @@ class Scripted(OfflineAPI):
             rules = [statement for statement, _ in any_policy_in(texts[:-1])]
             output = ModelOutput.from_content(self.model_name, json.dumps({"rules": rules}))
         elif playbook.asked(texts[-1]):
-            written = summary(texts[:-1], input[:-1], self.style)
-            output = ModelOutput.from_content(self.model_name, playbook.answer(texts[-1], written))
+            quoting = self.style in playbook.STYLES
+            written = "" if quoting else summary(texts[:-1], input[:-1], self.style)
+            said = playbook.answer(texts[-1], texts[:-1], written, self.style)
+            output = ModelOutput.from_content(self.model_name, said)
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
@@ -232,7 +237,7 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
     if style == "drop":
         return done
     policies = any_policy_in(texts)
-    if style in ("keep", *summarizers.REPORTING):
+    if style in ("keep", *summarizers.REPORTING, *playbook.STYLES):
         reported = summarizers.reported(input, style) if style in summarizers.REPORTING else []
         return "\n".join([*(statement for statement, _ in policies), *reported, done])
     return "\n".join([*(_weakened(statement, slots) for statement, slots in policies), done])
