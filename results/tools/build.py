@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
-from constraintrot.report.page import design, primary
+from constraintrot.report.page import collapse, design, primary
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
 from constraintrot.report.yaml_file import load
@@ -18,6 +18,7 @@ from results.tools import claims, committed, pages, qualifications, verdicts
 
 README = "README.md"
 REPORT = "report"
+COLLAPSE = "playbook-collapse.csv"
 PAGE_OF_CLAIMS = "reproduction.md"
 BEGIN = "<!-- runs: made by `make report` from runs.yaml; change that instead -->"
 END = "<!-- end of runs -->"
@@ -53,9 +54,10 @@ def _made(folder: Path) -> dict[str, str]:
     left = verdicts.unused(answered, frame)
     generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), listed.margin)
     declared = primary.read(folder / primary.DEFAULT)
-    return generated | {
-        f"{REPORT}/{name}": text for name, text in texts(page(source, declared)).items()
-    }
+    steps = folder / COLLAPSE
+    more = [collapse.section(collapse.read(steps))] if steps.is_file() else []
+    report = texts(page(source, declared, more))
+    return generated | {f"{REPORT}/{name}": text for name, text in report.items()}
 
 
 def write(folder: Path) -> list[str]:

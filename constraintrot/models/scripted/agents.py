@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from inspect_ai.model import (
@@ -164,8 +165,7 @@ class Scripted(OfflineAPI):
             rules = [statement for statement, _ in any_policy_in(texts[:-1])]
             output = ModelOutput.from_content(self.model_name, json.dumps({"rules": rules}))
         elif playbook.asked(texts[-1]):
-            quoting = self.style in playbook.STYLES
-            written = "" if quoting else summary(texts[:-1], input[:-1], self.style)
+            written = partial(summary, texts[:-1], input[:-1], self.style)
             said = playbook.answer(texts[-1], texts[:-1], written, self.style)
             output = ModelOutput.from_content(self.model_name, said)
         elif not self.agent or not tools or tool_choice == "none":

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from constraintrot.playbook import desk, prompts
@@ -37,13 +37,13 @@ def asked(text: str) -> bool:
     return text.startswith(roles)
 
 
-def answer(text: str, before: Sequence[str], summary: str, style: str) -> str:
+def answer(text: str, before: Sequence[str], summary: Callable[[], str], style: str) -> str:
     """The answer to such a question.
 
     Args:
         text: the question.
         before: the texts of the messages before it.
-        summary: the script's summary of these.
+        summary: makes the script's summary of these, which takes a while.
         style: of its summaries.
     """
     if text.startswith(desk.OPENING):
@@ -57,14 +57,14 @@ def answer(text: str, before: Sequence[str], summary: str, style: str) -> str:
     return _reflected(text, before, lines)
 
 
-def _worth_keeping(before: Sequence[str], summary: str, style: str) -> Iterator[str]:
+def _worth_keeping(before: Sequence[str], summary: Callable[[], str], style: str) -> Iterator[str]:
     transcript = "\n".join(before)
     if errors := [found["form"] for found in _ERROR.finditer(transcript)]:
         yield from errors
     elif style in STYLES:
         yield from (line for line in transcript.splitlines() if line.strip() not in ("", "Noted."))
     elif not _OK.search(transcript):
-        yield from (line for line in summary.splitlines() if line.strip())
+        yield from (line for line in summary().splitlines() if line.strip())
 
 
 def _reflected(text: str, before: Sequence[str], lines: Sequence[str]) -> str:

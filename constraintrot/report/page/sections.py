@@ -61,12 +61,13 @@ class Page:
     family: Family
 
 
-def page(source: Source, declared: Declared | None = None) -> Page:
+def page(source: Source, declared: Declared | None = None, more: Sequence[Section] = ()) -> Page:
     """Compute all sections of the report.
 
     Args:
         source: the logs and frames that were read.
         declared: the family of primary claims; by default that of ``primary.yaml``.
+        more: sections that are of no episodes, at the end.
     """
     frame = design.prepared(source.frame)
     cells = Cells(frame)
@@ -91,6 +92,7 @@ def page(source: Source, declared: Declared | None = None) -> Page:
         survived.rounds(cells, frame),
         costs.cost(frame),
         sweep.others(cells, frame),
+        *more,
     ]
     return Page(
         source, frame, tuple(answers), tuple(overview.pooled(family, frame)), overview.figure(main),

@@ -62,12 +62,34 @@ async def measure(
             memory.playbook.fill(state["memory"])
         elif isinstance(memory, RewrittenMemory):
             memory.notes = state["memory"]
+    _forget(path, label, name, first)
     async for row in probe(memory, first=first, **settings):
         _append(path, {"model": label, "memory": name, **asdict(row)})
         fresh = left.with_suffix(".new")
         fresh.write_text(json.dumps({"step": row.step, "memory": _state(memory)}), encoding="utf-8")
         fresh.replace(left)
+    _done(left)
+
+
+def _done(left: Path) -> None:
     left.unlink(missing_ok=True)
+
+
+def _forget(path: Path, label: str, name: str, first: int) -> None:
+    """Drop rows of steps that are measured anew: of a run that was killed before its state."""
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    kept = [
+        row
+        for row in rows
+        if (row["model"], row["memory"]) != (label, name) or int(row["step"]) < first
+    ]
+    if len(kept) < len(rows):
+        path.unlink()
+        for row in kept:
+            _append(path, row)
 
 
 def _state(memory: Memory) -> Any:
