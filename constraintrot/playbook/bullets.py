@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from constraintrot.errors import ConstraintRotError
@@ -130,11 +131,13 @@ def checked_text(text: object) -> str:
     """
     if not isinstance(text, str):
         raise PlaybookError(f"a bullet's text is a string, not {type(text).__name__}")
-    plain = _LINE_ENDS.sub("\n", text).strip()
+    # Most texts are one printable line, which has no line end to look for.
+    plain = (text if text.isprintable() else _LINE_ENDS.sub("\n", text)).strip()
     if not 0 < len(plain) <= LONGEST_TEXT:
         raise PlaybookError(f"a bullet's text has 1 to {LONGEST_TEXT} characters, not {len(plain)}")
     try:
-        plain.encode()
+        if not plain.isascii():
+            plain.encode()
     except UnicodeEncodeError:
         raise PlaybookError("a bullet's text holds a lone surrogate, which is no text") from None
     return plain
@@ -148,6 +151,11 @@ def checked_section(section: object) -> str:
     """
     if not isinstance(section, str):
         raise PlaybookError(f"a section is a string, not {type(section).__name__}")
+    return _one_line(section)
+
+
+@lru_cache(maxsize=1024)
+def _one_line(section: str) -> str:
     plain = " ".join("".join(c if c.isprintable() else " " for c in section).split())
     return plain[:_LONGEST_SECTION].strip() or DEFAULT_SECTION
 

@@ -16,6 +16,7 @@ A model's fault is no exception: what cannot be read is listed, and the rest is 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
@@ -78,6 +79,8 @@ Operation: TypeAlias = Add | Update | Merge | Delete | Count
 _OPERATION: Final[TypeAdapter[Operation]] = TypeAdapter(
     Annotated[Operation, Field(discriminator="op")]
 )
+_OPENING: Final = re.compile(r"[\[{]")
+_MOST_TRIES: Final = 100
 # The names that the paper's public code gives to the same things.
 _SAME: Final = {"type": "op", "content": "text", "bullet_id": "id"}
 
@@ -100,16 +103,23 @@ def read_delta(text: str) -> Delta:
 
 
 def json_values(text: str) -> Iterator[Any]:
-    """The JSON objects and lists in a text, from the first on; prose around them is left out."""
-    decoder, at = json.JSONDecoder(), 0
-    while starts := [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]:
-        at = min(starts)
+    """The JSON objects and lists in a text, from the first on; prose around them is left out.
+
+    Of a text that holds bracket after bracket and no JSON, only the first are tried: each
+    try may read all the rest.
+    """
+    decoder = json.JSONDecoder()
+    opening = _OPENING.search(text)
+    for _ in range(_MOST_TRIES):
+        if opening is None:
+            return
+        end = opening.end()
         try:
-            value, at = decoder.raw_decode(text, at)
+            value, end = decoder.raw_decode(text, opening.start())
+            yield value
         except (ValueError, RecursionError):
-            at += 1
-            continue
-        yield value
+            pass
+        opening = _OPENING.search(text, end)
 
 
 def _listed(value: Any) -> list[Any] | None:

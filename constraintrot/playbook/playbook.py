@@ -14,7 +14,7 @@ touch the pins, give an id twice, or take the playbook over its budget.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,7 +135,7 @@ class Playbook:
 
     def refine(self) -> Applied:
         """De-duplicate all bullets and keep the budget, whatever ``refinement.when`` says."""
-        merged = self._deduplicate(0)
+        merged = self._deduplicate(self._store.bullets)
         return Applied(merged=tuple(merged), pruned=tuple(self._prune()))
 
     def retire(self, bullet_id: str) -> Bullet:
@@ -171,7 +171,6 @@ class Playbook:
 
     def _apply(self, delta: Delta, source: str) -> Applied:
         self._store.deltas += 1
-        known = set(self._store.bullets)
         done: dict[str, list[Any]] = {name: [] for name in Applied.__dataclass_fields__}
         done["refused"] += [("unreadable", reason) for reason in delta.unreadable]
         for one in delta.operations:
@@ -181,18 +180,17 @@ class Playbook:
             except PlaybookError as refused:
                 done["refused"].append((one.op, str(refused)))
         if self.refinement.when == "proactive":
-            changed = known - set(done["updated"])
-            compared = sum(name in changed for name in self._store.bullets)
-            done["merged"] += self._deduplicate(0 if done["updated"] else compared)
+            changed = {*done["added"], *done["updated"], *(into for _, into in done["merged"])}
+            done["merged"] += self._deduplicate(changed)
         elif self.refinement.when == "lazy" and self._over():
-            done["merged"] += self._deduplicate(0)
+            done["merged"] += self._deduplicate(self._store.bullets)
         done["pruned"] += self._prune()
         return Applied(**{name: tuple(found) for name, found in done.items()})
 
-    def _deduplicate(self, first_new: int) -> list[tuple[str, str]]:
-        if not self.refinement.deduplicate or first_new >= len(self._store.bullets):
+    def _deduplicate(self, changed: Collection[str]) -> list[tuple[str, str]]:
+        if not self.refinement.deduplicate or not changed:
             return []
-        found = list(duplicates(self.bullets, first_new, self.similarity, self.refinement))
+        found = list(duplicates(self.bullets, changed, self.similarity, self.refinement))
         return [self._store.join(later, earlier) for later, earlier in found]
 
     def _prune(self) -> list[str]:

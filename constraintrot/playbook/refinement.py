@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -38,7 +38,10 @@ COUNTERS_ONLY = Refinement("lazy", deduplicate=False, protect=False)
 
 
 def duplicates(
-    bullets: Sequence[Bullet], first_new: int, similarity: Similarity, refinement: Refinement
+    bullets: Sequence[Bullet],
+    changed: Container[str],
+    similarity: Similarity,
+    refinement: Refinement,
 ) -> Iterator[tuple[Bullet, Bullet]]:
     """Pairs (later, earlier) of bullets that say the same; no bullet is later twice.
 
@@ -47,16 +50,16 @@ def duplicates(
 
     Args:
         bullets: oldest first.
-        first_new: position of the first bullet that was not compared before.
+        changed: ids of those that were not compared as they are now.
         similarity: the measure.
         refinement: its settings.
     """
     compared = [at for at, one in enumerate(bullets) if not (refinement.protect and one.constrains)]
-    new = sum(at < first_new for at in compared)
+    focus = [at for at, place in enumerate(compared) if bullets[place].id in changed]
     texts = [bullets[at].text for at in compared]
     least = similarity.least if refinement.least is None else refinement.least
     gone: set[int] = set()
-    for later, earlier, _ in sorted(similarity.alike(texts, new, least)):
+    for later, earlier, _ in sorted(similarity.alike(texts, focus, least)):
         one, other = bullets[compared[later]], bullets[compared[earlier]]
         if later in gone or earlier in gone or one.kind != other.kind:
             continue

@@ -11,23 +11,122 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_RULE: Final = re.compile(
-    r"""\b(?: never | must(?:n't)? | shall | forbid\w* | forbade | prohibit\w* | banned | mandatory
-            | (?:do|does|may|can|should|are|is|be)\ not\b | (?:don't|doesn't|can't|cannot|shouldn't|isn't)
-            | not\ (?:allowed|permitted|for|without) | only\ (?:to|in|with|by|from|after|if|when|on|at|for|the)
-            | (?:at|no)\ (?:most|more|less|later|fewer)\b | up\ to | limit(?:s|ed)?\ (?:to|of) | maximum | minimum
+# Each makes a rule by itself.
+_ALONE: Final = frozenset(
+    [
+        "never",
+        "must",
+        "mustn't",
+        "shall",
+        "forbid",
+        "forbids",
+        "forbidden",
+        "forbade",
+        "prohibit",
+        "prohibits",
+        "prohibited",
+        "prohibition",
+        "banned",
+        "mandatory",
+        "don't",
+        "doesn't",
+        "can't",
+        "cannot",
+        "shouldn't",
+        "isn't",
+        "aren't",
+        "maximum",
+        "minimum",
+        "policy",
+        "policies",
+        "rule",
+        "rules",
+        "restrict",
+        "restricts",
+        "restricted",
+        "restriction",
+        "restrictions",
+        "exclusively",
+        "always",
+        "nunca",
+        "jamás",
+        "jamas",
+        "prohibido",
+        "prohibida",
+        "prohibidos",
+        "prohibidas",
+        "prohíbe",
+        "prohibe",
+        "prohíben",
+        "debe",
+        "deben",
+        "deberá",
+        "deberán",
+        "obligatorio",
+        "obligatoria",
+        "siempre",
+        "exclusivamente",
+        "solo",
+        "sólo",
+        "únicamente",
+        "unicamente",
+        "política",
+        "políticas",
+        "norma",
+        "normas",
+        "regla",
+        "reglas",
+        "requiere",
+        "requieren",
+    ]
+)
+# Each makes one together with others, which the pattern names.
+_TOGETHER: Final = frozenset(
+    [
+        "not",
+        "only",
+        "most",
+        "more",
+        "less",
+        "later",
+        "fewer",
+        "up",
+        "limit",
+        "limited",
+        "limits",
+        "require",
+        "requires",
+        "required",
+        "requiring",
+        "without",
+        "under",
+        "no",
+        "como",
+        "máximo",
+    ]
+)
+_PHRASE: Final = re.compile(
+    r"""\b(?: (?:do|does|may|can|should|are|is|be)\ not\b | not\ (?:allowed|permitted|for|without|leave|to)
+            | only\ (?:to|in|with|by|from|after|if|when|on|at|for|the) | \Aonly\b
+            | (?:at|no)\ (?:most|more|less|later|fewer)\b | up\ to | limit(?:s|ed)?\ (?:to|of)
             | requir(?:e|es|ed|ing)\b .{0,60}? \b(?:approval|review|consent|confirmation|permission)
             | without\ (?:an?\ |the\ |prior\ |written\ )*(?:approval|review|consent|confirmation|permission)
-            | polic(?:y|ies) | rule[sd]? | restrict\w* | exclusively | under\ no\ circumstances | always
-            | nunca | jam[aá]s | prohib\w* | deb(?:e|en|er[aá]n?)\b | obligatori\w* | siempre | exclusivamente
-            | no\ (?:se\ )?(?:puede\w*|permit\w*|debe\w*|est[aá])\b | solo | s[oó]lo | [uú]nicamente | como\ m[aá]ximo
-            | pol[ií]tica\w* | norma\w* | regla\w* | requiere\w* )\b
-      | 不得 | 不能 | 不可 | 不准 | 不允许 | 不许 | 禁止 | 严禁 | 必须 | 务必 | 只能 | 仅限 | 只可 | 切勿 | 请勿
-      | 最多 | 不超过 | 上限 | 规定 | 规则 | 政策 | 一律 | 未经""",
-    re.VERBOSE | re.IGNORECASE,
+            | under\ no\ circumstances | no\ (?:se\ )?(?:puede\w*|permit\w*|debe\w*|est[aá])\b | como\ m[aá]ximo )""",
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
+_CHINESE: Final = re.compile(
+    """不得|不能|不可|不准|不允许|不许|禁止|严禁|必须|务必|只能|仅限|只可|切勿|请勿"""
+    """|最多|不超过|上限|规定|规则|政策|一律|未经"""
+)
+_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 def reads_as_rule(text: str) -> bool:
     """Whether a text holds a word by which rules are made, in English, Spanish or Chinese."""
-    return _RULE.search(text.replace("’", "'")) is not None
+    folded = text.casefold().replace("’", "'")
+    words = _WORD.findall(folded)
+    if not _ALONE.isdisjoint(words):
+        return True
+    if not _TOGETHER.isdisjoint(words) and _PHRASE.search(folded):
+        return True
+    return not text.isascii() and _CHINESE.search(text) is not None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
@@ -27,6 +27,8 @@ Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
 _WORD: Final = re.compile(
     r"[#@$]?[^\W_\u4e00-\u9fff](?:[^\W\u4e00-\u9fff]|[./:@-](?=\w))*|[\u4e00-\u9fff]"
 )
+# Comparing so many pairs one by one is quicker than looking texts up.
+_FEW_PAIRS: Final = 20_000
 # Vectors that are kept: 1,500 bytes each.
 _MOST_KNOWN: Final = 20_000
 _NEGATION: Final = frozenset(
@@ -48,9 +50,9 @@ class Similarity(Protocol):
         ...
 
     def alike(
-        self, texts: Sequence[str], first_new: int, least: float
+        self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Pairs (later, earlier, likeness) of texts, with ``later`` at ``first_new`` or behind."""
+        """Pairs (later, earlier, likeness) of texts, of which one or both are in focus."""
         ...
 
 
@@ -61,38 +63,44 @@ class Words:
     least = 0.8
 
     def alike(
-        self, texts: Sequence[str], first_new: int, least: float
+        self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Pairs whose sets overlap by at least so much.
-
-        Two sets that overlap by a share t have one of the rarest 1 - t of each in common,
-        so only those are looked up (prefix filtering).
-        """
+        """Pairs whose sets overlap by at least so much."""
         sets = [_features(text) for text in texts]
-        common: Counter[str] = Counter()
-        for one in sets:
-            common.update(one)
-        index: defaultdict[str, list[int]] = defaultdict(list)
-        for at, one in enumerate(sets):
-            rare = sorted(one, key=lambda word: (common[word], word))
-            prefix = rare[: len(one) - int(least * len(one) - 1e-9)]
-            if at >= first_new:
-                yield from self._close(at, {j for word in prefix for j in index[word]}, sets, least)
-            for word in prefix:
-                # A word of this text alone is never looked up.
-                if common[word] > 1:
-                    index[word].append(at)
+        if len(focus) * len(texts) <= _FEW_PAIRS:
+            pairs = {(max(i, j), min(i, j)) for i in focus for j in range(len(texts)) if i != j}
+        else:
+            wanted = set(focus)
+            pairs = {(i, j) for i, j in _candidates(sets, least) if i in wanted or j in wanted}
+        for later, earlier in pairs:
+            one, other = sets[later], sets[earlier]
+            if min(len(one), len(other)) < least * max(len(one), len(other)):
+                continue
+            shared = len(one & other)
+            # A text without a word is like none.
+            if shared and shared >= least * (len(one) + len(other) - shared):
+                yield later, earlier, shared / (len(one) + len(other) - shared)
 
-    @staticmethod
-    def _close(
-        at: int, candidates: set[int], sets: Sequence[frozenset[str]], least: float
-    ) -> Iterator[tuple[int, int, float]]:
-        mine = sets[at]
-        for other in sorted(candidates):
-            shared = len(mine & sets[other])
-            likeness = shared / (len(mine) + len(sets[other]) - shared)
-            if likeness >= least:
-                yield at, other, likeness
+
+def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
+    """Pairs (later, earlier) of sets that may overlap by so much.
+
+    Two sets that overlap by a share t have one of the rarest 1 - t of each in common, so
+    only those are looked up (prefix filtering).
+    """
+    common: Counter[str] = Counter()
+    for one in sets:
+        common.update(one)
+    rank = {word: at for at, word in enumerate(sorted(common, key=common.__getitem__))}
+    index: defaultdict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(sets):
+        rarest = sorted(one, key=rank.__getitem__)[: len(one) - int(least * len(one) - 1e-9)]
+        for word in rarest:
+            # A word of this text alone is never looked up.
+            if common[word] > 1:
+                for earlier in index[word]:
+                    yield at, earlier
+                index[word].append(at)
 
 
 class Vectors:
@@ -110,22 +118,26 @@ class Vectors:
         self._known: dict[str, NDArray[np.float32]] = {}
 
     def alike(
-        self, texts: Sequence[str], first_new: int, least: float
+        self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
         """Pairs whose cosine is at least so much; every text is embedded once."""
         import numpy as np
 
-        if first_new >= len(texts):
+        if not focus or len(texts) < 2:
             return
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()
         if missing := [text for text in dict.fromkeys(texts) if text not in self._known]:
             self._known.update(zip(missing, self._embed(missing), strict=True))
         matrix = np.stack([self._known[text] for text in texts])
-        cosines = matrix[first_new:] @ matrix.T
-        for row, earlier in zip(*np.nonzero(cosines >= least), strict=True):
-            if earlier < row + first_new:
-                yield int(row) + first_new, int(earlier), float(cosines[row, earlier])
+        rows = sorted(focus)
+        found = matrix[rows] @ matrix.T
+        wanted = set(rows)
+        for row, column in zip(*np.nonzero(found >= least), strict=True):
+            one, other = rows[row], int(column)
+            # A pair of two texts in focus comes twice.
+            if one != other and (one > other or other not in wanted):
+                yield max(one, other), min(one, other), float(found[row, column])
 
 
 @cache

@@ -40,7 +40,9 @@ def test_all_operations_are_read_out_of_prose_and_by_the_papers_names() -> None:
         ('[{"op": "ADD", "text": "x"}, {"op": "DROP"}, 7]', 1, 2),
         ('{"operations": [{"op": "COUNT", "id": "a", "helpful": -1}]}', 0, 1),
         ('{"operations": [{"op": "ADD", "text": "x", "kind": "pin"}]}', 0, 1),
+        # Read in time that grows with its length, and no faster.
         ("[" * 100_000, 0, 1),
+        ('{"a":' * 50_000, 0, 1),
         (json.dumps([{"op": "DELETE", "id": "a"}] * (MOST_OPERATIONS + 5)), MOST_OPERATIONS, 1),
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from constraintrot.playbook import Add, Playbook, Refinement, Vectors, Words, opposed
+from constraintrot.playbook import Add, Playbook, Refinement, Vectors, Words, opposed, similarity
 from constraintrot.playbook.refinement import duplicates
 from tests.playbook.pairs import CONTRADICTORY, PARAPHRASES
 
@@ -50,12 +50,14 @@ def test_constraints_are_not_even_embedded() -> None:
     assert len(playbook.bullets) == 3
 
 
-def test_words_find_what_brute_force_finds() -> None:
+@pytest.mark.parametrize("few", [0, 20_000])
+def test_words_find_what_brute_force_finds(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(similarity, "_FEW_PAIRS", few)
     rng = np.random.default_rng(7)
     lexicon = [f"w{at}" for at in range(12)]
     texts = list(dict.fromkeys(" ".join(rng.choice(lexicon, 4)) for _ in range(150)))
     for least in (0.3, 0.5):
-        found = {(i, j) for i, j, _ in Words().alike(texts, 20, least)}
+        found = {(i, j) for i, j, _ in Words().alike(texts, range(20, len(texts)), least)}
         sets = [
             {
                 *text.split(),
@@ -75,7 +77,7 @@ def test_words_find_what_brute_force_finds() -> None:
 
 def test_paraphrases_are_no_contradictions_and_words_alone_do_not_join_them() -> None:
     for pair in PARAPHRASES:
-        assert not list(Words().alike(pair, 1, Words.least))
+        assert not list(Words().alike(pair, (1,), Words.least))
     assert not opposed("The export runs at night.", "The export runs at night now.")
 
 
@@ -84,7 +86,7 @@ def test_chinese_is_compared_by_characters() -> None:
         "发票在周一的早上由财务部门导出到共享文件夹里",
         "发票在周一的早上由财务部门导出到共享文件夹",
     )
-    assert [(i, j) for i, j, _ in Words().alike(texts, 1, 0.8)] == [(1, 0)]
+    assert [(i, j) for i, j, _ in Words().alike(texts, (1,), 0.8)] == [(1, 0)]
     assert opposed("客户可以看到价目表", "客户不可以看到价目表")
 
 
@@ -93,4 +95,4 @@ def test_only_new_bullets_are_compared() -> None:
     playbook.apply(
         [Add(text=f"The export of invoices {word} at night.") for word in ("runs", "goes")]
     )
-    assert not list(duplicates(playbook.bullets, 2, Vectors(same_vector, "same"), Refinement()))
+    assert not list(duplicates(playbook.bullets, (), Vectors(same_vector, "same"), Refinement()))

@@ -41,7 +41,7 @@ def contradictions() -> Iterator[Pair]:
     for measure in (Words(), minilm()):
         for kind, pairs in (("contradictory", CONTRADICTORY), ("paraphrase", PARAPHRASES)):
             for one, other in pairs:
-                found = [score for *_, score in measure.alike((one, other), 1, 0.1)]
+                found = [score for *_, score in measure.alike((one, other), (1,), 0.1)]
                 likeness = round(found[0], 3) if found else 0.0
                 yield Pair(
                     measure.name, kind, one, other, likeness, int(likeness >= measure.least),
