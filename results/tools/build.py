@@ -15,10 +15,10 @@ from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
 from constraintrot.report.yaml_file import load
 from results.tools import claims, committed, pages, qualifications, verdicts
+from results.tools.playbook import claims as playbook_claims
 
 README = "README.md"
 REPORT = "report"
-COLLAPSE = "playbook-collapse.csv"
 PAGE_OF_CLAIMS = "reproduction.md"
 BEGIN = "<!-- runs: made by `make report` from runs.yaml; change that instead -->"
 END = "<!-- end of runs -->"
@@ -54,8 +54,10 @@ def _made(folder: Path) -> dict[str, str]:
     left = verdicts.unused(answered, frame)
     generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), listed.margin)
     declared = primary.read(folder / primary.DEFAULT)
-    steps = folder / COLLAPSE
-    more = [collapse.section(collapse.read(steps))] if steps.is_file() else []
+    steps = playbook_claims.steps(folder)
+    if steps:
+        generated[playbook_claims.PAGE] = playbook_claims.page(folder)
+    more = [collapse.section(steps)] if steps else []
     report = texts(page(source, declared, more))
     return generated | {f"{REPORT}/{name}": text for name, text in report.items()}
 

@@ -143,9 +143,9 @@ def test_a_probe_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir() if "state" in one.name] == []
     (first, second) = collapse.read(path)
     section = collapse.section([first, second])
-    assert first.name == "rewrite (scripted/x)"
+    assert (first.name, first.model) == ("rewrite", "scripted/x")
     assert [type(one).__name__ for one in section.blocks] == ["Figure", "Figure", "Table"]
-    assert "rewrite (scripted/x): from" in section.blocks[0].alt  # type: ignore[union-attr]
+    assert "rewrite: from" in section.blocks[0].alt  # type: ignore[union-attr]
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ConstraintRotError, match="holds no steps of the collapse probe"):
         collapse.read(path)

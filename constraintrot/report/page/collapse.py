@@ -26,11 +26,13 @@ class Steps:
     """A memory under the probe.
 
     Attributes:
-        name: the memory, and its model where the file has several.
+        model: in all its roles.
+        memory: which.
         rows: a step each, as numbers by column.
     """
 
-    name: str
+    model: str
+    memory: str
     rows: tuple[dict[str, float], ...]
 
     def values(self, column: str) -> list[float]:
@@ -44,6 +46,16 @@ class Steps:
             for row in self.rows
             if row[column]
         ]
+
+    @property
+    def name(self) -> str:
+        """The memory, and its model unless that is a script."""
+        return self.memory if self.model.startswith("scripted/") else f"{self.memory}, {self.model}"
+
+    @property
+    def lost(self) -> int:
+        """Rules that it does not hold at the end."""
+        return int(self.rows[-1]["rules"] - self.rows[-1]["rules_kept"])
 
     @property
     def shrink(self) -> tuple[float, int]:
@@ -78,7 +90,7 @@ def _memories(rows: Sequence[dict[str, str]]) -> Iterator[Steps]:
             {name: float(row[name]) for name in (*COLUMNS[2:], "rules_verbatim", *COSTS)}
             for row in group
         )
-        yield Steps(f"{memory} ({model})", numbers)
+        yield Steps(model, memory, numbers)
 
 
 def section(memories: Sequence[Steps]) -> Section:
@@ -105,7 +117,7 @@ def table(memories: Sequence[Steps]) -> Table:
     """The one-step shrink, what is left at the end, and what a step costs."""
     rows = [
         Row(
-            ("paper, one rewriting model",),
+            ("paper, one rewriting model", ""),
             (Theirs("99.3 % at step 61"), *(Theirs("") for _ in range(5))),
         )
     ]
@@ -115,7 +127,7 @@ def table(memories: Sequence[Steps]) -> Table:
         sent, written, waited = (sum(one.values(name)) / n for name in COSTS)
         rows.append(
             Row(
-                (one.name,),
+                (one.memory, one.model),
                 (
                     f"{100 * lost:.1f} % at step {at}" if lost > 0 else "none",
                     f"{last['rules_kept']:.0f}/{last['rules']:.0f}",
@@ -135,4 +147,6 @@ def table(memories: Sequence[Steps]) -> Table:
         " the probe sees, and nothing of a model.",
         "Kept: all words that matter stand in one line of the memory.",
     )
-    return Table("One-step shrink and what is left", ("memory",), columns, tuple(rows), notes)
+    return Table(
+        "One-step shrink and what is left", ("memory", "model"), columns, tuple(rows), notes
+    )

@@ -308,8 +308,8 @@ def steps(curves: Sequence[tuple[str, SurvivalCurve]], caption: str) -> Figure:
 
 
 def by_step(
-    series: Sequence[tuple[str, Sequence[tuple[int, float]]]], caption: str, axis: str,
-    theirs: Sequence[tuple[int, float]] = (), theirs_name: str = "paper",
+    series: Sequence[tuple[str, Sequence[tuple[float, float]]]], caption: str, axis: str,
+    theirs: Sequence[tuple[float, float]] = (), theirs_name: str = "paper", steps: str = "step",
 ) -> Figure:  # fmt: skip
     """Lines over steps, with a marker at each tenth of them.
 
@@ -319,6 +319,7 @@ def by_step(
         axis: label of the y axis.
         theirs: the paper's points, drawn hollow and without a line.
         theirs_name: what they are called.
+        steps: label of the x axis.
     """
     with _drawing(WIDTH, 3.1) as (axes, drawn):
         for at, (name, points_) in enumerate(series):
@@ -333,7 +334,7 @@ def by_step(
             xs, ys = [x for x, _ in theirs], [y for _, y in theirs]
             axes.plot(xs, ys, "v", mfc="none", mec=INK, ms=7, ls="", label=theirs_name)
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("step")
+        axes.set_xlabel(steps)
         axes.set_ylabel(axis)
         axes.grid(axis="y")
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8.5)
@@ -344,7 +345,7 @@ def by_step(
         if points_
     ]
     data = [{"series": name, "step": x, "value": y} for name, points_ in series for x, y in points_]
-    return _figure(drawn, caption, f"{axis} by step. {'; '.join(alt)}", data)
+    return _figure(drawn, caption, f"{axis} by {steps}. {'; '.join(alt)}", data)
 
 
 @contextmanager

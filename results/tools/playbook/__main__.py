@@ -8,6 +8,7 @@
 - ``adaptation --csv results/playbook-adaptation.csv [--model ...]``: the desk task.
 - ``starvation --csv results/playbook-starvation.csv``: rules pruned by counters.
 - ``contradictions --csv results/playbook-contradictions.csv``: what each measure merges.
+- ``figures``: those of docs/playbook.md, from the committed tables.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from constraintrot.cli.guard import clear_errors
 from results.tools.playbook import adaptation as desk_task
 from results.tools.playbook import collapse as steps_of
 from results.tools.playbook import contradictions as pairs
+from results.tools.playbook import figures as drawing
 from results.tools.playbook import starvation as starving
 
 # Each memory with the script that shows it: one that collapses, and one that loses nothing.
@@ -103,6 +105,12 @@ def contradictions(path: Path) -> None:
     """Which contradictory rules each measure takes for one."""
     with clear_errors():
         _write(path, pairs.contradictions())
+
+
+@main.command()
+def figures() -> None:
+    """Draw the figures of docs/playbook.md from the committed tables."""
+    drawing.write(Path("results"), drawing.FOLDER)
 
 
 def _write(path: Path, rows: Iterable[Any]) -> None:
