@@ -69,10 +69,13 @@ class PlaybookCompaction(CompactionStrategy):
         older, recent = parts.split()
         if not older:
             return messages, None
-        playbook = self.playbook()
-        span = self._taken(playbook, flat(older))
-        if span:
-            await self._learn(playbook, model, [*parts.protected, *span], tools)
+        try:
+            playbook = self.playbook()
+            span = self._taken(playbook, flat(older))
+            if span:
+                await self._learn(playbook, model, [*parts.protected, *span], tools)
+        except PlaybookOverflowError as error:
+            raise EpisodeError(f"the playbook overflows: {error}") from error
         message = playbook_message(playbook)
         return [*parts.protected, message, *recent], message
 
@@ -106,10 +109,7 @@ class PlaybookCompaction(CompactionStrategy):
             role("reflector", model), shown, text, tools=tools, rounds=self.rounds
         )
         delta, cost = await curate(role("curator", model), text, reflection)
-        try:
-            applied = playbook.apply(delta, source=f"compaction {playbook.deltas + 1}")
-        except PlaybookOverflowError as error:
-            raise EpisodeError(f"the playbook overflows: {error}") from error
+        applied = playbook.apply(delta, source=f"compaction {playbook.deltas + 1}")
         record(applied, {"reflector": asdict(reflection.cost), "curator": asdict(cost)}, playbook)
 
 

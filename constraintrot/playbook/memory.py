@@ -7,6 +7,7 @@ from typing import Protocol
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, Model
 
+from constraintrot import tokens
 from constraintrot.playbook import prompts
 from constraintrot.playbook.playbook import Playbook
 from constraintrot.playbook.roles import MAX_TOKENS, Cost, ask, curate, reflect
@@ -86,7 +87,7 @@ class RewrittenMemory:
         said = [ChatMessageUser(content=f"Feedback: {feedback}")] if feedback else []
         question = ChatMessageUser(content=prompts.rewrite(self.notes, self.words))
         # All notes have to fit into the answer, or the limit would be the collapse.
-        limit = 32_000 if self.words is None else max(MAX_TOKENS, 3 * self.words)
+        limit = MAX_TOKENS + (3 * self.words if self.words else 2 * tokens.count(self.notes))
         text, cost = await ask(self.rewriter, [*messages, *said, question], [], limit)
         self.notes = text.strip()
         return cost

@@ -203,8 +203,9 @@ class Playbook:
             if not self._over():
                 return gone
         raise PlaybookOverflowError(
-            f"pins and constraints need {self.tokens} tokens in {len(self.bullets)} bullets; at most"
-            f" are {self.budget} tokens and {self.most} bullets; raise these, or retire a constraint"
+            f"pins and constraints need {self.tokens} tokens and {len(self.bullets)} bullets, and the"
+            f" budget is {self.budget or 'any'} tokens and {self.most or 'any number of'} bullets;"
+            " raise the budget, or retire a constraint"
         )
 
     def _room(self, bullet: Bullet) -> bool:

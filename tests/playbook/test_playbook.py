@@ -161,7 +161,7 @@ def test_pins_come_first_byte_for_byte_and_count_towards_the_budget() -> None:
     assert playbook.tokens == count(playbook.render())
     before = playbook.plain()
     registry.pin("x " * 400, by=operator)
-    with pytest.raises(PlaybookOverflowError, match="raise these, or retire a constraint"):
+    with pytest.raises(PlaybookOverflowError, match="raise the budget, or retire a constraint"):
         playbook.apply([Add(text="One more.")])
     assert playbook.plain() == before
 
