@@ -11,7 +11,8 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -60,7 +61,7 @@ def filled(size: int, refinement: Refinement, budget: int | None) -> Playbook:
     return made
 
 
-def least(prepare: Callable[[], Playbook], delta: list[Operation]) -> float:
+def least(prepare: Callable[[], Playbook], delta: Sequence[Operation]) -> float:
     """Milliseconds of the quickest merge; each into a playbook of its own."""
     taken: list[float] = []
     for _ in range(REPETITIONS):
@@ -89,11 +90,9 @@ def figures() -> list[str]:
         ("lazy, budget", LAZY, 60_000),
         ("append only", APPEND_ONLY, None),
     ):
-        to = least(lambda r=refinement, b=budget: filled(1000, r, b), no_update)  # type: ignore[misc]
-        changed = least(lambda r=refinement, b=budget: filled(1000, r, b), ten)  # type: ignore[misc]
-        of = least(
-            lambda r=refinement, b=budget: Playbook(refinement=r, budget=b), list(tips(1000))
-        )  # type: ignore[misc]
+        prepared = partial(filled, 1000, refinement, budget)
+        to, changed = least(prepared, no_update), least(prepared, ten)
+        of = least(partial(Playbook, refinement=refinement, budget=budget), tips(1000))
         lines.append(
             f"{name:18} ten to 1,000 {to:6.2f}   with an UPDATE {changed:6.2f}   of 1,000 {of:7.2f}"
         )

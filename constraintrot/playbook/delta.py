@@ -123,13 +123,11 @@ def json_values(text: str) -> Iterator[Any]:
 
 
 def _listed(value: Any) -> list[Any] | None:
-    found = value.get("operations") if isinstance(value, dict) else value
-    if not isinstance(found, list):
-        return None
-    listed = cast("list[Any]", found)
-    return (
-        listed if isinstance(value, dict) or any(isinstance(one, dict) for one in listed) else None
-    )
+    if isinstance(value, dict):
+        inner: Any = cast("dict[str, Any]", value).get("operations")
+        return cast("list[Any]", inner) if isinstance(inner, list) else None
+    listed: list[Any] = value
+    return listed if any(isinstance(one, dict) for one in listed) else None
 
 
 def _delta(listed: list[Any]) -> Delta:
@@ -148,10 +146,7 @@ def _delta(listed: list[Any]) -> Delta:
 def _named(one: Any) -> Any:
     if not isinstance(one, Mapping):
         return one
-    plain = {
-        _SAME.get(str(key), str(key)): value
-        for key, value in cast("Mapping[Any, Any]", one).items()
-    }
+    plain = {_SAME.get(str(key), str(key)): value for key, value in one.items()}
     if isinstance(plain.get("op"), str):
         plain["op"] = plain["op"].strip().upper()
     return plain

@@ -168,11 +168,13 @@ def _read(value: dict[str, Any]) -> Reflection:
         name = one.get("id") if isinstance(one, dict) else None
         verdict = one.get("verdict") if isinstance(one, dict) else None
         if isinstance(name, str) and verdict in ("helpful", "harmful"):
-            counts.append(Count(id=name, **{verdict: 1}))
+            counts.append(
+                Count(id=name, helpful=int(verdict == "helpful"), harmful=int(verdict == "harmful"))
+            )
         else:
             faults.append(f"no verdict on a bullet: {str(one)[:120]}")
     return Reflection(tuple(insights), tuple(counts), tuple(faults))
 
 
 def _listed(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return value if isinstance(value, list) else []

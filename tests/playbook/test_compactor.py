@@ -48,7 +48,7 @@ def test_a_verdict_follows_what_the_reflector_keeps(
     assert by_condition(log) == {"compaction": violated}
     (sample,) = samples(log)["compaction"]
     assert len(sample.metadata["rounds_run"]) == 2
-    told = [e.data for e in sample.events if e.event == "info" and e.source == STATE]
+    told: list[Any] = [e.data for e in sample.events if e.event == "info" and e.source == STATE]
     assert len(told) == 2
     assert all(cost["calls"] == 1 for one in told for cost in one["cost"].values())
 
