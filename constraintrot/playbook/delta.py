@@ -125,7 +125,7 @@ def json_values(text: str) -> Iterator[Any]:
 def _listed(value: Any) -> list[Any] | None:
     if isinstance(value, dict):
         inner: Any = cast("dict[str, Any]", value).get("operations")
-        return cast("list[Any]", inner) if isinstance(inner, list) else None
+        return inner if isinstance(inner, list) else None
     listed: list[Any] = value
     return listed if any(isinstance(one, dict) for one in listed) else None
 
