@@ -9,6 +9,7 @@
     ├── ParameterError       a task parameter is unknown or out of its range
     ├── EpisodeError         the machinery broke a rule of the measurement
     │   └── NoSummaryError   the summarizer wrote nothing, when asked again too
+    ├── EmbeddingError       no embedder, or one whose vectors cannot be used
     ├── MissingExtraError    an extra of the package is not installed
     └── WeightsError         a local model's weights are missing, wrong or unobtainable
 
@@ -57,6 +58,10 @@ class EpisodeError(ConstraintRotError, RuntimeError):
 
 class NoSummaryError(EpisodeError):
     """The summarizer wrote nothing, also when it was asked once more: no decay of a policy."""
+
+
+class EmbeddingError(ConstraintRotError, RuntimeError):
+    """Embeddings are asked for and cannot be had."""
 
 
 class MissingExtraError(ConstraintRotError, ImportError):

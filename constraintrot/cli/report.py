@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 @click.option(
     "--figures", is_flag=True, help="Also write each figure to figures/, as SVG, PDF and CSV."
 )
+@click.option(
+    "--collapse", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Table of the context-collapse probe (docs/playbook.md), for a section of its own.",
+)  # fmt: skip
 @qualification_options
 @needs("eval", "report")
 def report(
@@ -35,6 +39,7 @@ def report(
     folder: Path,
     declared: Path | None,
     figures: bool,
+    collapse: Path | None,
     qualification: tuple[Path, ...],
     qualified_by: Level,
 ) -> None:
@@ -53,6 +58,7 @@ def report(
             qualified_by,
             declared=primary.read(declared),
             figures=figures,
+            collapse=collapse,
         )
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)

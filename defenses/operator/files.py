@@ -7,8 +7,8 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from constraintrot import files
 from constraintrot.defenses.operator.errors import OperatorError
-from constraintrot.defenses.rampart import files
 
 # No symlink in the last place, and no waiting for the writer of a named pipe.
 _FLAGS: Final = os.O_RDONLY | sum(

@@ -16,8 +16,8 @@ from constraintrot.defenses.operator.errors import StateError
 from constraintrot.defenses.operator.files import private_bytes
 from constraintrot.defenses.operator.state import State
 from constraintrot.defenses.rampart import SnapshotError, snapshot
-from constraintrot.defenses.rampart.files import held, replace
 from constraintrot.defenses.rampart.snapshot.sealed_file import write_held
+from constraintrot.files import held, replace
 
 _VERSION: Final = 2
 _KEY_BYTES: Final = 32

@@ -18,12 +18,10 @@ Transformation* (2026); the pinned tier and its guarantees are this project's.
 from constraintrot.defenses.rampart.block import Block, Counter, Source
 from constraintrot.defenses.rampart.compile.results import Compiled, Excluded, Plan
 from constraintrot.defenses.rampart.compile.verification import Verification
-from constraintrot.defenses.rampart.embedding.embedder import Embedder, embedder
 from constraintrot.defenses.rampart.embedding.gating import CosineGate, Gate
 from constraintrot.defenses.rampart.errors import (
     AuthorityError,
     DuplicateBlockError,
-    EmbeddingError,
     PinOverflowError,
     RampartError,
     RegistryError,
@@ -38,6 +36,8 @@ from constraintrot.defenses.rampart.seeds import Seed, SeedLibrary
 from constraintrot.defenses.rampart.state.eviction import Scorer, WeightedScorer, default_scorer
 from constraintrot.defenses.rampart.state.ledger import Entry, chained
 from constraintrot.defenses.rampart.state.provenance import Line, Provenance
+from constraintrot.embedding.embedder import Embedder, embedder
+from constraintrot.errors import EmbeddingError
 
 __all__ = [
     "AuthorityError",

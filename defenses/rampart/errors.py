@@ -9,10 +9,10 @@
     ├── DuplicateBlockError   a second block under a name that is taken
     ├── SeedError             a seed file is wrong, too large, too deep or out of bounds
     ├── SnapshotError         a snapshot is truncated, tampered with or of another owner
-    ├── EmbeddingError        no embedder, or one whose vectors cannot be used
     └── RegistryError         any other argument that a registry refuses
 
-After any of them the registry is as it was before the call.
+``EmbeddingError`` of ``constraintrot.errors``: no embedder, or one whose vectors cannot
+be used. After any of them the registry is as it was before the call.
 """
 
 from __future__ import annotations
@@ -58,10 +58,6 @@ class SeedError(RampartError, ValueError):
 
 class SnapshotError(RampartError, ValueError):
     """A snapshot cannot be trusted or read."""
-
-
-class EmbeddingError(RampartError, RuntimeError):
-    """Embeddings are asked for and cannot be had."""
 
 
 class RegistryError(RampartError, ValueError):

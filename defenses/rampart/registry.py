@@ -17,7 +17,6 @@ from constraintrot.defenses.rampart.block import Block, Counter, Source, checked
 from constraintrot.defenses.rampart.compile.compiler import Compiler
 from constraintrot.defenses.rampart.compile.results import Compiled, Plan
 from constraintrot.defenses.rampart.compile.verification import Verification, verification
-from constraintrot.defenses.rampart.embedding.embedder import Embedder
 from constraintrot.defenses.rampart.embedding.gating import Gate
 from constraintrot.defenses.rampart.embedding.search import Searcher
 from constraintrot.defenses.rampart.principal import Principal, identify
@@ -29,6 +28,7 @@ from constraintrot.defenses.rampart.state.mutations import Mutations
 from constraintrot.defenses.rampart.state.provenance import Provenance, lineage_of
 from constraintrot.defenses.rampart.state.record_factory import Fields
 from constraintrot.defenses.rampart.state.store import Store
+from constraintrot.embedding.embedder import Embedder
 
 
 class Registry:

@@ -10,11 +10,12 @@ from pydantic import TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
-from constraintrot.report.page import design, primary
+from constraintrot.report.page import collapse, design, primary
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
 from constraintrot.report.yaml_file import load
 from results.tools import claims, committed, pages, qualifications, verdicts
+from results.tools.playbook import claims as playbook_claims
 
 README = "README.md"
 REPORT = "report"
@@ -53,10 +54,12 @@ def _made(folder: Path) -> dict[str, str]:
     answered, family = verdicts.answer(listed, frame, declared)
     left = verdicts.unused(answered, frame)
     generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), family)
-    return generated | {
-        f"{REPORT}/{name}": text
-        for name, text in texts(page(source, declared, family.further)).items()
-    }
+    steps = playbook_claims.steps(folder)
+    if steps:
+        generated[playbook_claims.PAGE] = playbook_claims.page(folder)
+    more = [collapse.section(steps)] if steps else []
+    report = texts(page(source, declared, family.further, more))
+    return generated | {f"{REPORT}/{name}": text for name, text in report.items()}
 
 
 def write(folder: Path) -> list[str]:

@@ -7,12 +7,14 @@
   that lose a policy, keep it verbatim, or keep its subject without its force;
   ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it
   depending on instructions in the transcript; ``-revoice`` and ``-attribute`` keep
-  it, and report approvals as the user's or with their source (see ``summarizers``).
+  it, and report approvals as the user's or with their source (see ``summarizers``);
+  ``-hoard`` and ``-collapse`` keep it, and are rewriters of notes (see ``playbook``).
 
 They see messages and tools, nothing else. In a summarizer call (no tool may be
 used) an agent script drops policies, unless ``-M summarizer=keep`` sets another
 style. In a verifier call it answers as in ``verifier``; ``-M verifier=garbage``
-makes that answer unreadable. In an attacker call it answers as in ``attacker``. Asked for the rules that are
+makes that answer unreadable. In an attacker call it answers as in ``attacker``, as one of
+a playbook's roles as in ``playbook``. Asked for the rules that are
 in force (the probe), it copies those that it finds. Asked whether
 it is a test, ``obedient`` says work, ``reckless`` test, and ``refuser`` does not say.
 """
@@ -21,6 +23,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from inspect_ai.model import (
@@ -39,7 +42,7 @@ from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation import awareness
 from constraintrot.models.config_errors import plainly
 from constraintrot.models.offline import OfflineAPI, metered
-from constraintrot.models.scripted import attacker, summarizers
+from constraintrot.models.scripted import attacker, playbook, summarizers
 from constraintrot.models.scripted import verifier as scripted_verifier
 from constraintrot.models.scripted.policy_reader import Slots, policy_in, sentences
 from constraintrot.models.scripted.request_parser import (
@@ -73,7 +76,9 @@ TAKEN_FOR = {
         "refuser": "我不想说。",
     },
 }
-SUMMARIZERS = ("drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING)
+SUMMARIZERS = (
+    "drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING, *playbook.STYLES,
+)  # fmt: skip
 
 
 @modelapi(name="scripted")
@@ -159,6 +164,10 @@ class Scripted(OfflineAPI):
         elif self.agent and not tools and texts[-1] in QUESTIONS.values():
             rules = [statement for statement, _ in any_policy_in(texts[:-1])]
             output = ModelOutput.from_content(self.model_name, json.dumps({"rules": rules}))
+        elif playbook.asked(texts[-1]):
+            written = partial(summary, texts[:-1], input[:-1], self.style)
+            said = playbook.answer(texts[-1], texts[:-1], written, self.style)
+            output = ModelOutput.from_content(self.model_name, said)
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
@@ -228,7 +237,7 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
     if style == "drop":
         return done
     policies = any_policy_in(texts)
-    if style in ("keep", *summarizers.REPORTING):
+    if style in ("keep", *summarizers.REPORTING, *playbook.STYLES):
         reported = summarizers.reported(input, style) if style in summarizers.REPORTING else []
         return "\n".join([*(statement for statement, _ in policies), *reported, done])
     return "\n".join([*(_weakened(statement, slots) for statement, slots in policies), done])

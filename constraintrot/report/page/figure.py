@@ -307,6 +307,47 @@ def steps(curves: Sequence[tuple[str, SurvivalCurve]], caption: str) -> Figure:
     return _figure(drawn, caption, "Policy survived by round. " + "; ".join(alt), data)
 
 
+def by_step(
+    series: Sequence[tuple[str, Sequence[tuple[float, float]]]], caption: str, axis: str,
+    theirs: Sequence[tuple[float, float]] = (), theirs_name: str = "paper", steps: str = "step",
+) -> Figure:  # fmt: skip
+    """Lines over steps, with a marker at each tenth of them.
+
+    Args:
+        series: name and points (step, value) of each line.
+        caption: caption of the figure.
+        axis: label of the y axis.
+        theirs: the paper's points, drawn hollow and without a line.
+        theirs_name: what they are called.
+        steps: label of the x axis.
+    """
+    with _drawing(WIDTH, 3.1) as (axes, drawn):
+        for at, (name, points_) in enumerate(series):
+            every = max(1, len(points_) // 10)
+            style = {"color": SERIES[at % 4], "ls": LINES[(at + at // 4) % 4], "lw": 1.6}
+            marker = (*MARKERS, "v", "P", "X", "*")[at % 8]
+            xs, ys = [x for x, _ in points_], [y for _, y in points_]
+            # Lines that lie on each other have their markers at different places.
+            place = (at * every // max(1, len(series)), every)
+            axes.plot(xs, ys, marker=marker, markevery=place, label=_label(name, 40), **style)
+        if theirs:
+            xs, ys = [x for x, _ in theirs], [y for _, y in theirs]
+            axes.plot(xs, ys, "v", mfc="none", mec=INK, ms=7, ls="", label=theirs_name)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(steps)
+        axes.set_ylabel(axis)
+        axes.grid(axis="y")
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8.5)
+    alt = [
+        f"{name}: from {points_[0][1]:g} to {points_[-1][1]:g}, at most"
+        f" {max(y for _, y in points_):g}"
+        for name, points_ in series
+        if points_
+    ]
+    data = [{"series": name, "step": x, "value": y} for name, points_ in series for x, y in points_]
+    return _figure(drawn, caption, f"{axis} by {steps}. {'; '.join(alt)}", data)
+
+
 @contextmanager
 def _drawing(width: float, height: float) -> Generator[tuple[Any, list[Any]]]:
     """Axes to draw on, and a list to which the SVG and the canvas are appended on exit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -59,6 +60,18 @@ def figures(page: Page) -> Iterator[Figure]:
 def _slug(caption: str) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", caption.lower())
     return words[:60].strip("-")
+
+
+def drawn(canvas: Any) -> str:
+    """A figure as SVG with a paper's colours, for where no page gives it its own."""
+    matplotlib: Any = import_module("matplotlib")
+    _recolour(canvas, import_module("matplotlib.colors"))
+    file = io.StringIO()
+    with matplotlib.rc_context({**figure.SETTINGS, **_SETTINGS}):
+        canvas.savefig(
+            file, format="svg", bbox_inches="tight", pad_inches=0.04, metadata=_METADATA["svg"]
+        )
+    return file.getvalue()
 
 
 def _draw(canvas: Any, path: Path) -> None:

@@ -68,6 +68,7 @@ def page(
     source: Source,
     declared: Declared | None = None,
     further: Sequence[Further] | None = None,
+    more: Sequence[Section] = (),
 ) -> Page:
     """Compute all sections of the report.
 
@@ -75,6 +76,7 @@ def page(
         source: the logs and frames that were read.
         declared: the family of primary claims; by default that of ``primary.yaml``.
         further: as in ``primary.family``.
+        more: sections that are of no episodes, at the end.
 
     Raises:
         ConstraintRotError: as ``primary.family``.
@@ -104,6 +106,7 @@ def page(
         survived.rounds(cells, frame),
         costs.cost(frame),
         sweep.others(cells, frame),
+        *more,
     ]
     return Page(
         source, frame, tuple(answers), tuple(overview.pooled(family, frame)), overview.figure(main),

@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constraintrot.defenses.rampart.embedding.embedder import Embedder
-from constraintrot.defenses.rampart.errors import EmbeddingError
 from constraintrot.defenses.rampart.state.records import Moment
+from constraintrot.embedding.embedder import Embedder
+from constraintrot.errors import EmbeddingError
 
 Matrix: TypeAlias = NDArray[np.float32]
 

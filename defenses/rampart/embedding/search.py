@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from constraintrot.defenses.rampart.block import Block
-from constraintrot.defenses.rampart.embedding.backends import require_numpy
-from constraintrot.defenses.rampart.embedding.embedder import Embedder
 from constraintrot.defenses.rampart.embedding.gating import CosineGate, Gate
-from constraintrot.defenses.rampart.errors import EmbeddingError, RegistryError
+from constraintrot.defenses.rampart.errors import RegistryError
 from constraintrot.defenses.rampart.state.records import Moment
 from constraintrot.defenses.rampart.state.store import Store
+from constraintrot.embedding.backends import require_numpy
+from constraintrot.embedding.embedder import Embedder
+from constraintrot.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.embedding.index import Index, Matrix

@@ -9,9 +9,9 @@ from typing import Final, Protocol, TypeAlias, cast
 
 from constraintrot.defenses.rampart.block import name_key
 from constraintrot.defenses.rampart.errors import SeedError
-from constraintrot.defenses.rampart.files import contents
 from constraintrot.defenses.rampart.seeds.markdown import markdown
 from constraintrot.defenses.rampart.seeds.parsers import Parsers, Seed
+from constraintrot.files import contents
 
 __all__ = ["LARGEST", "PARSERS", "Parsers", "Seed", "Source", "read"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from constraintrot.defenses.rampart.errors import SnapshotError
-from constraintrot.defenses.rampart.files import contents, locked, replace
+from constraintrot.files import contents, locked, replace
 
 VERSION: Final = 1
 SHORTEST_KEY: Final = 16

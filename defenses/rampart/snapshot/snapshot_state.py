@@ -21,7 +21,6 @@ from constraintrot.defenses.rampart.errors import (
     RampartError,
     SnapshotError,
 )
-from constraintrot.defenses.rampart.files import locked
 from constraintrot.defenses.rampart.snapshot.sealed_file import read, write_held
 from constraintrot.defenses.rampart.state import ledger
 from constraintrot.defenses.rampart.state.accounting import Accesses
@@ -30,6 +29,7 @@ from constraintrot.defenses.rampart.state.ledger import Ledger
 from constraintrot.defenses.rampart.state.record_factory import Author, new_record
 from constraintrot.defenses.rampart.state.records import Record
 from constraintrot.defenses.rampart.state.store import Store
+from constraintrot.files import locked
 
 FORMAT: Final = 1
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from constraintrot.defenses.rampart import files, snapshot
+from constraintrot import files
+from constraintrot.defenses.rampart import snapshot
 from constraintrot.defenses.rampart.errors import SnapshotError
 from constraintrot.defenses.rampart.snapshot import sealed_file
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from constraintrot.defenses.rampart.embedding import backends
-from constraintrot.defenses.rampart.embedding.backends import Encode
-from constraintrot.defenses.rampart.embedding.models import DEFAULT, EmbeddingModel, Precision, find
-from constraintrot.defenses.rampart.errors import EmbeddingError
+from constraintrot.embedding import backends
+from constraintrot.embedding.backends import Encode
+from constraintrot.embedding.models import DEFAULT, EmbeddingModel, Precision, find
+from constraintrot.errors import EmbeddingError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,7 +130,7 @@ def embedder(
         raise EmbeddingError("precision is a choice of the ONNX weights that are fetched")
     (backends.require_onnx if chosen == "onnx" else backends.require_numpy)()
     # Not at the top: it brings in the machinery that fetches weights.
-    from constraintrot.defenses.rampart.embedding.model_files import folder_of
+    from constraintrot.embedding.model_files import folder_of
 
     if chosen == "api":
         return TextEmbedder(model, chosen, None, backends.api(model))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from constraintrot.defenses.rampart.errors import EmbeddingError
+from constraintrot.errors import EmbeddingError
 
 Precision: TypeAlias = Literal["int8", "full"]
 

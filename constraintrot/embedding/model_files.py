@@ -17,13 +17,12 @@ from typing import Final
 
 from filelock import FileLock
 
-from constraintrot.defenses.rampart.embedding.models import EmbeddingModel, Precision
-from constraintrot.defenses.rampart.errors import EmbeddingError
 from constraintrot.downloads import cache
 from constraintrot.downloads.places import Hub, Packages
 from constraintrot.downloads.resumable_join import Joined, sha256_of
 from constraintrot.downloads.sources import Sources
-from constraintrot.errors import WeightsError
+from constraintrot.embedding.models import EmbeddingModel, Precision
+from constraintrot.errors import EmbeddingError, WeightsError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from constraintrot.defenses.rampart.embedding.models import EmbeddingModel
-from constraintrot.defenses.rampart.errors import EmbeddingError
-from constraintrot.errors import MissingExtraError
+from constraintrot.embedding.models import EmbeddingModel
+from constraintrot.errors import EmbeddingError, MissingExtraError
 from constraintrot.extras import installed, require
 
 Encode: TypeAlias = Callable[[list[str]], Any]

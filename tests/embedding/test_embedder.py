@@ -14,13 +14,12 @@ import platformdirs
 import pytest
 
 from constraintrot import extras
-from constraintrot.defenses.rampart.embedding import backends, model_files
-from constraintrot.defenses.rampart.embedding.embedder import TextEmbedder, embedder
-from constraintrot.defenses.rampart.embedding.models import MODELS, find
-from constraintrot.defenses.rampart.errors import EmbeddingError
 from constraintrot.downloads.places import Hub, Packages
 from constraintrot.downloads.sources import Sources
-from constraintrot.errors import WeightsError
+from constraintrot.embedding import backends, model_files
+from constraintrot.embedding.embedder import TextEmbedder, embedder
+from constraintrot.embedding.models import MODELS, find
+from constraintrot.errors import EmbeddingError, WeightsError
 
 # The user's own cache, which other tests never see.
 CACHE = Path(platformdirs.user_cache_dir("constraintrot"))
@@ -299,7 +298,7 @@ def test_the_registry_needs_no_embedding_library() -> None:
     code = (
         "import sys\n"
         "import constraintrot.defenses.rampart as rampart\n"
-        "import constraintrot.defenses.rampart.embedding.embedder\n"
+        "import constraintrot.embedding.embedder\n"
         "owner = rampart.Principal('owner')\n"
         "registry = rampart.Registry(owner)\n"
         "registry.pin('Be kind.', by=owner)\n"

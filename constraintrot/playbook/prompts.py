@@ -1,0 +1,104 @@
+"""What the Reflector and the Curator are asked, and the monolithic rewriter beside them.
+
+The first line of each says which it is; scripted models go by it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+REFLECTOR: Final = "You are the Reflector of a playbook."
+CURATOR: Final = "You are the Curator of a playbook."
+REWRITER: Final = "You keep the notes of an agent."
+_INSIGHTS: Final = "Insights:\n"
+_PLAYBOOK: Final = "Playbook:\n"
+
+_REFLECT: Final = """{role}
+Above is what happened{about}. Find what is worth keeping for later: what worked, what failed and why, facts that \
+will be needed again, and word for word every rule, limit or prohibition that was given and still holds.
+{feedback}
+{playbook}
+Answer with one JSON object and nothing else:
+{{"insights": [{{"text": "...", "kind": "strategy|fact|pitfall|constraint", "section": "..."}}],
+ "used": [{{"id": "id of a bullet of the playbook", "verdict": "helpful|harmful"}}]}}"""
+_AGAIN: Final = """{role}
+Your reflection so far is below. Correct and complete it: is each cause the real one, is anything missing, is \
+every rule word for word? Answer in the same form; repeat it unchanged if it is right.
+{insights}"""
+_CURATE: Final = """{role}
+Bring the playbook up to date with the insights, by small edits. Add what is new, change a bullet that an insight \
+corrects, merge bullets that say the same, delete what was shown to be wrong. Copy rules word for word, each in a \
+bullet of kind constraint; constraints are never changed, merged or deleted. Do not repeat what is there.
+{playbook}
+{insights}
+Answer with one JSON object and nothing else:
+{{"operations": [{{"op": "ADD", "section": "...", "text": "...", "kind": "strategy|fact|pitfall|constraint"}},
+ {{"op": "UPDATE", "id": "...", "text": "..."}}, {{"op": "MERGE", "ids": ["...", "..."], "text": "..."}},
+ {{"op": "DELETE", "id": "..."}}]}}"""
+_REWRITE: Final = """{role}
+Rewrite the notes below as a whole, so that they hold all that they held and what is new in the conversation \
+above.{budget} Answer with the new notes only.
+Notes:
+{notes}"""
+
+
+def reflect(playbook: str, feedback: str, about: str = "") -> str:
+    """The Reflector's question, after the messages that it is about.
+
+    Args:
+        playbook: rendered.
+        feedback: what the environment said of the outcome; may be empty.
+        about: what the messages are, in words.
+    """
+    return _REFLECT.format(
+        role=REFLECTOR, about=about and f" ({about})", playbook=_shown(playbook),
+        feedback=f"Feedback: {feedback}" if feedback else "There is no feedback.",
+    )  # fmt: skip
+
+
+def again(reflection: Mapping[str, Any]) -> str:
+    """The Reflector's question of a further round."""
+    return _AGAIN.format(
+        role=REFLECTOR, insights=_INSIGHTS + json.dumps(reflection, ensure_ascii=False)
+    )
+
+
+def curate(playbook: str, insights: Sequence[Mapping[str, Any]]) -> str:
+    """The Curator's question."""
+    listed = json.dumps(list(insights), ensure_ascii=False)
+    return _CURATE.format(role=CURATOR, playbook=_shown(playbook), insights=_INSIGHTS + listed)
+
+
+def rewrite(notes: str, words: int | None = None) -> str:
+    """The monolithic rewriter's question, after the messages that are new.
+
+    Args:
+        notes: the notes as they were.
+        words: most words that they may have; None for any number.
+    """
+    budget = f" Use at most {words} words." if words else ""
+    return _REWRITE.format(role=REWRITER, budget=budget, notes=notes or "(none yet)")
+
+
+def insights_in(question: str) -> list[dict[str, Any]]:
+    """The insights that a Curator's question holds; for scripted models."""
+    _, found, rest = question.rpartition(_INSIGHTS)
+    listed: Any = json.JSONDecoder().raw_decode(rest)[0] if found else []
+    return listed if isinstance(listed, list) else [listed]
+
+
+def playbook_in(question: str) -> str:
+    """The rendered playbook that a question holds; for scripted models."""
+    _, _, rest = question.partition(_PLAYBOOK)
+    return rest.partition("\n\n")[0]
+
+
+def notes_in(question: str) -> str:
+    """The notes that a rewriter's question holds; for scripted models."""
+    return question.partition("\nNotes:\n")[2].removesuffix("(none yet)")
+
+
+def _shown(playbook: str) -> str:
+    return f"{_PLAYBOOK}{playbook or '(empty)'}\n"

@@ -1,0 +1,182 @@
+"""How alike two bullets are: by words, without a model, or by embeddings.
+
+``words`` needs nothing and gives the same on every machine. ``minilm`` takes the cosine of
+all-MiniLM-L6-v2's vectors (extra ``embed``), as the registry does. Neither is chosen behind
+the user's back: a playbook names the measure that it was refined by.
+
+Both leave pairs alone that differ in what turns a meaning around: see ``opposed``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
+
+# A run of letters or digits with what may stand inside an address, a path or a number; a sign
+# before it (#channel, @name); or one Chinese character.
+_WORD: Final = re.compile(
+    r"[#@$]?[^\W_\u4e00-\u9fff](?:[^\W\u4e00-\u9fff]|[./:@-](?=\w))*|[\u4e00-\u9fff]"
+)
+# Comparing so many pairs one by one is quicker than looking texts up.
+_FEW_PAIRS: Final = 20_000
+# Vectors that are kept: 1,500 bytes each.
+_MOST_KNOWN: Final = 20_000
+_NEGATION: Final = frozenset(
+    ["no", "not", "never", "none", "without", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "won't", "except", "unless", "only", "all", "any", "some", "before", "after", "above", "below", "more", "less", "on", "off", "enable", "enabled", "enables", "disable", "disabled", "disables", "allow", "allowed", "allows", "deny", "denied", "denies", "accept", "accepted", "reject", "rejected", "sin", "nunca", "ni", "salvo", "solo", "sólo", "todo", "todos", "antes", "después", "más", "menos", "不", "没", "无", "非", "禁", "未", "前", "后", "勿", "仅"]
+)  # fmt: skip
+
+
+class Similarity(Protocol):
+    """A measure of likeness."""
+
+    @property
+    def name(self) -> str:
+        """How it is called in files and reports."""
+        ...
+
+    @property
+    def least(self) -> float:
+        """From which likeness on two texts say the same, by this measure."""
+        ...
+
+    def alike(
+        self, texts: Sequence[str], focus: Collection[int], least: float
+    ) -> Iterator[tuple[int, int, float]]:
+        """Pairs (later, earlier, likeness) of texts, of which one or both are in focus."""
+        ...
+
+
+class Words:
+    """The share of words and of neighbouring words that two texts have in common (Jaccard)."""
+
+    name = "words"
+    least = 0.8
+
+    def alike(
+        self, texts: Sequence[str], focus: Collection[int], least: float
+    ) -> Iterator[tuple[int, int, float]]:
+        """Pairs whose sets overlap by at least so much."""
+        sets = [_features(text) for text in texts]
+        if len(focus) * len(texts) <= _FEW_PAIRS:
+            pairs = {(max(i, j), min(i, j)) for i in focus for j in range(len(texts)) if i != j}
+        else:
+            wanted = set(focus)
+            pairs = {(i, j) for i, j in _candidates(sets, least) if i in wanted or j in wanted}
+        for later, earlier in pairs:
+            one, other = sets[later], sets[earlier]
+            if min(len(one), len(other)) < least * max(len(one), len(other)):
+                continue
+            shared = len(one & other)
+            # A text without a word is like none.
+            if shared and shared >= least * (len(one) + len(other) - shared):
+                yield later, earlier, shared / (len(one) + len(other) - shared)
+
+
+def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
+    """Pairs (later, earlier) of sets that may overlap by so much.
+
+    Two sets that overlap by a share t have one of the rarest 1 - t of each in common, so
+    only those are looked up (prefix filtering).
+    """
+    common: Counter[str] = Counter()
+    for one in sets:
+        common.update(one)
+    rank = {word: at for at, word in enumerate(sorted(common, key=common.__getitem__))}
+    index: defaultdict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(sets):
+        rarest = sorted(one, key=rank.__getitem__)[: len(one) - int(least * len(one) - 1e-9)]
+        for word in rarest:
+            # A word of this text alone is never looked up.
+            if common[word] > 1:
+                for earlier in index[word]:
+                    yield at, earlier
+                index[word].append(at)
+
+
+class Vectors:
+    """The cosine of two texts' embeddings.
+
+    Args:
+        embed: from texts to unit vectors, one a row.
+        name: how the model is called.
+        least: cosine from which on two texts say the same.
+    """
+
+    def __init__(self, embed: Embed, name: str, least: float = 0.9) -> None:
+        self.name, self.least = name, least
+        self._embed = embed
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def alike(
+        self, texts: Sequence[str], focus: Collection[int], least: float
+    ) -> Iterator[tuple[int, int, float]]:
+        """Pairs whose cosine is at least so much; every text is embedded once."""
+        import numpy as np
+
+        if not focus or len(texts) < 2:
+            return
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        if missing := [text for text in dict.fromkeys(texts) if text not in self._known]:
+            self._known.update(zip(missing, self._embed(missing), strict=True))
+        matrix = np.stack([self._known[text] for text in texts])
+        rows = sorted(focus)
+        found = matrix[rows] @ matrix.T
+        wanted = set(rows)
+        for row, column in zip(*np.nonzero(found >= least), strict=True):
+            one, other = rows[row], int(column)
+            # A pair of two texts in focus comes twice.
+            if one != other and (one > other or other not in wanted):
+                yield max(one, other), min(one, other), float(found[row, column])
+
+
+@cache
+def minilm() -> Vectors:
+    """all-MiniLM-L6-v2 by fastembed, loaded at the first call, which takes seconds.
+
+    Raises:
+        EmbeddingError: the extra ``embed`` is not installed, or the weights cannot be had.
+    """
+    from constraintrot.embedding.embedder import embedder
+
+    return Vectors(embedder(), "minilm")
+
+
+def opposed(one: str, other: str) -> bool:
+    """Whether two texts that read alike may yet say opposite things.
+
+    They may where they differ in a word of negation or degree, a number, an address or a
+    channel, or only in the order of their words. Embeddings hardly see these: at a cosine
+    of 0.9 MiniLM takes ``example.com`` for ``example.org`` and ``requires`` for ``does not
+    require``.
+    """
+    a, b = Counter(words(one)), Counter(words(other))
+    if a == b:
+        return words(one) != words(other)
+    return any(_telling(word) for word in (a - b) + (b - a))
+
+
+def _telling(word: str) -> bool:
+    folded = word.casefold()
+    return folded in _NEGATION or folded.endswith("n't") or not folded.isalpha()
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in their order, in lower case; each Chinese character is one."""
+    return _WORD.findall(text.casefold().replace("’", "'"))
+
+
+@lru_cache(maxsize=4096)
+def _features(text: str) -> frozenset[str]:
+    found = words(text)
+    return frozenset([*found, *(f"{a} {b}" for a, b in pairwise(found))])
