@@ -1,0 +1,382 @@
+"""What became of each rule at each compaction of a session, and what broke it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Literal, TypeAlias, get_args
+
+from constraintrot.doctor.closest import Closest, closest
+from constraintrot.doctor.context import Context, Place
+from constraintrot.doctor.events import Certainty, Compaction, Facts, Losses, Message
+from constraintrot.doctor.presence import Presence, Standing
+from constraintrot.doctor.readers.format import Session
+from constraintrot.doctor.rules import Rule, folded, named, said
+from constraintrot.grading.survival import SURVIVED, Survival
+from constraintrot.grading.survival.states import SurvivalState
+
+Outcome: TypeAlias = Literal["survived", "lost", "sent by the agent", "not there", "cannot be told"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+# Rules that are looked for in one session where none are given.
+MOST_RULES = 60
+# Characters of a message that are searched for rules; of files and tools so many.
+_SEARCHED = 20_000
+_RULE_FILES = ("agents", "claude", "gemini", "qwen", "rules", "policy", "policies", "handbook",
+               "guideline", "contributing", "conventions", "runbook")  # fmt: skip
+# Characters of the new context that are kept for the report.
+_SHOWN = 8_000
+_MOST_BREACHES = 50
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one rule at one compaction.
+
+    Attributes:
+        outcome: the verdict.
+        before: its state in the context before; None where nobody had said it.
+        after: its state in the context after.
+        came_by: where it stood before.
+        stands: where it stands after.
+        instead: what the new context says nearest to it, where it was lost.
+    """
+
+    outcome: Outcome
+    before: SurvivalState | None
+    after: SurvivalState | None
+    came_by: Place | None = None
+    stands: Place | None = None
+    instead: Closest = Closest()
+
+
+@dataclass
+class Compacted:
+    """One compaction.
+
+    Attributes:
+        number: counted from 1.
+        line: where in the session.
+        time: as written there.
+        trigger: ``auto``, ``manual`` or empty.
+        certainty: how sure the context after it is.
+        changes: by number of the rule.
+        summary: the beginning of the texts that the new context consists of.
+    """
+
+    number: int
+    line: int
+    time: str
+    trigger: str
+    certainty: Certainty
+    changes: dict[int, Change] = field(default_factory=dict[int, Change])
+    summary: str = ""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A call that broke a rule.
+
+    Attributes:
+        line: where in the session.
+        time: as written there.
+        call: the tool.
+        why: what of its arguments broke it.
+        knew: whether the rule stood in the context then.
+        by: ``predicate``, or the judging model's name.
+    """
+
+    line: int
+    time: str
+    call: str
+    why: str
+    knew: bool
+    by: str = "predicate"
+
+
+@dataclass
+class History:
+    """A rule through a session.
+
+    Attributes:
+        rule: the rule.
+        number: its number in the session.
+        given: where it was first said in force; None where it never was.
+        said_again: lines where it was said again after a loss.
+        broken: calls that broke it.
+        turns: the user's turns from where it was given to its first loss, or the end.
+        lost_at: the compaction of the first loss; None where it was never lost.
+        lost_time: the time of it.
+    """
+
+    rule: Rule
+    number: int
+    given: Place | None = None
+    said_again: list[int] = field(default_factory=list[int])
+    broken: list[Broken] = field(default_factory=list[Broken])
+    turns: int = 0
+    lost_at: int | None = None
+    lost_time: str = ""
+    sent_by_agent: bool = False
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it lived until its first loss, where both times are known."""
+        if self.given is None or self.lost_at is None:
+            return None
+        return _between(self.given.message.time, self.lost_time)
+
+
+@dataclass
+class Diagnosis:
+    """One session.
+
+    Attributes:
+        session: which.
+        facts: what it says of itself.
+        compactions: in order.
+        histories: of its rules.
+        losses: what of the file could not be read.
+        messages: how many were read.
+        calls: how many tool calls.
+        error: why reading ended early; empty if it did not.
+    """
+
+    session: Session
+    facts: Facts = Facts()
+    compactions: list[Compacted] = field(default_factory=list[Compacted])
+    histories: list[History] = field(default_factory=list[History])
+    losses: Losses = field(default_factory=Losses)
+    messages: int = 0
+    calls: int = 0
+    error: str = ""
+
+    def lost(self) -> list[tuple[Compacted, History, Change]]:
+        """Each loss, in order."""
+        return [
+            (one, self.histories[number], change)
+            for one in self.compactions
+            for number, change in sorted(one.changes.items())
+            if change.outcome == "lost"
+        ]
+
+
+def diagnose(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
+    """Read a session, and say what became of its rules.
+
+    Args:
+        session: which.
+        rules: the rules; None to take what the user, files and tools said in it.
+    """
+    return _Reading(session, rules).read()
+
+
+class _Reading:
+    """One pass over a session."""
+
+    def __init__(self, session: Session, rules: Sequence[Rule] | None) -> None:
+        self.found = Diagnosis(session)
+        self._presence = Presence()
+        self._context = Context(self._presence)
+        self._extracting = rules is None
+        self._pending: Compacted | None = None
+        self._before: dict[int, Place] = {}
+        self._texts: list[str] = []
+        self._room = 0
+        self._turns = 0
+        for rule in rules or ():
+            self._watch(rule)
+
+    def read(self) -> Diagnosis:
+        """The diagnosis."""
+        try:
+            for event in self.found.session.events(self.found.losses):
+                if isinstance(event, Message):
+                    self._message(event)
+                elif isinstance(event, Compaction):
+                    self._compaction(event)
+                else:
+                    self._facts(event)
+        except Exception as error:
+            # Whatever a hostile file does, what was read of it is reported.
+            self.found.error = f"{type(error).__name__}: {error}"
+        self._settle()
+        for history in self.found.histories:
+            if history.lost_at is None and history.given is not None:
+                history.turns = self._turns - history.turns
+        if self._presence.cut:
+            self.found.losses.notes.append(
+                f"{self._presence.cut} texts held more about a rule than is weighed; the"
+                " beginning was"
+            )
+        return self.found
+
+    def _watch(self, rule: Rule) -> int:
+        number = self._presence.add(rule)
+        self.found.histories.append(History(rule, number))
+        return number
+
+    def _facts(self, facts: Facts) -> None:
+        old = self.found.facts
+        self.found.facts = Facts(
+            facts.session or old.session, facts.cwd or old.cwd, facts.version or old.version
+        )
+        for history in self.found.histories:
+            history.sent_by_agent = _sent(history.rule, self.found.session, self.found.facts.cwd)
+
+    def _message(self, message: Message) -> None:
+        if self._pending is not None and not message.attached:
+            self._settle()
+        self.found.messages += 1
+        self._turns += message.channel == "user"
+        # The agent's own calls are made with what it knew before them.
+        self._calls(message)
+        standing = self._context.add(message)
+        if self._extracting and self._pending is None:
+            standing += self._extract(message, {one.rule for one in standing})
+        if self._pending is not None and message.text and self._room > 0:
+            self._texts.append(message.text[: self._room])
+            self._room -= len(message.text)
+        elif self._pending is None:
+            self._given(message, standing)
+
+    def _given(self, message: Message, standing: Sequence[Standing]) -> None:
+        """Note where rules are said first, and again after they were lost."""
+        for one in standing:
+            history = self.found.histories[one.rule]
+            if one.found.state not in SURVIVED or message.role == "assistant":
+                continue
+            if history.given is None:
+                history.given = self._context.newest(one.rule)
+                history.turns = self._turns
+            elif history.lost_at is not None and len(history.said_again) < _MOST_BREACHES:
+                history.said_again.append(message.line)
+
+    def _extract(self, message: Message, known: set[int]) -> list[Standing]:
+        """Look for rules that nobody named; those found stand in this message."""
+        if not _may_set_rules(message) or len(self.found.histories) >= MOST_RULES:
+            return []
+        found: list[Standing] = []
+        for text in said(message.text[:_SEARCHED]):
+            same = [one for one in self.found.histories if one.rule.folded == folded(text)]
+            if same or len(self.found.histories) >= MOST_RULES:
+                continue
+            taken = [one.rule.name for one in self.found.histories]
+            rule = Rule(
+                named(text, taken), text, channel=message.channel, origin=message.origin,
+                line=message.line, time=message.time, session=self.found.session.name,
+            )  # fmt: skip
+            if not rule.about:
+                continue
+            number = self._watch(rule)
+            standing = Standing(number, Survival("verbatim", text, "its own text"))
+            self._context.note(standing, message)
+            found.append(standing)
+        if len(self.found.histories) >= MOST_RULES:
+            self.found.losses.notes.append(
+                f"more than {MOST_RULES} rules were said in this session; only the first"
+                f" {MOST_RULES} are followed; name those that matter with --rules"
+            )
+        return found
+
+    def _calls(self, message: Message) -> None:
+        self.found.calls += len(message.calls)
+        for call in message.calls:
+            for history in self.found.histories:
+                breach = history.rule.breach
+                in_force = history.given is not None or history.sent_by_agent
+                if breach is None or not in_force or len(history.broken) >= _MOST_BREACHES:
+                    continue
+                why = breach.broken_by(call)
+                if why:
+                    knew = history.sent_by_agent or self._stands(history.number)
+                    history.broken.append(
+                        Broken(message.line, message.time, call.function, why, knew)
+                    )
+
+    def _stands(self, rule: int) -> bool:
+        best = self._context.best(rule)
+        return best is not None and best.found.survived
+
+    def _compaction(self, compaction: Compaction) -> None:
+        self._settle()
+        if not compaction.counted:
+            self._context.compact(compaction)
+            return
+        self._before = self._context.everywhere()
+        sure = self._context.compact(compaction)
+        self._pending = Compacted(
+            len(self.found.compactions) + 1, compaction.line, compaction.time, compaction.trigger,
+            compaction.certainty if sure else "assumed",
+        )  # fmt: skip
+        if not sure:
+            self.found.losses.notes.append(
+                f"line {compaction.line}: what this compaction kept was not found in the file"
+            )
+        self._texts = [one.text for one in compaction.replacement or ()]
+        self._room = 200_000
+
+    def _settle(self) -> None:
+        """The new context is complete: compare it with the one before."""
+        made, self._pending = self._pending, None
+        if made is None:
+            return
+        for history in self.found.histories:
+            change = self._change(history, made.certainty)
+            made.changes[history.number] = change
+            if change.outcome == "lost" and history.lost_at is None:
+                history.lost_at, history.lost_time = made.number, made.time
+                history.turns = self._turns - history.turns
+        made.summary = "\n\n".join(self._texts)[:_SHOWN]
+        self.found.compactions.append(made)
+        self._texts = []
+
+    def _change(self, history: History, certainty: Certainty) -> Change:
+        before = self._before.get(history.number)
+        after = self._context.best(history.number)
+        old = before.found.state if before else None
+        new: SurvivalState = after.found.state if after else "lost"
+        if history.sent_by_agent:
+            return Change("sent by the agent", old, new, before, after)
+        if history.given is None or before is None or old not in SURVIVED:
+            return Change("not there", old, new, before, after)
+        if new in SURVIVED:
+            return Change("survived", old, new, before, after)
+        if certainty == "opaque":
+            return Change("cannot be told", old, None, before, after)
+        return Change("lost", old, new, before, after, closest(history.rule.text, self._texts))
+
+
+def _may_set_rules(message: Message) -> bool:
+    """Whether rules are taken from a message: the user's, and of files and tools some."""
+    if message.role == "assistant":
+        return False
+    if message.channel in ("user", "project file", "nested file", "mcp"):
+        return True
+    name = PurePosixPath(message.origin.replace("\\", "/")).name.lower()
+    return message.channel == "file" and any(part in name for part in _RULE_FILES)
+
+
+def _sent(rule: Rule, session: Session, cwd: str) -> bool:
+    """Whether a rule is of a file that the agent sends with each request.
+
+    True for the instruction file of the session's folder or one above it, and for one of
+    the user's own (``~/.claude/CLAUDE.md``), by the name that this agent reads.
+    """
+    if not rule.file or not cwd:
+        return False
+    path = PureWindowsPath(rule.file) if "\\" in rule.file else PurePosixPath(rule.file)
+    if path.name not in session.project_files:
+        return False
+    folder = path.parent
+    here = type(path)(cwd)
+    return folder == here or folder in here.parents or folder.name.startswith(".")
+
+
+def _between(start: str, end: str) -> float | None:
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    except (ValueError, TypeError):
+        return None
