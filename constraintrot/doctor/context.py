@@ -7,7 +7,7 @@ takes memory for its rules, not for its texts.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from constraintrot.doctor.events import Compaction, Kept, Message
@@ -69,9 +69,10 @@ class Context:
         if len(places) > 2 * _MOST:
             self._places[standing.rule] = _fewer(places)
 
-    def best(self, rule: int) -> Place | None:
-        """Where a rule stands best; None where it does not stand at all."""
-        return min(self._places.get(rule, ()), key=lambda one: rank(one.found.state), default=None)
+    def best(self, rule: int, but_lines: Collection[int] = ()) -> Place | None:
+        """Where a rule stands best, but for some lines; None where it does not stand at all."""
+        places = (one for one in self._places.get(rule, ()) if one.message.line not in but_lines)
+        return min(places, key=lambda one: rank(one.found.state), default=None)
 
     def newest(self, rule: int) -> Place | None:
         """Where a rule stands last; None where it does not stand at all."""

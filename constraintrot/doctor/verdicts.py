@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath, PureWindowsPath
@@ -19,6 +19,8 @@ from constraintrot.grading.survival.states import SurvivalState
 
 Outcome: TypeAlias = Literal["survived", "lost", "sent by the agent", "not there", "cannot be told"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+NOTHING = Closest()
 
 # Rules that are looked for in one session where none are given.
 MOST_RULES = 60
@@ -49,7 +51,7 @@ class Change:
     after: SurvivalState | None
     came_by: Place | None = None
     stands: Place | None = None
-    instead: Closest = Closest()
+    instead: Closest = NOTHING
 
 
 @dataclass
@@ -145,7 +147,7 @@ class Diagnosis:
     """
 
     session: Session
-    facts: Facts = Facts()
+    facts: Facts = field(default_factory=Facts)
     compactions: list[Compacted] = field(default_factory=list[Compacted])
     histories: list[History] = field(default_factory=list[History])
     losses: Losses = field(default_factory=Losses)
@@ -155,12 +157,21 @@ class Diagnosis:
 
     def lost(self) -> list[tuple[Compacted, History, Change]]:
         """Each loss, in order."""
+        histories = {history.number: history for history in self.histories}
         return [
-            (one, self.histories[number], change)
+            (one, histories[number], change)
             for one in self.compactions
             for number, change in sorted(one.changes.items())
             if change.outcome == "lost"
         ]
+
+    def leave_out(self, dropped: Collection[int]) -> None:
+        """Forget rules, named by the ``id`` of their histories."""
+        gone = {history.number for history in self.histories if id(history) in dropped}
+        for made in self.compactions:
+            made.changes = {at: one for at, one in made.changes.items() if at not in gone}
+        # Numbers stay what they are, so that changes go on to name their rules.
+        self.histories = [one for one in self.histories if one.number not in gone]
 
 
 def diagnose(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
@@ -184,6 +195,7 @@ class _Reading:
         self._pending: Compacted | None = None
         self._before: dict[int, Place] = {}
         self._texts: list[str] = []
+        self._since: list[tuple[Message, list[Standing]]] = []
         self._room = 0
         self._turns = 0
         for rule in rules or ():
@@ -227,20 +239,25 @@ class _Reading:
             history.sent_by_agent = _sent(history.rule, self.found.session, self.found.facts.cwd)
 
     def _message(self, message: Message) -> None:
-        if self._pending is not None and not message.attached:
-            self._settle()
+        # What the agent attaches may come after the user's next turn; what the user says
+        # there is no part of what the compaction left.
+        if self._pending is not None and message.role in ("assistant", "tool"):
+            if not message.attached:
+                self._settle()
         self.found.messages += 1
         self._turns += message.channel == "user"
         # The agent's own calls are made with what it knew before them.
         self._calls(message)
         standing = self._context.add(message)
-        if self._extracting and self._pending is None:
-            standing += self._extract(message, {one.rule for one in standing})
-        if self._pending is not None and message.text and self._room > 0:
+        if self._extracting and (self._pending is None or not message.attached):
+            standing += self._extract(message)
+        if self._pending is None:
+            self._given(message, standing)
+        elif not message.attached:
+            self._since.append((message, standing))
+        elif self._room > 0:
             self._texts.append(message.text[: self._room])
             self._room -= len(message.text)
-        elif self._pending is None:
-            self._given(message, standing)
 
     def _given(self, message: Message, standing: Sequence[Standing]) -> None:
         """Note where rules are said first, and again after they were lost."""
@@ -254,7 +271,7 @@ class _Reading:
             elif history.lost_at is not None and len(history.said_again) < _MOST_BREACHES:
                 history.said_again.append(message.line)
 
-    def _extract(self, message: Message, known: set[int]) -> list[Standing]:
+    def _extract(self, message: Message) -> list[Standing]:
         """Look for rules that nobody named; those found stand in this message."""
         if not _may_set_rules(message) or len(self.found.histories) >= MOST_RULES:
             return []
@@ -331,11 +348,14 @@ class _Reading:
                 history.turns = self._turns - history.turns
         made.summary = "\n\n".join(self._texts)[:_SHOWN]
         self.found.compactions.append(made)
-        self._texts = []
+        since, self._since, self._texts = self._since, [], []
+        for message, standing in since:
+            self._given(message, standing)
 
     def _change(self, history: History, certainty: Certainty) -> Change:
         before = self._before.get(history.number)
-        after = self._context.best(history.number)
+        typed = frozenset(message.line for message, _ in self._since)
+        after = self._context.best(history.number, but_lines=typed)
         old = before.found.state if before else None
         new: SurvivalState = after.found.state if after else "lost"
         if history.sent_by_agent:

@@ -23,6 +23,8 @@ from constraintrot.doctor.readers import (
     scout,
 )
 from constraintrot.doctor.readers.format import Format, Refused, Session
+from constraintrot.doctor.readers.scout import of_service as of_service
+from constraintrot.doctor.readers.scout import service as service
 from constraintrot.doctor.records import Record, parsed, records
 
 FORMATS = tuple(one.FORMAT for one in (claude, codex, opencode, gemini, qwen, pi, copilot))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from constraintrot.doctor.events import Compaction, Event, Facts, Kept, Losses, Message
+from constraintrot.doctor.events import Channel, Compaction, Event, Facts, Kept, Losses, Message
 from constraintrot.doctor.readers.format import Format
 from constraintrot.doctor.readers.tools import Calls, is_project_file
 from constraintrot.doctor.records import Record, at, call, items, plain, string
@@ -79,10 +79,11 @@ def _attachment(number: int, record: Record) -> Iterator[Message]:
         "",
     )
     nested = "memory" in kind or is_project_file(path)
+    channel: Channel = "nested file" if nested else "file" if path else "system"
     yield Message(
         "user",
         text,
-        "nested file" if nested else "file" if path else "system",
+        "project file" if kind == "instructions" else channel,
         number,
         string(record, "timestamp"),
         path or kind,
@@ -170,7 +171,7 @@ FORMAT = Format(
         b'"type":"progress"',
         b'"type":"queue-operation"',
         b'"type":"api-request',
-        b'"type":"prompt_snapshot"',
+        b'"attachment":{"type":"prompt_snapshot"',
     ),
     places=("~/.claude/projects/*/*.jsonl",),
     project_files=("CLAUDE.md",),

@@ -7,6 +7,7 @@ own side the new context is an encrypted item, of which nothing can be said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from constraintrot.doctor.events import Call, Compaction, Event, Facts, Kept, Losses, Message
 from constraintrot.doctor.readers.format import Format
@@ -58,7 +59,12 @@ def _compacted(number: int, payload: object, time: str) -> Iterator[Event]:
         yield Message("user", summary, "summary", number, time, attached=True)
         return
     calls = Calls()
-    new = [one for item in written for one in _item(number, item, time, calls)]
+    summary = string(payload, "message")
+    new = [
+        replace(one, channel="summary") if summary and one.text == summary else one
+        for item in written
+        for one in _item(number, item, time, calls)
+    ]
     opaque = any(
         at(item, "type") in ("compaction", "compaction_summary")
         and string(item, "encrypted_content")
