@@ -12,6 +12,7 @@ from typing import Any, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from constraintrot.defenses.extraction.languages import LANGUAGES
 from constraintrot.defenses.extraction.rulebased import constraints
 from constraintrot.defenses.extraction.units import units
 from constraintrot.doctor.breaches import Breach
@@ -30,6 +31,11 @@ _IMPERATIVE = re.compile(
     r"|commit|open|update|document|include|leave|stick|set|return|validate|handle|import|log"
     r"|target|answer|reply|call|create|store|usa|ejecuta|escribe|evita)\b",
     re.IGNORECASE,
+)
+# A sentence that tells of something, or asks for this one thing.
+_NO_RULE = re.compile(
+    r"(?:i|i'm|it|it's|that|this|there|he|she|they|what|why|how|which|maybe|perhaps|if|sorry|thanks"
+    r"|(?:please )?(?:do not|don't) (?:forget|worry|bother|hesitate))\b"
 )
 
 
@@ -178,11 +184,29 @@ def _is_rule(item: str) -> bool:
 
 
 def said(text: str) -> Iterator[str]:
-    """The standing rules that a text of a session holds."""
+    """The standing rules that a text of a session holds.
+
+    More are taken than ``pin_extract`` pins, since somebody confirms them: also a sentence
+    that forbids or obliges without saying that it holds for long, unless it is about this
+    occasion.
+    """
+    taken: list[str] = []
     for found in constraints(text):
-        for told in _apart(found):
-            if len(told.split()) > 2 and len(told) <= _LONGEST:
-                yield told
+        taken += [told for told in _apart(found) if len(told.split()) > 2 and len(told) <= _LONGEST]
+    yield from taken
+    for unit in units(text):
+        sentence = " ".join(text[unit.start : unit.end].split())
+        if _binds(sentence, unit.plain) and not any(sentence in told for told in taken):
+            yield sentence
+
+
+def _binds(sentence: str, plain: str) -> bool:
+    if not 3 < len(sentence.split()) < 60 or plain.endswith(("?", ":")) or _NO_RULE.match(plain):
+        return False
+    if any(one.once.search(plain) for one in LANGUAGES.values()):
+        return False
+    forces = any(one.force.search(plain) for one in LANGUAGES.values())
+    return forces or any(cues.search(plain) for cues in (cue_words.BINDING, cue_words.OBLIGED))
 
 
 def _apart(span: str) -> list[str]:

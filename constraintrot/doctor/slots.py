@@ -21,9 +21,17 @@ _VALUES = re.compile(
     r"|(?P<flag>(?<!\w)--?[a-z][\w-]+)"
     r"|(?P<file>\b[\w-]+\.(?:py|ts|tsx|js|jsx|md|json|ya?ml|toml|lock|env|sql|txt|csv|sh|go|rs|java|kt|cfg|ini|proto))\b"
     r"|(?P<env>(?<![\w.])\.env\b)"
+    r"|(?P<numbered>\b[A-Za-z]+(?:-[A-Za-z]+)*-\d+\w*\b)"
     r"|(?P<name>\b(?:[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[a-zA-Z]+_[\w]+|[A-Za-z]+\d[\w.]*)\b)"
 )
 _NUMBER = re.compile(r"(?<![\w.,/-])[$€£]?(\d{1,3}(?:[, ]\d{3})+|\d+(?:\.\d+)?)(?![\w/]|[.,]\d)")
+# What a number counts says nothing without it.
+_COUNTED = re.compile(
+    _NUMBER.pattern
+    + r"(?:[ -]?(?:euros?|eur|dollars?|usd|pounds?|days?|hours?|minutes?|seconds?|weeks?|months?"
+    r"|years?|percent|%|[km]b|lines?|characters?)\b)?",
+    re.IGNORECASE,
+)
 _NAMED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*\b")
 _WORD = re.compile(r"[a-z\u00df-\u024f][a-z\u00df-\u024f'-]*")
 _CJK_RUN = re.compile("[\u3400-\u9fff]{2,}")
@@ -34,6 +42,9 @@ _NUMBER_WORDS = {
 }  # fmt: skip
 # More values than these make a rule that nothing but its own text restates.
 _MOST_VALUES = 3
+# "Never use X" is restated as "X is banned", so what is done says nothing there.
+_WEAK = frozenset(["use", "rely", "employ", "make", "include", "ignore", "allow"])
+_RUN = frozenset(["run", "execute", "start", "launch", "invoke", "trigger"])
 _CJK_CUES = frozenset("不要得能许准可必须只仅请都也的了和与在是把被对给从向于一个任何所有没有")
 
 
@@ -50,19 +61,27 @@ def derived(text: str) -> dict[str, list[Value]]:
     values = list(_values(text))
     for at, phrases in enumerate(values[:_MOST_VALUES]):
         slots[f"value{at + 1}"] = phrases
-    rest = _NAMED.sub(" ", _NUMBER.sub(" ", _VALUES.sub(" ", text)))
+    rest = _NAMED.sub(" ", _COUNTED.sub(" ", _VALUES.sub(" ", text)))
     words = _content(rest)
     asked = [word for word in words if ACTIONS.get(word) is ACTIONS["ask"]]
-    done = [word for word in words if word in ACTIONS and word not in asked]
     # Whose leave is needed is what such a rule is about, so it stands by itself.
-    for name, actions in (("asked", asked), ("done", done)):
+    for name, actions in (("asked", asked), ("done", _done(words, asked))):
         if actions:
             slots[name] = _phrases(phrase for word in actions for phrase in ACTIONS[word])
-    things = [word for word in words if word not in ACTIONS]
-    slots |= _things(things, alone=not slots)
+    # A number alone is of anything; a name and what is done with it are enough.
+    telling = [name for name, phrases in slots.items() if isinstance(phrases[0], str)]
+    if len(telling) < 2:
+        slots |= _things([word for word in words if word not in ACTIONS], alone=not slots)
     if not set(slots) - {f"value{at + 1}" for at in range(_MOST_VALUES)}:
         slots |= _cjk(text)
     return slots
+
+
+def _done(words: Sequence[str], asked: Sequence[str]) -> list[str]:
+    """What is done, by the words that say most of it."""
+    actions = [word for word in words if word in ACTIONS and word not in asked]
+    telling = [word for word in actions if word not in _WEAK and word not in _RUN]
+    return telling or [word for word in actions if word in _RUN]
 
 
 def _things(words: Sequence[str], *, alone: bool) -> dict[str, list[Value]]:
@@ -72,9 +91,11 @@ def _things(words: Sequence[str], *, alone: bool) -> dict[str, list[Value]]:
     # With nothing else to tell the rule by, one word of many would be a mention of anything.
     if len(families) > 1 and (alone or len(families) > 3):
         half = (len(families) + 1) // 2
+        # Of three or more the one in the middle may stand for either half.
+        second = half - 1 if len(families) > 2 else half
         return {
             "thing": _phrases(one for family in families[:half] for one in family),
-            "thing2": _phrases(one for family in families[half:] for one in family),
+            "thing2": _phrases(one for family in families[second:] for one in family),
         }
     return {"thing": _phrases(one for family in families for one in family)}
 
@@ -90,7 +111,7 @@ def _values(text: str) -> Iterator[list[Value]]:
             found.append((match.start(), _numbers(match[1])))
     for match in _NAMED.finditer(text):
         if not taken[match.start()] and not _sentence_start(text, match.start()):
-            found.append((match.start(), [match[0]]))
+            found.append((match.start(), _phrases([match[0], match[0].removesuffix("s")])))
     for _, phrases in sorted(found, key=lambda one: one[0]):
         yield phrases
 

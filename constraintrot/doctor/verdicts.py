@@ -241,9 +241,9 @@ class _Reading:
     def _message(self, message: Message) -> None:
         # What the agent attaches may come after the user's next turn; what the user says
         # there is no part of what the compaction left.
-        if self._pending is not None and message.role in ("assistant", "tool"):
-            if not message.attached:
-                self._settle()
+        answers = message.role in ("assistant", "tool") and not message.attached
+        if self._pending is not None and answers:
+            self._settle()
         self.found.messages += 1
         self._turns += message.channel == "user"
         # The agent's own calls are made with what it knew before them.

@@ -1,12 +1,14 @@
 """Gemini CLI: ``~/.gemini/tmp/PROJECT/chats/session-*.jsonl``.
 
-A compaction has no mark: a ``$set`` line replaces all messages, and the first one of
-the new history holds a ``<state_snapshot>``. A ``$set`` without one is a rewind.
+A compaction has no mark: a ``$set`` line replaces all messages, and one of the first of
+the new history holds a ``<state_snapshot>``. The same line is written whenever a session
+is resumed, so only a snapshot that was not there before is a compaction. A reply is
+written again when its tools have answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from constraintrot.doctor.events import Compaction, Event, Facts, Kept, Losses, Message
 from constraintrot.doctor.readers.format import Format
@@ -36,9 +38,12 @@ def sniff(record: Record) -> bool:
 def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
     """The events of a session."""
     calls = Calls()
+    snapshot = ""
     for number, record in lines:
         if "$set" in record:
-            yield from _replaced(number, record)
+            for one in _replaced(number, record, snapshot):
+                snapshot = _snapshot(one.replacement or ()) or snapshot
+                yield one
         elif "$rewindTo" in record:
             yield _rewound(number, record)
         elif "projectHash" in record:
@@ -55,15 +60,20 @@ def _rewound(number: int, record: Record) -> Compaction:
     return Compaction(number, kept=Kept(last=first), counted=False)
 
 
-def _replaced(number: int, record: Record) -> Iterator[Event]:
+def _replaced(number: int, record: Record, before: str) -> Iterator[Compaction]:
     told = at(record, "$set", "messages")
     if not isinstance(told, list):
         return
     calls = Calls()
     new = tuple(one for entry in told for one in _entry(number, entry, calls))
-    compacted = any(SNAPSHOT in one.text for one in new[:_FIRST])
     time = string(record, "timestamp") or string(at(record, "$set"), "lastUpdated")
-    yield Compaction(number, time, replacement=new, certainty="written", counted=compacted)
+    counted = _snapshot(new) not in ("", before)
+    yield Compaction(number, time, replacement=new, certainty="written", counted=counted)
+
+
+def _snapshot(new: Sequence[Message]) -> str:
+    """The summary that a history begins with; empty if it has none."""
+    return next((one.text for one in new[:_FIRST] if SNAPSHOT in one.text), "")
 
 
 def _entry(number: int, entry: object, calls: Calls) -> Iterator[Message]:
@@ -86,6 +96,7 @@ def _entry(number: int, entry: object, calls: Calls) -> Iterator[Message]:
 def _reply(number: int, entry: object, text: str, calls: Calls) -> Iterator[Message]:
     time, key = string(entry, "timestamp"), string(entry, "id")
     asked = items(entry, "toolCalls")
+    asked = [one for one in asked if not calls.known(at(one, "id"))]
     made = tuple(call(at(one, "name"), at(one, "args")) for one in asked)
     if text or made:
         yield Message("assistant", text, "agent", number, time, key=key, calls=made)

@@ -31,6 +31,8 @@ _PARTS = """
     where m.session_id = ? order by m.time_created, m.id, p.id
 """
 
+_OWN = frozenset(["apply_patch", "plan_exit", "plan_enter", "background_output"])
+
 
 def sniff(record: Record) -> bool:
     """Whether a record is an exported session."""
@@ -118,8 +120,10 @@ def _reply(
     for one, asked in zip(done, made, strict=True):
         calls.made("it", asked)
         channel, origin = calls.answered("it")
-        # MCP tools are named SERVER_TOOL, with nothing that tells them from others.
         channel = "nested file" if is_project_file(origin) else channel
+        # MCP tools are named SERVER_TOOL; none of the agent's own has such a name.
+        if channel == "tool" and "_" in asked.function and asked.function not in _OWN:
+            channel = "mcp"
         shown = plain(at(one, "state", "output"))
         if shown:
             yield Message("tool", shown, channel, number, time, origin, key)

@@ -22,7 +22,7 @@ _SHELL_READ = re.compile(
 _SHELLS = frozenset(
     ["bash", "shell", "exec_command", "run_shell_command", "local_shell", "container.exec"]
 )
-# Calls that wait for their result; a session that never gives one must not fill memory.
+# Calls that are remembered until their result; a session may have millions.
 _WAITING = 5000
 
 
@@ -40,6 +40,10 @@ class Calls:
             if len(self._waiting) > _WAITING:
                 self._waiting.popitem(last=False)
 
+    def known(self, key: object) -> bool:
+        """Whether a call of this identifier was noted."""
+        return key in self._waiting
+
     def answered(self, key: object, name: str = "") -> tuple[Channel, str]:
         """The channel and the origin of a result.
 
@@ -47,7 +51,8 @@ class Calls:
             key: the vendor's identifier of the call.
             name: the tool, where the result says it.
         """
-        call = self._waiting.pop(key, None) if isinstance(key, str) else None
+        # Not taken out: some agents write a result twice.
+        call = self._waiting.get(key) if isinstance(key, str) else None
         return came_by(call or Call(name, {}))
 
 
