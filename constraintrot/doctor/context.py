@@ -57,7 +57,8 @@ class Context:
             return []
         if message.role == "user":
             self._typed.append((self._count - 1, len(message.text), message.channel))
-        found = list(self._presence.standing(message.text))
+        told = message.channel in ("tool", "file")
+        found = list(self._presence.standing(message.text, parts=not told))
         for one in found:
             self.note(one, message)
         return found

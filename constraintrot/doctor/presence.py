@@ -7,21 +7,27 @@ in an index of the words that rules need, and only a rule that may stand there i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from constraintrot.doctor.rules import Rule
 from constraintrot.grading.survival import Survival
-from constraintrot.grading.survival.mentions import phrase_pattern
+from constraintrot.grading.survival.cue_words import NAMED, WHOLE
 from constraintrot.grading.survival.rules import judge
 from constraintrot.scenario.template import Value
 
 # A text up to this length is weighed whole; of a longer one the passages about the rule.
-_WHOLE = 4_000
-_AROUND = 600
+_WHOLE = 1_200
+_TOGETHER = 500
+_AROUND = 300
 # Characters of passages of one text that are weighed for one rule.
 MOST = 200_000
 # "Before I forget it: ..." lifts nothing.
+# The measure writes these for what it has found, so a text's own are taken out.
+_MARKS = str.maketrans({WHOLE: "S", NAMED: "*"})
+_NONE: frozenset[str] = frozenset()
 _LEAD_IN = re.compile(
     r"\b(?:before|lest) (?:i|we) forget(?: it| this| that)?\b[:,]?", re.IGNORECASE
 )
@@ -71,53 +77,94 @@ class Presence:
         self._needed.append(slots if slots <= 2 else slots - 1)
         return number
 
-    def standing(self, text: str) -> Iterator[Standing]:
-        """The rules that a text holds in any state but lost."""
-        for number in self._candidates(text):
+    def standing(self, text: str, *, parts: bool = True) -> Iterator[Standing]:
+        """The rules that a text holds in any state but lost.
+
+        Args:
+            text: the text.
+            parts: also those that are there in part. What a tool gave back is mostly code,
+                in which parts of any rule stand.
+        """
+        lower = text.lower()
+        for number, keys in self._candidates(lower).items():
             rule = self.rules[number]
-            passages = _LEAD_IN.sub(" ", self._passages(text, rule))
-            found = judge(passages, [rule.text, *_own_words(rule)], rule.about)
+            needed = self._needed[number] if parts else len(rule.about)
+            if len(keys) < needed:
+                continue
+            passages = self._passages(text, lower, needed, keys, len(rule.text))
+            if not passages:
+                continue
+            passages = _LEAD_IN.sub(" ", passages.translate(_MARKS))
+            # Only phrases whose words are in the text can stand there.
+            about = {
+                slot: [
+                    phrase
+                    for phrase in phrases
+                    if not keys.get(slot, _NONE).isdisjoint(_keys(phrase))
+                ]
+                for slot, phrases in rule.about.items()
+            }
+            found = judge(passages, [rule.text, *_own_words(rule)], about)
             few = found.state == "partial" and len(rule.about) <= 2
             if found.state != "lost" and not few:
-                yield Standing(number, found)
+                window = found.window.replace(f"{WHOLE}.", rule.text).replace(WHOLE, rule.text)
+                yield Standing(number, replace(found, window=window))
 
-    def _candidates(self, text: str) -> list[int]:
-        lower = text.lower()
+    def _candidates(self, lower: str) -> dict[int, dict[str, set[str]]]:
+        """The rules that may stand in a text, with the words that say so, by slot."""
         words = set(lower.translate(_SPACED).split() if lower.isascii() else _TOKEN.findall(lower))
-        held: dict[int, set[str]] = {}
+        held: dict[int, dict[str, set[str]]] = {}
         for word in self._wanted.keys() & words:
             for number, slot in self._wanted[word]:
-                held.setdefault(number, set()).add(slot)
-        return [number for number, slots in held.items() if len(slots) >= self._needed[number]]
+                held.setdefault(number, {}).setdefault(slot, set()).add(word)
+        return {at: slots for at, slots in held.items() if len(slots) >= self._needed[at]}
 
-    def _passages(self, text: str, rule: Rule) -> str:
-        """The text, or of a long one what stands around the rarest words of a rule."""
+    def _passages(
+        self, text: str, lower: str, needed: int, keys: Mapping[str, Collection[str]], size: int
+    ) -> str:
+        """The text, or of a long one the passages in which enough of a rule stands together."""
         if len(text) <= _WHOLE:
             return text
-        slots = sorted(rule.about.values(), key=len)
-        # With one slot missing a rule may still stand in part, so two are looked for.
-        anchors = slots[:1] if len(slots) <= 2 else slots[:2]
-        lower = text.casefold()
-        spans: list[list[int]] = []
+        reach = _TOGETHER + size
         places = sorted(
-            match.start() for phrases in anchors for phrase in phrases
-            for match in phrase_pattern(phrase).finditer(lower)
+            (place, slot) for slot, words in keys.items() for word in words
+            for place in _places(lower, word)
         )  # fmt: skip
-        for place in places:
-            start, end = max(0, place - _AROUND), min(len(text), place + _AROUND)
-            if spans and start <= spans[-1][1]:
-                spans[-1][1] = end
+        spans: list[list[int]] = []
+        for start, end in _together(places, needed, reach):
+            if spans and start - _AROUND <= spans[-1][1]:
+                spans[-1][1] = end + _AROUND
             else:
-                spans.append([start, end])
-        parts: list[str] = []
-        left = MOST
-        for start, end in spans:
-            parts.append(text[start : min(end, start + left)])
-            left -= end - start
-            if left <= 0:
-                self.cut += 1
-                break
-        return "\n\n".join(parts)
+                spans.append([max(0, start - _AROUND), end + _AROUND])
+        if sum(end - start for start, end in spans) > MOST:
+            self.cut += 1
+        # Folding may have changed the length of a text that is not Latin, by little.
+        return "\n\n".join(text[start:end] for start, end in spans)[:MOST]
+
+
+def _places(lower: str, word: str) -> Iterator[int]:
+    at = lower.find(word)
+    while at >= 0:
+        yield at
+        at = lower.find(word, at + 1)
+
+
+def _together(
+    places: Sequence[tuple[int, str]], needed: int, reach: int
+) -> Iterator[tuple[int, int]]:
+    """Stretches of a text within which so many slots stand."""
+    first = 0
+    counts: Counter[str] = Counter()
+    for place, slot in places:
+        counts[slot] += 1
+        while place - places[first][0] > reach:
+            gone = places[first][1]
+            counts[gone] -= 1
+            if not counts[gone]:
+                del counts[gone]
+            first += 1
+        if len(counts) >= needed:
+            yield places[first][0], place
 
 
 def _own_words(rule: Rule) -> list[str]:
@@ -126,15 +173,12 @@ def _own_words(rule: Rule) -> list[str]:
     return [f"{rule.text} unless except until"] if "asked" in rule.about else []
 
 
-def _keys(phrase: Value) -> Iterator[str]:
+@lru_cache(maxsize=8192)
+def _keys(phrase: Value) -> tuple[str, ...]:
     """Words of which one must be a word of any text that holds a phrase."""
     if not isinstance(phrase, str):
         whole = str(int(phrase))
-        yield whole
         # With a mark between thousands, the last three digits are a word.
-        if len(whole) > 3:
-            yield whole[-3:]
-        return
+        return (whole, whole[-3:]) if len(whole) > 3 else (whole,)
     words = _TOKEN.findall(phrase.lower())
-    if words:
-        yield max(words, key=len)
+    return (max(words, key=len),) if words else ()

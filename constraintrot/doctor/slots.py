@@ -88,14 +88,14 @@ def _things(words: Sequence[str], *, alone: bool) -> dict[str, list[Value]]:
     if not words:
         return {}
     families = [_phrases(THINGS.get(word) or forms(word)) for word in words]
-    # With nothing else to tell the rule by, one word of many would be a mention of anything.
+    # With nothing else to tell the rule by, one word of many would be a mention of anything:
+    # the first that is no common noun of such work has to stand, and one of the others.
     if len(families) > 1 and (alone or len(families) > 3):
-        half = (len(families) + 1) // 2
-        # Of three or more the one in the middle may stand for either half.
-        second = half - 1 if len(families) > 2 else half
+        telling = next((at for at, word in enumerate(words) if word not in THINGS), 0)
+        others = [family for at, family in enumerate(families) if at != telling]
         return {
-            "thing": _phrases(one for family in families[:half] for one in family),
-            "thing2": _phrases(one for family in families[second:] for one in family),
+            "thing": families[telling],
+            "thing2": _phrases(one for family in others for one in family),
         }
     return {"thing": _phrases(one for family in families for one in family)}
 

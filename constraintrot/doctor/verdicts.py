@@ -265,6 +265,10 @@ class _Reading:
             history = self.found.histories[one.rule]
             if one.found.state not in SURVIVED or message.role == "assistant":
                 continue
+            # Code is full of words that forbid something; a rule in it is one word for word.
+            code = message.channel in ("tool", "file") and not _may_set_rules(message)
+            if message.channel == "summary" or (code and one.found.state != "verbatim"):
+                continue
             if history.given is None:
                 history.given = self._context.newest(one.rule)
                 history.turns = self._turns
