@@ -6,7 +6,6 @@ import re
 from functools import cached_property
 from typing import Any
 
-from constraintrot.errors import MissingExtraError
 from constraintrot.extras import installed
 
 MASK = "[secret]"
@@ -68,27 +67,19 @@ class Masker:
         return text
 
     def _scan(self, line: str) -> list[str]:
-        scan, settings = self._library
-        with settings():
-            return [str(found.secret_value) for found in scan(line) if found.secret_value]
+        return [
+            str(found.secret_value)
+            for plugin in self._plugins
+            for found in plugin.analyze_line(filename="", line=line, line_number=1)
+            if found.secret_value
+        ]
 
     @cached_property
-    def _library(self) -> tuple[Any, Any]:
-        from detect_secrets.core.scan import scan_line
-        from detect_secrets.settings import default_settings
+    def _plugins(self) -> list[Any]:
+        from detect_secrets.settings import default_settings, get_plugins
 
-        return scan_line, default_settings
+        # Each by itself: scanning "ad hoc" would take every word for a secret.
+        with default_settings():
+            return list(get_plugins())
 
 
-def for_files(user: str) -> Masker:
-    """A masker for what is written to files, which needs the library.
-
-    Raises:
-        MissingExtraError: detect-secrets is not installed.
-    """
-    made = Masker()
-    if not made.library:
-        raise MissingExtraError(
-            f"{user} masks secrets with detect_secrets: pip install 'constraintrot[doctor]'"
-        )
-    return made
