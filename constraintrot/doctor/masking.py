@@ -81,5 +81,3 @@ class Masker:
         # Each by itself: scanning "ad hoc" would take every word for a secret.
         with default_settings():
             return list(get_plugins())
-
-

@@ -215,7 +215,7 @@ def _apart(span: str) -> list[str]:
     alone: list[bool] = []
     for unit in units(span):
         told = " ".join(span[unit.start : unit.end].split())
-        stands = next(constraints(told), None) is not None
+        stands = next(constraints(told), None) is not None or _binds(told, unit.plain)
         if found and not (stands and alone[-1]):
             found[-1] += " " + told
             alone[-1] = alone[-1] or stands

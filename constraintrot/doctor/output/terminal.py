@@ -86,7 +86,7 @@ def _compaction(
     by = "; " + ", ".join(f"{count} came by {name}" for name, count in channels.most_common())
     unsure = "" if made.certainty in ("written", "rebuilt") else f" [{made.certainty} context]"
     yield (f"{len(lost)} of {len(there)} rules did not survive {when(made)}{by}{unsure}")
-    yield short(f"  {one.session.title}: {one.session.name}")
+    yield short(f"  {one.session.title}: {_end(one.session.name, 80)}")
     for _, history, change in lost[:_RULES]:
         state = STATE[change.after or "lost"]
         again = f"; said again at line {history.said_again[0]}" if history.said_again else ""
@@ -118,17 +118,22 @@ def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[
         where = next(one for one in found if one.losses.broken or one.losses.too_long)
         yield short(
             f"! {broken + long} line{_s(broken + long)} could not be read"
-            f" (the first: {where.session.name} line {where.losses.first}); the rest was"
+            f" (the first: {_end(where.session.name)} line {where.losses.first}); the rest was"
         )
     for one in [one for one in found if one.error][:_FILES]:
-        yield short(f"! {one.session.name}: reading ended early: {one.error}")
+        yield short(f"! {_end(one.session.name)}: reading ended early: {one.error}")
     for one in refused[:_FILES]:
-        yield short(f"! {one.path}: {one.why}")
+        yield short(f"! {_end(str(one.path))}: {one.why}", 2 * _WIDTH)
     if len(refused) > _FILES:
         yield f"! … and {len(refused) - _FILES} more files that are no sessions"
     notes = [note for one in found for note in one.losses.notes]
     for note in notes[:2]:
         yield short(f"! {note}")
+
+
+def _end(path: str, width: int = 60) -> str:
+    """A path, of a long one its end."""
+    return path if len(path) <= width else "…" + path[1 - width :]
 
 
 def _s(count: int) -> str:
