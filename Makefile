@@ -52,6 +52,7 @@ bench: env
 	$(BIN)/python tests/bench_stats.py
 	$(BIN)/python tests/bench_frameworks.py
 	$(BIN)/python tests/bench_report.py
+	$(BIN)/python tests/bench_doctor.py
 	$(BIN)/python tests/bench.py
 
 # Every agent framework with its compaction, without and with pins; offline, takes minutes.

@@ -72,9 +72,9 @@ def test_missing_rules_file(tmp_path: Path) -> None:
 
 
 def test_sentences_of_one_turn_are_rules_of_their_own() -> None:
-    text = "Never force-push. Refunds above 200 euros always need Mara's approval. Can you look at it today?"
+    text = "Never force-push to main. Refunds above 200 euros always need Mara's approval. Can you look at it today?"
     assert list(said(text)) == [
-        "Never force-push.",
+        "Never force-push to main.",
         "Refunds above 200 euros always need Mara's approval.",
     ]
 
