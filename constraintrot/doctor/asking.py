@@ -51,7 +51,7 @@ class Question:
     """
 
     diagnosis: Diagnosis
-    context: list[tuple[str, str]]
+    context: Sequence[tuple[str, str]]
     left_out: int
     calls: list[tuple[History, int, str, str, str]]
 
@@ -169,7 +169,8 @@ async def ask(asked: Question, agent: Model, by: str) -> Answer:
 
     said = await rules_given(agent, _messages(asked.context), "en")
     texts = read_rules(said) or [said]
-    known, unknown = [], []
+    known: list[str] = []
+    unknown: list[str] = []
     for history in asked.diagnosis.histories:
         states = [judge(text, [history.rule.text], history.rule.about).state for text in texts]
         (known if any(one in SURVIVED for one in states) else unknown).append(history.rule.name)

@@ -86,7 +86,7 @@ def string(record: object, *path: str) -> str:
 def items(record: object, *path: str) -> Sequence[Any]:
     """The list at a path; empty where there is none."""
     found = at(record, *path)
-    return cast("list[Any]", found) if isinstance(found, list) else ()
+    return found if isinstance(found, list) else ()
 
 
 def plain(content: object, *, deep: int = 6) -> str:

@@ -15,7 +15,8 @@ from constraintrot.doctor.output.data import data
 from constraintrot.doctor.output.html import html
 from constraintrot.doctor.output.junit import junit
 from constraintrot.doctor.output.terminal import summary
-from constraintrot.doctor.readers import Refused, sessions
+from constraintrot.doctor.readers import sessions
+from constraintrot.doctor.readers.format import Refused
 from constraintrot.doctor.rules import Rule
 from tests.doctor import sessions as made
 

@@ -130,7 +130,7 @@ def _compacted(histories: Mapping[int, History], made: Compacted) -> dict[str, A
 
 
 def _change(history: History, change: Change) -> dict[str, Any]:
-    told = {
+    told: dict[str, Any] = {
         "name": history.rule.name,
         "text": history.rule.text,
         "outcome": change.outcome,

@@ -122,8 +122,8 @@ def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[
         )
     for one in [one for one in found if one.error][:_FILES]:
         yield short(f"! {_end(one.session.name)}: reading ended early: {one.error}")
-    for one in refused[:_FILES]:
-        yield short(f"! {_end(str(one.path))}: {one.why}", 2 * _WIDTH)
+    for file in refused[:_FILES]:
+        yield short(f"! {_end(str(file.path))}: {file.why}", 2 * _WIDTH)
     if len(refused) > _FILES:
         yield f"! … and {len(refused) - _FILES} more files that are no sessions"
     notes = [note for one in found for note in one.losses.notes]

@@ -27,7 +27,9 @@ from constraintrot.doctor.readers.scout import of_service as of_service
 from constraintrot.doctor.readers.scout import service as service
 from constraintrot.doctor.records import Record, parsed, records
 
-FORMATS = tuple(one.FORMAT for one in (claude, codex, opencode, gemini, qwen, pi, copilot))
+FORMATS: tuple[Format, ...] = tuple(
+    one.FORMAT for one in (claude, codex, opencode, gemini, qwen, pi, copilot)
+)
 # Records that are looked at before a file is called foreign.
 _LOOKED_AT = 40
 # A file that is one JSON value cannot be streamed.

@@ -111,7 +111,7 @@ def _call(item: object) -> Call:
             if namespace.startswith("mcp__")
             else f"namespace:{namespace}.{name}"
         )
-    arguments = next(
+    arguments: object = next(
         (found for key in ("arguments", "input", "action") if (found := at(item, key)) is not None),
         {},
     )
