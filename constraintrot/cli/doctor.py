@@ -17,9 +17,9 @@ from constraintrot.errors import ConstraintRotError
 
 if TYPE_CHECKING:
     from constraintrot.doctor.asking import Answer
+    from constraintrot.doctor.findings import Diagnosis
     from constraintrot.doctor.readers.format import Refused, Session
     from constraintrot.doctor.rules import Rule
-    from constraintrot.doctor.verdicts import Diagnosis
 
 FAIL_ON = ("lost", "broken")
 # Folders that are listed before they are read.

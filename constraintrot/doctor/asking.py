@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from constraintrot.doctor.events import Call, Compaction, Losses, Message
-from constraintrot.doctor.verdicts import Broken, Diagnosis, History
+from constraintrot.doctor.findings import Broken, Diagnosis, History
 from constraintrot.grading.judge import read_yes_no
 from constraintrot.grading.survival import SURVIVED
 from constraintrot.grading.survival.rules import judge

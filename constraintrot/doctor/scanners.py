@@ -18,10 +18,11 @@ from inspect_scout import Reference, Result, Scanner, Transcript, scanner
 
 from constraintrot.doctor.context import Place
 from constraintrot.doctor.events import Event, Losses
+from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.readers.inspect_messages import conversation
 from constraintrot.doctor.rules import Rule, read
-from constraintrot.doctor.verdicts import Diagnosis, diagnose
+from constraintrot.doctor.verdicts import diagnose
 from constraintrot.doctor.wording import STATE
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from constraintrot.doctor.events import Channel
-from constraintrot.doctor.verdicts import Compacted, History
+from constraintrot.doctor.findings import Compacted, History
 from constraintrot.grading.survival.states import SurvivalState
 
 CHANNEL: Mapping[Channel, str] = {

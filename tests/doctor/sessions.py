@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.readers import sessions
 from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.rules import Rule
-from constraintrot.doctor.verdicts import Diagnosis, diagnose
+from constraintrot.doctor.verdicts import diagnose
 
 FORCE_PUSH = "Never force-push to the release branch."
 SUMMARY = "The importer drops no row any more. The demo is on Thursday."

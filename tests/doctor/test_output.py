@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from constraintrot.defenses.rampart.seeds import read as read_seeds
+from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.masking import MASK, Masker
 from constraintrot.doctor.output.data import data
 from constraintrot.doctor.output.html import html
@@ -15,7 +16,6 @@ from constraintrot.doctor.output.junit import junit
 from constraintrot.doctor.output.pins import pins
 from constraintrot.doctor.output.pins import write as write_pins
 from constraintrot.doctor.output.terminal import summary
-from constraintrot.doctor.verdicts import Diagnosis
 from tests.doctor import sessions as made
 
 HANDBOOK = "Policy: email may only be sent to addresses at calder.test."

@@ -8,8 +8,8 @@ from typing import Any
 from constraintrot.doctor.closest import changes
 from constraintrot.doctor.context import Place
 from constraintrot.doctor.events import CERTAINTY
+from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.readers.format import Refused
-from constraintrot.doctor.verdicts import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.wording import STATE, clock, lived, source
 
 VERSION = 1

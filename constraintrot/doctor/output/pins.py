@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from constraintrot.defenses.rampart.seeds import Seed, read
-from constraintrot.doctor.verdicts import Diagnosis, History
+from constraintrot.doctor.findings import Diagnosis, History
 from constraintrot.errors import ConstraintRotError
 
 FILE = "lost-rules.md"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History
 from constraintrot.doctor.readers.format import Refused
-from constraintrot.doctor.verdicts import Change, Compacted, Diagnosis, History
 from constraintrot.doctor.wording import CHANNEL, STATE, lived, source, when
 from constraintrot.report.untrusted import visible
 

@@ -17,10 +17,11 @@ from typing import Any
 import yaml
 
 from constraintrot.doctor.breaches import Breach
+from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.readers import sessions
 from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.rules import Rule, folded
-from constraintrot.doctor.verdicts import Diagnosis, diagnose
+from constraintrot.doctor.verdicts import diagnose
 from constraintrot.grading.survival import SURVIVED
 from results.tools.doctor import script, writers
 from results.tools.doctor.script import FORMATS, Script
