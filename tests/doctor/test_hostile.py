@@ -39,6 +39,12 @@ def test_files_that_are_no_sessions_say_why(tmp_path: Path) -> None:
     assert "binary" in refused(tmp_path / "binary.jsonl")
     assert "no session that this reads" in refused(tmp_path / "foreign.jsonl")
     assert "no database of opencode" in refused(tmp_path / "fake.db")
+    (tmp_path / "torn.eval").write_bytes(b"PK\x03\x04 not a log")
+    assert refused(tmp_path / "torn.eval")
+    (tmp_path / "t.json").write_text(
+        '{"schema_version": "ATIF-v1.4", "steps": 1}', encoding="utf-8"
+    )
+    assert refused(tmp_path / "t.json")
     assert refused(tmp_path / "missing.jsonl") == "No such file or directory"
     os.mkfifo(tmp_path / "pipe.jsonl")
     assert "neither a file nor a folder" in refused(tmp_path / "pipe.jsonl")

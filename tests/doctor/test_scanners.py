@@ -47,5 +47,5 @@ def test_scanner_gives_a_result_a_rule_and_compaction() -> None:
     transcript: Any = SimpleNamespace(
         transcript_id="t", source_uri="log", source_type="eval_log", messages=[], events=recorded()
     )
-    (result,) = asyncio.run(rule_survival()(transcript))  # type: ignore[arg-type]
+    (result,) = asyncio.run(rule_survival()(transcript))
     assert (result.value, result.metadata["after"]) == ("lost", "lost")

@@ -85,14 +85,26 @@ def _of_file(path: Path) -> Iterator[Session | Refused]:
     elif head.startswith(_SQLITE):
         yield from _database(path, size)
     elif inspect_logs.is_log(path, head):
-        yield from (
-            Session(path, name, "inspect", "Inspect log", size, (), events)
-            for name, events in inspect_logs.samples(path)
-        )
+        yield from _by_others(path, partial(_inspect, path, size))
     elif b"\0" in head:
         yield Refused(path, "it is binary, and neither SQLite nor an Inspect log")
     else:
         yield from _text(path, size, head)
+
+
+def _inspect(path: Path, size: int) -> Iterator[Session | Refused]:
+    for name, events in inspect_logs.samples(path):
+        yield Session(path, name, "inspect", "Inspect log", size, (), events)
+
+
+def _by_others(
+    path: Path, read: Callable[[], Iterator[Session | Refused]]
+) -> Iterator[Session | Refused]:
+    """What another package reads, whose errors are reasons to refuse a file."""
+    try:
+        yield from read()
+    except Exception as error:
+        yield Refused(path, f"it cannot be read: {type(error).__name__}: {error}")
 
 
 def _text(path: Path, size: int, head: bytes) -> Iterator[Session | Refused]:
@@ -110,7 +122,7 @@ def _text(path: Path, size: int, head: bytes) -> Iterator[Session | Refused]:
     if value is not None and form is not None:
         yield _session(path, size, form, partial(_whole, path, form))
     elif value is not None and scout.is_atif(value):
-        yield from scout.atif(path)
+        yield from _by_others(path, partial(scout.atif, path))
     else:
         known = ", ".join(one.title for one in FORMATS)
         yield Refused(path, f"no session that this reads ({known}, Inspect logs, ATIF)")
