@@ -15,7 +15,7 @@ from constraintrot.doctor.events import Event, Losses
 from constraintrot.doctor.readers.format import Refused, Session
 from constraintrot.doctor.readers.inspect_messages import conversation
 from constraintrot.doctor.records import Record, at
-from constraintrot.errors import MissingExtraError
+from constraintrot.errors import ConstraintRotError, MissingExtraError
 from constraintrot.extras import installed
 
 SERVICES = ("langsmith", "phoenix", "logfire", "weave")
@@ -47,11 +47,16 @@ def of_service(name: str, project: str) -> Iterator[Session | Refused]:
 
     Raises:
         MissingExtraError: inspect_scout is not installed.
+        ConstraintRotError: the source refuses; the message is its own.
     """
     _require(f"{name}:{project}")
     from inspect_scout import sources
 
-    found = _gathered(getattr(sources, name)(project))
+    try:
+        found = _gathered(getattr(sources, name)(project))
+    except Exception as error:
+        # The service's own package, its key, its network: whatever is missing, it says.
+        raise ConstraintRotError(f"{name}:{project}: {error}") from error
     yield from _sessions(name, Path(f"{name}:{project}"), found)
 
 
