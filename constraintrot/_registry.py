@@ -1,5 +1,7 @@
 """Inspect's entry point: imports and ``__all__``, nothing else."""
 
+import sys
+
 from constraintrot.evaluation.awareness import awareness
 from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
 from constraintrot.evaluation.refusal_scorer import refusal
@@ -71,3 +73,9 @@ __all__ = [
     "utility_scorer",
     "violation",
 ]
+
+# Scout loads this entry point too; nobody else pays for its import.
+if "inspect_scout" in sys.modules:
+    from constraintrot.doctor.scanners import rule_broken, rule_survival
+
+    __all__ += ["rule_broken", "rule_survival"]

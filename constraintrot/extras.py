@@ -30,6 +30,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
         "scipy",
     ),
     "report": ("matplotlib", "jinja2", "pyarrow"),
+    "doctor": ("detect_secrets", "jinja2"),
     "local": ("xllamacpp",),
     "embed": ("fastembed", "numpy"),
     "litellm": ("litellm",),

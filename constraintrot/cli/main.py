@@ -11,6 +11,7 @@ import click
 
 from constraintrot.cli.attack import attack
 from constraintrot.cli.compare import compare
+from constraintrot.cli.doctor import doctor
 from constraintrot.cli.guard import ClearGroup, clear_errors, needs, write
 from constraintrot.cli.harnesses import harnesses
 from constraintrot.cli.operator import operator
@@ -38,6 +39,7 @@ def main() -> None:
 
 main.add_command(attack)
 main.add_command(compare)
+main.add_command(doctor)
 main.add_command(harnesses)
 main.add_command(operator)
 main.add_command(pin)

@@ -56,7 +56,7 @@ def report(
     require("a report", "report")
     read = source.read(given, leave_out=str(folder))
     more = () if collapse is None else (steps.section(steps.read(collapse)),)
-    written = page(applied(read, qualifications, qualified_by), declared, more)
+    written = page(applied(read, qualifications, qualified_by), declared, more=more)
     folder.mkdir(parents=True, exist_ok=True)
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
     told = episode_texts.json(written.source.details)

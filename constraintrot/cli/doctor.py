@@ -1,0 +1,295 @@
+"""``constraintrot doctor``: which rules an agent's sessions lost."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from constraintrot.cli.guard import clear_errors, write
+from constraintrot.errors import ConstraintRotError
+
+if TYPE_CHECKING:
+    from constraintrot.doctor.asking import Answer
+    from constraintrot.doctor.findings import Diagnosis
+    from constraintrot.doctor.readers.format import Refused, Session
+    from constraintrot.doctor.rules import Rule
+
+FAIL_ON = ("lost", "broken")
+# Folders that are listed before they are read.
+_LISTED = 40
+
+
+@click.command()
+@click.argument("paths", nargs=-1)
+@click.option(
+    "--rules", "rules_files", multiple=True, type=click.Path(path_type=Path),
+    help="AGENTS.md or rules.yaml; by default what was said in the sessions.",
+)  # fmt: skip
+@click.option("--yes", is_flag=True, help="Ask nothing: read what is found, take all rules found.")
+@click.option(
+    "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for doctor.html, doctor.json and junit.xml.",
+)  # fmt: skip
+@click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help="Exit with status 1.")
+@click.option(
+    "--pin", "pin_folder", type=click.Path(path_type=Path, file_okay=False),
+    help="Write the rules that were lost as registry seeds to this folder.",
+)  # fmt: skip
+@click.option("--pin-from-tools", is_flag=True, help="Pin those that tools and files brought too.")
+@click.option("--model", help="Ask this model which rules it still knows; sends the context.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def doctor(
+    paths: tuple[str, ...],
+    rules_files: tuple[Path, ...],
+    yes: bool,
+    folder: Path | None,
+    fail_on: tuple[str, ...],
+    pin_folder: Path | None,
+    pin_from_tools: bool,
+    model: str | None,
+    as_json: bool,
+) -> None:
+    """Which rules did your agent lose when its context was compacted?
+
+    PATHS are session files of Claude Code, Codex, opencode, Gemini CLI, Qwen Code, pi and
+    Copilot CLI, Inspect logs, ATIF, folders of them, or SERVICE:PROJECT of langsmith,
+    phoenix, logfire and weave. Without any, the sessions that lie on this machine.
+
+    Everything stays on this machine, unless a model is named with --model.
+    """
+    with clear_errors():
+        _checked(folder, pin_folder, model)
+        rules = _rules(rules_files)
+        sessions, refused = _sessions(paths or _on_this_machine(yes))
+        found = _diagnosed(sessions, rules)
+        if rules is None:
+            _confirm(found, yes)
+        answers = _asked(found, model, yes) if model else []
+        _written(found, refused, answers, folder, pin_folder, pin_from_tools, as_json)
+        if not sessions:
+            sys.exit(2)
+        sys.exit(_status(found, fail_on))
+
+
+def _checked(folder: Path | None, pin_folder: Path | None, model: str | None) -> None:
+    """Everything that an option needs is there, before anything is read."""
+    from constraintrot.extras import require
+
+    if folder is not None or pin_folder is not None:
+        require("constraintrot doctor -o and --pin", "doctor")
+    if model is not None:
+        require("constraintrot doctor --model", "eval")
+
+
+def _on_this_machine(yes: bool) -> tuple[str, ...]:
+    from constraintrot.doctor.readers import on_this_machine
+
+    found = on_this_machine()
+    if not found:
+        raise ConstraintRotError(
+            "no session of a coding agent found in the usual places; name files or folders"
+        )
+    size = sum(path.stat().st_size for path in found if path.exists())
+    by_folder = Counter(str(_agent_folder(path)) for path in found)
+    click.echo(f"{len(found)} session files, {size / 1e6:,.1f} MB, would be read:", err=True)
+    for name, count in by_folder.most_common(_LISTED):
+        click.echo(f"  {count:5} in {_safe(name)}", err=True)
+    if len(by_folder) > _LISTED:
+        click.echo(f"  … and {len(by_folder) - _LISTED} more folders", err=True)
+    _ask("Read them?", yes)
+    return tuple(map(str, found))
+
+
+def _agent_folder(path: Path) -> Path:
+    return path if path.suffix == ".db" else path.parent
+
+
+def _rules(files: Sequence[Path]) -> list[Rule] | None:
+    from constraintrot.doctor.rules import read
+
+    return [rule for file in files for rule in read(file)] if files else None
+
+
+def _sessions(given: Sequence[str]) -> tuple[list[Session], list[Refused]]:
+    from constraintrot.doctor import readers
+    from constraintrot.doctor.readers.format import Refused, Session
+
+    found: list[Session | Refused] = []
+    for named in given:
+        service = readers.service(named)
+        found += readers.of_service(*service) if service else readers.sessions(Path(named))
+    return (
+        [one for one in found if isinstance(one, Session)],
+        [one for one in found if isinstance(one, Refused)],
+    )
+
+
+def _diagnosed(sessions: Sequence[Session], rules: list[Rule] | None) -> list[Diagnosis]:
+    from constraintrot.doctor.verdicts import diagnose
+
+    found: list[Diagnosis] = []
+    shown = sys.stderr.isatty() and len(sessions) > 1
+    for at, session in enumerate(sessions, 1):
+        if shown:
+            click.echo(f"\r{at} of {len(sessions)}", nl=False, err=True)
+        found.append(diagnose(session, rules))
+    if shown:
+        click.echo("\r", nl=False, err=True)
+    return found
+
+
+def _confirm(found: Sequence[Diagnosis], yes: bool) -> None:
+    """Show the rules that were found in what was said, and drop those that are none."""
+    from constraintrot.doctor.masking import Masker
+    from constraintrot.doctor.output.terminal import short
+    from constraintrot.doctor.wording import source
+
+    histories = [(one, history) for one in found for history in one.histories]
+    if not histories or yes:
+        return
+    mask = Masker()
+    click.echo(f"{len(histories)} rules were said in these sessions:", err=True)
+    for number, (one, history) in enumerate(histories, 1):
+        click.echo(_safe(mask(short(f"{number:4} {history.rule.text}"))), err=True)
+        where = (
+            f"     {source(history)}, line {history.rule.line}, {history.rule.time or 'no time'}"
+        )
+        click.echo(_safe(mask(short(f"{where}, {one.session.name}"))), err=True)
+    _terminal("the rules found are shown for confirmation; --yes takes all of them")
+    told = click.prompt(
+        "Numbers of those that are no rules, or nothing", default="", show_default=False, err=True
+    )
+    wrong = {int(one) for one in told.replace(",", " ").split() if one.isdigit()}
+    dropped = {id(history) for number, (_, history) in enumerate(histories, 1) if number in wrong}
+    for one in found:
+        one.leave_out(dropped)
+
+
+def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
+    import asyncio
+
+    from inspect_ai.model import get_model
+
+    from constraintrot.doctor.asking import ask, question
+    from constraintrot.doctor.masking import Masker
+
+    mask = Masker()
+    questions = [asked for one in found if (asked := question(one, mask)) is not None]
+    if not questions:
+        click.echo("No session was compacted and has rules: nothing is sent.", err=True)
+        return []
+    characters = sum(one.characters for one in questions)
+    calls = sum(len(one.calls) for one in questions)
+    click.echo(
+        f"{name} would be sent {characters:,} characters (about {characters // 4:,} tokens):"
+        f" {len(questions)} contexts for the probe and {calls} tool calls for the judge;"
+        f" {mask.masked} secrets in them are masked.",
+        err=True,
+    )
+    _ask("Send this?", yes)
+
+    async def all_of() -> list[Answer]:
+        model = get_model(name)
+        return [await ask(one, model, name) for one in questions]
+
+    return asyncio.run(all_of())
+
+
+def _written(
+    found: Sequence[Diagnosis],
+    refused: Sequence[Refused],
+    answers: Sequence[Answer],
+    folder: Path | None,
+    pin_folder: Path | None,
+    pin_from_tools: bool,
+    as_json: bool,
+) -> None:
+    from constraintrot.doctor.masking import Masker
+    from constraintrot.doctor.output.data import data
+    from constraintrot.doctor.output.terminal import summary
+
+    mask = Masker()
+    told: dict[str, Any] = {}
+    if folder is not None or as_json:
+        told = data(found, refused, mask)
+        told["probe"] = [asdict(one) for one in answers]
+    if as_json:
+        click.echo(json.dumps(told, ensure_ascii=True, indent=1))
+    else:
+        for line in summary(found, refused, mask):
+            click.echo(line)
+        for one in answers:
+            click.echo(
+                f"Asked after the last compaction, the model states {len(one.known)} of"
+                f" {len(one.known) + len(one.unknown)} rules ({_safe(one.session)})"
+            )
+    if folder is not None:
+        _files(folder, told)
+    if pin_folder is not None:
+        _pins(found, pin_folder, pin_from_tools, mask)
+
+
+def _files(folder: Path, told: dict[str, Any]) -> None:
+    from constraintrot.doctor.output.html import html
+    from constraintrot.doctor.output.junit import junit
+
+    write("-o", folder / "doctor.json", json.dumps(told, ensure_ascii=True, indent=1) + "\n")
+    write("-o", folder / "doctor.html", html(told))
+    write("-o", folder / "junit.xml", junit(told))
+    click.echo(f"{_safe(str(folder / 'doctor.html'))}", err=True)
+
+
+def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any) -> None:
+    from constraintrot.doctor.output.pins import pins
+    from constraintrot.doctor.output.pins import write as write_pins
+
+    chosen = pins(found, mask, from_tools=from_tools)
+    path = write_pins(chosen, folder)
+    if path is None:
+        click.echo("Nothing to pin.", err=True)
+    else:
+        click.echo(
+            f"{len(chosen.rules)} rules in {path}; put them in force with:"
+            f" constraintrot pin install AGENT --seeds {folder}",
+            err=True,
+        )
+    if chosen.left_out:
+        click.echo(
+            f"{len(chosen.left_out)} lost rules came by tools or files and are not pinned: who"
+            " writes there would write your pins; --pin-from-tools pins them",
+            err=True,
+        )
+    if chosen.masked:
+        click.echo(f"A secret was masked in: {', '.join(chosen.masked)}", err=True)
+
+
+def _ask(question: str, yes: bool) -> None:
+    if yes:
+        return
+    _terminal("--yes answers yes")
+    if not click.confirm(question, err=True):
+        raise ConstraintRotError("nothing was done")
+
+
+def _terminal(what: str) -> None:
+    if not sys.stdin.isatty():
+        raise ConstraintRotError(f"nobody can be asked, as standard input is no terminal; {what}")
+
+
+def _safe(text: str) -> str:
+    from constraintrot.report.untrusted import visible
+
+    return visible(text)
+
+
+def _status(found: Sequence[Diagnosis], fail_on: Sequence[str]) -> int:
+    lost = any(one.lost() for one in found)
+    broken = any(history.broken for one in found for history in one.histories)
+    return int(("lost" in fail_on and lost) or ("broken" in fail_on and broken))

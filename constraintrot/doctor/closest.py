@@ -1,0 +1,72 @@
+"""What a new context says instead of a rule: its passage that is nearest to the rule's words."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from constraintrot.grading.survival import sentences
+
+# Characters of the new context that are looked through, and sentences that are shown.
+_LOOKED_AT = 200_000
+_AROUND = 1
+Change: TypeAlias = tuple[Literal["same", "gone", "new"], str]
+
+
+@dataclass(frozen=True)
+class Closest:
+    """A passage of the new context.
+
+    Attributes:
+        text: the sentence with the most of the rule's words, and its neighbours; empty
+            where no sentence has any.
+        share: how many of the rule's longer words it has, 0 to 1.
+    """
+
+    text: str = ""
+    share: float = 0.0
+
+
+def closest(rule: str, texts: Iterable[str]) -> Closest:
+    """The passage of some texts that is nearest to a rule."""
+    wanted = _words(rule)
+    best = Closest()
+    left = _LOOKED_AT
+    for text in texts:
+        parts = [part for part in sentences(text[:left]) if part.strip()]
+        left = max(0, left - len(text))
+        for at, part in enumerate(parts):
+            share = len(wanted & _words(part)) / max(1, len(wanted))
+            if share > best.share:
+                near = parts[max(0, at - _AROUND) : at + _AROUND + 1]
+                best = Closest("".join(near).strip()[:1_500], share)
+    return best
+
+
+def changes(before: str, after: str) -> list[Change]:
+    """Word by word what is the same, what is gone and what is new."""
+    old, new = before.split(), after.split()
+    plain = [_bare(word) for word in old], [_bare(word) for word in new]
+    found: list[Change] = []
+    matcher = difflib.SequenceMatcher(None, *plain, autojunk=False)
+    for kind, start, end, first, last in matcher.get_opcodes():
+        if kind == "equal":
+            found.append(("same", " ".join(old[start:end])))
+            continue
+        if start < end:
+            found.append(("gone", " ".join(old[start:end])))
+        if first < last:
+            found.append(("new", " ".join(new[first:last])))
+    return found
+
+
+def _words(text: str) -> set[str]:
+    found = re.findall(r"[^\W_]{4,}|\d+|[\u3400-\u9fff]", text.casefold())
+    return set(found)
+
+
+def _bare(word: str) -> str:
+    return word.casefold().strip(".,;:!?\"'()[]")

@@ -1,0 +1,155 @@
+"""What of the rules is in the model's context, message by message, and across compactions.
+
+Of a message only the rules that stand in it are remembered, so a session of any size
+takes memory for its rules, not for its texts.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from constraintrot.doctor.events import Compaction, Kept, Message
+from constraintrot.doctor.presence import Presence, Standing
+from constraintrot.grading.survival import Survival
+from constraintrot.grading.survival.states import rank
+
+# Places of one rule that are remembered: as many of the newest, and of the best.
+_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a rule stands.
+
+    Attributes:
+        found: its state there, and the sentences.
+        message: without its text.
+        ordinal: the message's number in the session.
+    """
+
+    found: Survival
+    message: Message
+    ordinal: int
+
+
+class Context:
+    """The model's context, as far as rules stand in it.
+
+    Args:
+        presence: looks the rules up.
+    """
+
+    def __init__(self, presence: Presence) -> None:
+        self._presence = presence
+        self._places: dict[int, list[Place]] = {}
+        self._count = 0
+        # Identifiers as hashes: a session may have millions.
+        self._keys = array("q")
+        self._typed: list[tuple[int, int, str]] = []
+
+    def add(self, message: Message) -> list[Standing]:
+        """Take a message in; the rules that stand in it."""
+        self._keys.append(hash(message.key) if message.key else 0)
+        self._count += 1
+        if not message.text:
+            return []
+        if message.role == "user":
+            self._typed.append((self._count - 1, len(message.text), message.channel))
+        told = message.channel in ("tool", "file")
+        found = list(self._presence.standing(message.text, parts=not told))
+        for one in found:
+            self.note(one, message)
+        return found
+
+    def note(self, standing: Standing, message: Message) -> None:
+        """Remember that a rule stands in the newest message."""
+        places = self._places.setdefault(standing.rule, [])
+        places.append(Place(standing.found, _without_text(message), self._count - 1))
+        if len(places) > 2 * _MOST:
+            self._places[standing.rule] = _fewer(places)
+
+    def best(self, rule: int, but_lines: Collection[int] = ()) -> Place | None:
+        """Where a rule stands best, but for some lines; None where it does not stand at all."""
+        places = (one for one in self._places.get(rule, ()) if one.message.line not in but_lines)
+        return min(places, key=lambda one: rank(one.found.state), default=None)
+
+    def newest(self, rule: int) -> Place | None:
+        """Where a rule stands last; None where it does not stand at all."""
+        places = self._places.get(rule)
+        return places[-1] if places else None
+
+    def everywhere(self) -> dict[int, Place]:
+        """For each rule that stands somewhere, where it stands best."""
+        return {rule: best for rule in self._places if (best := self.best(rule)) is not None}
+
+    def compact(self, compaction: Compaction) -> bool:
+        """Replace the context; False where what was kept could not be found."""
+        found = True
+        if compaction.replacement is not None:
+            self._only(lambda place: place.message.role == "system")
+            for message in compaction.replacement:
+                self.add(message)
+            return True
+        kept = compaction.kept
+        first, last = self._ordinal(kept.first), self._ordinal(kept.last)
+        if (kept.first and first is None) or (kept.last and last is None):
+            found = False
+        if not compaction.counted and not found:
+            return False
+        least = self._least(kept)
+
+        def stays(place: Place) -> bool:
+            if place.message.role == "system":
+                return True
+            if place.message.channel in kept.channels:
+                return place.ordinal >= least
+            if first is None and (last is None or kept.first):
+                return False
+            return (first or 0) <= place.ordinal and (last is None or place.ordinal <= last)
+
+        self._only(stays)
+        return found
+
+    def _only(self, stays: Callable[[Place], bool]) -> None:
+        for rule, places in list(self._places.items()):
+            left = [place for place in places if stays(place)]
+            if left:
+                self._places[rule] = left
+            else:
+                del self._places[rule]
+
+    def _ordinal(self, key: str) -> int | None:
+        if not key:
+            return None
+        wanted = hash(key)
+        for at in range(len(self._keys) - 1, -1, -1):
+            if self._keys[at] == wanted:
+                return at
+        return None
+
+    def _least(self, kept: Kept) -> int:
+        """The number of the oldest message of the kept channels within the newest characters."""
+        if kept.newest_characters is None:
+            return 0
+        left = kept.newest_characters
+        for ordinal, size, channel in reversed(self._typed):
+            if channel != "user":
+                continue
+            left -= size
+            if left < 0:
+                return ordinal + 1
+        return 0
+
+
+def _without_text(message: Message) -> Message:
+    return Message(
+        message.role, "", message.channel, message.line, message.time, message.origin, message.key,
+        attached=message.attached,
+    )  # fmt: skip
+
+
+def _fewer(places: list[Place]) -> list[Place]:
+    older = sorted(places[:-_MOST], key=lambda one: (rank(one.found.state), -one.ordinal))
+    return [*sorted(older[:_MOST], key=lambda one: one.ordinal), *places[-_MOST:]]

@@ -1,0 +1,145 @@
+"""What every session format is read as: messages, tool calls and compactions, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+Channel: TypeAlias = Literal[
+    "user", "project file", "nested file", "file", "mcp", "tool", "system", "agent", "summary"
+]
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
+
+Certainty: TypeAlias = Literal["written", "rebuilt", "assumed", "opaque"]
+CERTAINTY: Mapping[Certainty, str] = {
+    "written": "the session file holds the whole new context",
+    "rebuilt": "the summary and what was kept stand in the session file; the order is the agent's",
+    "assumed": "the summary stands in the session file; what was kept beside it is known from"
+    " trials of this agent, not from the file",
+    "opaque": "the new context is an encrypted item that nobody but the provider can read",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call that the agent made.
+
+    Attributes:
+        function: the tool's name.
+        arguments: decoded; a text that is no JSON object is under ``input``.
+    """
+
+    function: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something that the model was shown, or said.
+
+    Attributes:
+        role: who spoke, as the model sees it.
+        text: its text; thinking is left out.
+        channel: how it came.
+        line: where in the file, counted from 1; of a database the row's number.
+        time: as written in the file; empty if there is none.
+        origin: the tool, and the file that it read, where it came by one.
+        key: the format's own identifier; empty if there is none.
+        calls: the tool calls in it.
+        attached: the agent put it there itself, as it re-attaches files after a compaction.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str
+    channel: Channel
+    line: int
+    time: str = ""
+    origin: str = ""
+    key: str = ""
+    calls: tuple[Call, ...] = ()
+    attached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Which earlier messages a compaction keeps, where the new context is not written out.
+
+    Attributes:
+        first: key of the first message kept; it and all after it.
+        last: key of the last one kept, or empty for all from the first on.
+        channels: channels of which everything is kept.
+        newest_characters: of these channels, no more than so many characters, the newest.
+    """
+
+    first: str = ""
+    last: str = ""
+    channels: frozenset[Channel] = frozenset()
+    newest_characters: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """The history was replaced by a shorter one.
+
+    Attributes:
+        line: where in the file.
+        time: as written in the file.
+        trigger: ``auto``, ``manual``, or empty.
+        replacement: the whole new context; None where it has to be rebuilt.
+        kept: how it is rebuilt; the attached messages that follow belong to it too.
+        certainty: how sure the context after it is.
+        counted: False for a history that was rewritten without a summary (a rewind).
+    """
+
+    line: int
+    time: str = ""
+    trigger: str = ""
+    replacement: tuple[Message, ...] | None = None
+    kept: Kept = Kept()
+    certainty: Certainty = "rebuilt"
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a session says of itself; each value that is not empty replaces the one before.
+
+    Attributes:
+        session: its identifier.
+        cwd: the folder that the agent worked in.
+        version: of the agent.
+    """
+
+    session: str = ""
+    cwd: str = ""
+    version: str = ""
+
+
+Event: TypeAlias = Message | Compaction | Facts
+
+
+@dataclass
+class Losses:
+    """What of a file could not be read; counted, so that nothing goes missing in silence.
+
+    Attributes:
+        broken: lines that are no record of the format.
+        too_long: lines longer than is read.
+        first: number of the first line of either kind.
+        unknown: records of a kind that the reader does not know.
+    """
+
+    broken: int = 0
+    too_long: int = 0
+    first: int = 0
+    unknown: int = 0
+    notes: list[str] = field(default_factory=list[str])
+
+    def line(self, number: int, *, too_long: bool = False) -> None:
+        """Count a line."""
+        if too_long:
+            self.too_long += 1
+        else:
+            self.broken += 1
+        self.first = self.first or number

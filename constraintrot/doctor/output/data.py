@@ -1,0 +1,171 @@
+"""The findings as plain data, with secrets masked; every file is written from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from constraintrot.doctor.closest import changes
+from constraintrot.doctor.context import Place
+from constraintrot.doctor.events import CERTAINTY
+from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
+from constraintrot.doctor.readers.format import Refused
+from constraintrot.doctor.wording import STATE, clock, lived, source
+
+VERSION = 1
+_LONGEST = 2_000
+
+
+def data(
+    found: Sequence[Diagnosis], refused: Sequence[Refused], mask: Callable[[str], str]
+) -> dict[str, Any]:
+    """What is in ``doctor.json``.
+
+    Args:
+        found: the sessions.
+        refused: the files that are none.
+        mask: masks secrets; every text goes through it.
+    """
+    told = {
+        "version": VERSION,
+        "sessions": [_session(one) for one in found],
+        "refused": [{"path": str(one.path), "why": one.why} for one in refused],
+        "totals": totals(found),
+    }
+    masked: dict[str, Any] = _masked(told, mask)
+    return masked
+
+
+def totals(found: Sequence[Diagnosis]) -> dict[str, int]:
+    """How many of each."""
+    outcomes = [
+        change.outcome
+        for one in found
+        for made in one.compactions
+        for change in made.changes.values()
+    ]
+    broken = [each for one in found for history in one.histories for each in history.broken]
+    return {
+        "sessions": len(found),
+        "compactions": sum(len(one.compactions) for one in found),
+        "rules": len({history.rule.folded for one in found for history in one.histories}),
+        "survived": outcomes.count("survived"),
+        "lost": outcomes.count("lost"),
+        "sent_by_the_agent": outcomes.count("sent by the agent"),
+        "cannot_be_told": outcomes.count("cannot be told"),
+        "broken": len(broken),
+        "broken_unknowing": sum(not each.knew for each in broken),
+        "broken_lines": sum(one.losses.broken + one.losses.too_long for one in found),
+    }
+
+
+def _session(one: Diagnosis) -> dict[str, Any]:
+    return {
+        "name": one.session.name,
+        "agent": one.session.title,
+        "session": one.facts.session,
+        "cwd": one.facts.cwd,
+        "agent_version": one.facts.version,
+        "bytes": one.session.size,
+        "messages": one.messages,
+        "calls": one.calls,
+        "rules": [_history(history) for history in one.histories],
+        "compactions": [
+            _compacted({each.number: each for each in one.histories}, made)
+            for made in one.compactions
+        ],
+        "unread": {
+            "broken_lines": one.losses.broken,
+            "too_long_lines": one.losses.too_long,
+            "first_line": one.losses.first,
+            "unknown_records": one.losses.unknown,
+            "notes": list(dict.fromkeys(one.losses.notes)),
+            "error": one.error,
+        },
+    }
+
+
+def _history(history: History) -> dict[str, Any]:
+    given = history.given
+    return {
+        "name": history.rule.name,
+        "text": history.rule.text,
+        "from": history.rule.file or "said in the session",
+        "came_by": source(history),
+        "channel": given.message.channel if given else None,
+        "line": given.message.line if given else None,
+        "time": given.message.time if given else None,
+        "sent_by_the_agent": history.sent_by_agent,
+        "lost_at_compaction": history.lost_at,
+        "lived": lived(history) if given else None,
+        "turns": history.turns,
+        "seconds": history.seconds,
+        "said_again_at": history.said_again,
+        "judged_by_call": history.rule.breach is not None,
+        "broken": [_broken(each) for each in history.broken],
+    }
+
+
+def _broken(each: Broken) -> dict[str, Any]:
+    return {
+        "line": each.line, "time": each.time, "call": each.call, "why": each.why,
+        "was_in_context": each.knew, "by": each.by,
+    }  # fmt: skip
+
+
+def _compacted(histories: Mapping[int, History], made: Compacted) -> dict[str, Any]:
+    return {
+        "number": made.number,
+        "line": made.line,
+        "time": made.time,
+        "clock": clock(made.time),
+        "trigger": made.trigger,
+        "certainty": made.certainty,
+        "how_sure": CERTAINTY[made.certainty],
+        "rules": [
+            _change(histories[number], change) for number, change in sorted(made.changes.items())
+        ],
+        "new_context": made.summary,
+    }
+
+
+def _change(history: History, change: Change) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "name": history.rule.name,
+        "text": history.rule.text,
+        "outcome": change.outcome,
+        "before": change.before,
+        "after": change.after,
+        "in_words": STATE[change.after] if change.after else "",
+        "stood": _place(change.came_by),
+        "stands": _place(change.stands),
+    }
+    if change.outcome == "lost":
+        instead = change.stands.found.window if change.stands else change.instead.text
+        before = change.came_by.found.window if change.came_by else history.rule.text
+        told["instead"] = instead[:_LONGEST]
+        told["diff"] = [list(one) for one in changes(before[:_LONGEST], instead[:_LONGEST])]
+    return told
+
+
+def _place(place: Place | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    return {
+        "line": place.message.line,
+        "time": place.message.time,
+        "channel": place.message.channel,
+        "origin": place.message.origin[:300],
+        "text": place.found.window[:_LONGEST],
+        "cue": place.found.cue,
+    }
+
+
+def _masked(value: Any, mask: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return mask(value) if len(value) > 7 else value
+    if isinstance(value, Mapping):
+        return {key: _masked(one, mask) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_masked(one, mask) for one in value]
+    return value

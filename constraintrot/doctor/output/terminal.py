@@ -1,0 +1,140 @@
+"""The summary for the terminal, which fits one screen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History
+from constraintrot.doctor.readers.format import Refused
+from constraintrot.doctor.wording import CHANNEL, STATE, lived, source, when
+from constraintrot.report.untrusted import visible
+
+_COMPACTIONS = 3
+_RULES = 4
+_FILES = 3
+_WIDTH = 100
+
+
+def summary(
+    found: Sequence[Diagnosis], refused: Sequence[Refused], mask: Callable[[str], str]
+) -> list[str]:
+    """The lines of the summary, without control characters and with secrets masked."""
+    lines = [*_read(found), "", *_lost(found), *_broken(found), *_unread(found, refused)]
+    return [visible(mask(line)) for line in lines]
+
+
+def short(text: str, width: int = _WIDTH) -> str:
+    """A text on one line, cut to a width."""
+    cut = text[: 4 * width]
+    line = cut[: len(cut) - len(cut.lstrip(" "))] + " ".join(cut.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _read(found: Sequence[Diagnosis]) -> Iterator[str]:
+    agents = Counter(one.session.title for one in found)
+    told = ", ".join(f"{count} {name}" for name, count in agents.most_common())
+    compactions = sum(len(one.compactions) for one in found)
+    rules = {one.rule.folded for each in found for one in each.histories}
+    yield (
+        f"{len(found)} session{_s(len(found))} ({told or 'none'}), {compactions} "
+        f"compaction{_s(compactions)}, {len(rules)} rule{_s(len(rules))}"
+    )
+
+
+def _lost(found: Sequence[Diagnosis]) -> Iterator[str]:
+    each = [
+        (one, made, lost)
+        for one in found
+        for made in one.compactions
+        if (lost := [item for item in one.lost() if item[0] is made])
+    ]
+    each.sort(key=lambda item: -len(item[2]))
+    for one, made, lost in each[:_COMPACTIONS]:
+        yield from _compaction(one, made, lost)
+    if len(each) > _COMPACTIONS:
+        rest = sum(len(lost) for _, _, lost in each[_COMPACTIONS:])
+        yield f"… and {rest} more losses at {len(each) - _COMPACTIONS} compactions"
+    if not each:
+        yield _nothing_lost(found)
+
+
+def _nothing_lost(found: Sequence[Diagnosis]) -> str:
+    if not found:
+        return "Nothing to tell: no session was read."
+    if not any(one.compactions for one in found):
+        return "No session was compacted, so no rule can have been lost that way."
+    if not any(one.histories for one in found):
+        return "No rule was found in these sessions; name yours with --rules."
+    outcomes = Counter(
+        change.outcome
+        for one in found
+        for made in one.compactions
+        for change in made.changes.values()
+    )
+    told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+    return f"No rule was lost ({told})."
+
+
+def _compaction(
+    one: Diagnosis, made: Compacted, lost: Sequence[tuple[Compacted, History, Change]]
+) -> Iterator[str]:
+    there = [change for change in made.changes.values() if change.outcome != "not there"]
+    channels = Counter(
+        CHANNEL[history.given.message.channel] for _, history, _ in lost if history.given
+    )
+    by = "; " + ", ".join(f"{count} came by {name}" for name, count in channels.most_common())
+    unsure = "" if made.certainty in ("written", "rebuilt") else f" [{made.certainty} context]"
+    yield (f"{len(lost)} of {len(there)} rules did not survive {when(made)}{by}{unsure}")
+    yield short(f"  {one.session.title}: {_end(one.session.name, 80)}")
+    for _, history, change in lost[:_RULES]:
+        state = STATE[change.after or "lost"]
+        again = f"; said again at line {history.said_again[0]}" if history.said_again else ""
+        yield short(f'  - "{history.rule.text}"')
+        yield short(f"    {state}; came by {source(history)}, lived {lived(history)}{again}")
+    if len(lost) > _RULES:
+        yield f"  … and {len(lost) - _RULES} more"
+
+
+def _broken(found: Sequence[Diagnosis]) -> Iterator[str]:
+    broken = [
+        (one, history, each)
+        for one in found
+        for history in one.histories
+        for each in history.broken
+    ]
+    if not broken:
+        return
+    unknown = sum(not each.knew for _, _, each in broken)
+    yield f"{len(broken)} call{_s(len(broken))} broke a rule, {unknown} of them when it was not in the context"
+    for _, history, each in sorted(broken, key=lambda item: item[2].knew)[:_RULES]:
+        yield short(f'  - line {each.line}: {each.why} against "{history.rule.text}"')
+
+
+def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[str]:
+    broken = sum(one.losses.broken for one in found)
+    long = sum(one.losses.too_long for one in found)
+    if broken or long:
+        where = next(one for one in found if one.losses.broken or one.losses.too_long)
+        yield short(
+            f"! {broken + long} line{_s(broken + long)} could not be read"
+            f" (the first: {_end(where.session.name)} line {where.losses.first}); the rest was"
+        )
+    for one in [one for one in found if one.error][:_FILES]:
+        yield short(f"! {_end(one.session.name)}: reading ended early: {one.error}")
+    for file in refused[:_FILES]:
+        yield short(f"! {_end(str(file.path))}: {file.why}", 2 * _WIDTH)
+    if len(refused) > _FILES:
+        yield f"! … and {len(refused) - _FILES} more files that are no sessions"
+    notes = [note for one in found for note in one.losses.notes]
+    for note in notes[:2]:
+        yield short(f"! {note}")
+
+
+def _end(path: str, width: int = 60) -> str:
+    """A path, of a long one its end."""
+    return path if len(path) <= width else "…" + path[1 - width :]
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"

@@ -1,0 +1,83 @@
+"""Inspect's messages and events as the doctor's, for its logs and for Scout's transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.doctor.events import Call, Channel, Compaction, Event, Facts, Message
+from constraintrot.doctor.readers.tools import came_by, is_project_file
+
+if TYPE_CHECKING:
+    from inspect_ai.event import Event as InspectEvent
+    from inspect_ai.model import ChatMessage
+
+
+def conversation(
+    session: str, messages: Sequence[ChatMessage], events: Iterable[InspectEvent]
+) -> Iterator[Event]:
+    """The events of a sample or transcript.
+
+    Where it has model events, each context is the one that the model was sent, so that
+    compactions are known exactly; else it has the messages alone.
+
+    Args:
+        session: its identifier.
+        messages: the conversation.
+        events: what was recorded of it; may be empty.
+    """
+    yield Facts(session)
+    told = list(_recorded(events))
+    yield from told or _plain(messages)
+
+
+def _plain(messages: Sequence[ChatMessage]) -> Iterator[Message]:
+    calls: dict[str, Call] = {}
+    for number, one in enumerate(messages, 1):
+        yield _message(one, number, "", calls)
+
+
+def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
+    calls: dict[str, Call] = {}
+    seen: set[str] = set()
+    compacted: Any = None
+    for number, event in enumerate(events, 1):
+        if event.event == "compaction":
+            compacted = event
+        elif event.event == "model":
+            time = event.timestamp.isoformat() if event.timestamp else ""
+            if compacted is not None and (event.role or "agent") not in ("summarizer", "judge"):
+                new = tuple(_message(one, number, time, calls) for one in event.input)
+                yield Compaction(
+                    number, time, str(compacted.type), replacement=new, certainty="written"
+                )
+                seen |= {_key(one) for one in event.input}
+                compacted = None
+            for one in [*event.input, *(choice.message for choice in event.output.choices)]:
+                if _key(one) not in seen:
+                    seen.add(_key(one))
+                    yield _message(one, number, time, calls)
+
+
+def _key(message: ChatMessage) -> str:
+    return message.id or f"{message.role}:{hash(message.text)}"
+
+
+def _message(message: ChatMessage, number: int, time: str, calls: dict[str, Call]) -> Message:
+    made: tuple[Call, ...] = ()
+    channel: Channel = "system" if message.role == "system" else "user"
+    origin = ""
+    if message.role == "assistant":
+        channel = "agent"
+        made = tuple(Call(one.function, one.arguments) for one in message.tool_calls or ())
+        calls |= {one.id: done for one, done in zip(message.tool_calls or (), made, strict=True)}
+    elif message.role == "tool":
+        call = calls.get(message.tool_call_id or "") or Call(message.function or "", {})
+        channel, origin = came_by(call)
+        channel = "nested file" if is_project_file(origin) else channel
+    elif (message.metadata or {}).get("summary"):
+        channel = "summary"
+    return Message(
+        message.role, message.text, channel, number, time, origin, message.id or "", made,
+        attached=channel == "summary",
+    )  # fmt: skip

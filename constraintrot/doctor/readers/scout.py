@@ -1,0 +1,87 @@
+"""Sources that Inspect Scout reads: ATIF, LangSmith, Phoenix, Logfire and Weave.
+
+Written as ``langsmith:PROJECT``. Nothing is asked of a service unless it is named so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from constraintrot.doctor.events import Event, Losses
+from constraintrot.doctor.readers.format import Refused, Session
+from constraintrot.doctor.readers.inspect_messages import conversation
+from constraintrot.doctor.records import Record, at
+from constraintrot.errors import ConstraintRotError, MissingExtraError
+from constraintrot.extras import installed
+
+SERVICES = ("langsmith", "phoenix", "logfire", "weave")
+
+
+def is_atif(value: Record) -> bool:
+    """Whether a JSON file is a trajectory of the ATIF format."""
+    return str(at(value, "schema_version") or "").startswith("ATIF") or (
+        isinstance(value.get("steps"), list) and isinstance(value.get("agent"), dict)
+    )
+
+
+def service(named: str) -> tuple[str, str] | None:
+    """Name and project of ``langsmith:PROJECT`` and its like; None for a path."""
+    name, colon, project = named.partition(":")
+    return (name, project) if colon and name in SERVICES else None
+
+
+def atif(path: Path) -> Iterator[Session | Refused]:
+    """The sessions of an ATIF file."""
+    _require(str(path))
+    from inspect_scout.sources import atif as source
+
+    yield from _sessions("atif", path, _gathered(source(path)))
+
+
+def of_service(name: str, project: str) -> Iterator[Session | Refused]:
+    """The sessions of a project at a service.
+
+    Raises:
+        MissingExtraError: inspect_scout is not installed.
+        ConstraintRotError: the source refuses; the message is its own.
+    """
+    _require(f"{name}:{project}")
+    from inspect_scout import sources
+
+    try:
+        found = _gathered(getattr(sources, name)(project))
+    except Exception as error:
+        # The service's own package, its key, its network: whatever is missing, it says.
+        raise ConstraintRotError(f"{name}:{project}: {error}") from error
+    yield from _sessions(name, Path(f"{name}:{project}"), found)
+
+
+def _require(named: str) -> None:
+    if not installed("inspect_scout"):
+        raise MissingExtraError(
+            f"{named} is read through Inspect Scout: pip install 'constraintrot[scout]'"
+        )
+
+
+def _gathered(source: Any) -> list[Any]:
+    async def all_of() -> list[Any]:
+        return [transcript async for transcript in source]
+
+    return asyncio.run(all_of())
+
+
+def _sessions(kind: str, path: Path, found: list[Any]) -> Iterator[Session | Refused]:
+    for transcript in found:
+        events = partial(_events, transcript)
+        name = f"{path}#{transcript.transcript_id}"
+        yield Session(path, name, kind, kind, 0, (), events)
+    if not found:
+        yield Refused(path, "it holds no session")
+
+
+def _events(transcript: Any, losses: Losses) -> Iterator[Event]:
+    yield from conversation(str(transcript.transcript_id), transcript.messages, transcript.events)

@@ -1,0 +1,111 @@
+"""The doctor's verdicts as scanners for Inspect Scout.
+
+::
+
+    scout scan constraintrot/rule_survival -T logs/ -S rules=rules.yaml
+
+Scout finds them through this package's entry point for Inspect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from inspect_scout import Reference, Result, Scanner, Transcript, scanner
+
+from constraintrot.doctor.context import Place
+from constraintrot.doctor.events import Event, Losses
+from constraintrot.doctor.findings import Diagnosis
+from constraintrot.doctor.readers.format import Session
+from constraintrot.doctor.readers.inspect_messages import conversation
+from constraintrot.doctor.rules import Rule, read
+from constraintrot.doctor.verdicts import diagnose
+from constraintrot.doctor.wording import STATE
+
+
+@scanner(messages="all", events=["model", "compaction"])
+def rule_survival(rules: str | None = None) -> Scanner[Transcript]:
+    """A result for each rule and compaction; its value is the outcome, as ``lost``.
+
+    Args:
+        rules: a rules file; by default the rules that were said in each transcript.
+    """
+    return _scan(rules, _survival)
+
+
+@scanner(messages="all", events=["model", "compaction"])
+def rule_broken(rules: str) -> Scanner[Transcript]:
+    """A result for each rule that says what call breaks it; its value is how many did.
+
+    Args:
+        rules: a rules.yaml in which rules have a ``breach``.
+    """
+    return _scan(rules, _broken)
+
+
+def _scan(
+    rules: str | None, results: Callable[[Diagnosis], Iterator[Result]]
+) -> Scanner[Transcript]:
+    async def scan(transcript: Transcript) -> list[Result]:
+        return list(results(diagnosis(transcript, rules)))
+
+    return scan
+
+
+def diagnosis(transcript: Transcript, rules: str | None) -> Diagnosis:
+    """What became of the rules in a transcript."""
+    session = Session(
+        Path(transcript.source_uri or "transcript"), transcript.transcript_id, "scout",
+        transcript.source_type or "transcript", 0, (), partial(_events, transcript),
+    )  # fmt: skip
+    return diagnose(session, None if rules is None else _read(rules))
+
+
+@cache
+def _read(path: str) -> list[Rule]:
+    return read(Path(path))
+
+
+def _events(transcript: Transcript, losses: Losses) -> Iterator[Event]:
+    yield from conversation(transcript.transcript_id, transcript.messages, transcript.events)
+
+
+def _survival(found: Diagnosis) -> Iterator[Result]:
+    histories = {one.number: one for one in found.histories}
+    for made in found.compactions:
+        for number, change in sorted(made.changes.items()):
+            if change.outcome == "not there":
+                continue
+            after = change.after or "lost"
+            yield Result(
+                value=change.outcome,
+                label=histories[number].rule.name,
+                explanation=f"{histories[number].rule.text}: {STATE[after]}",
+                metadata={
+                    "compaction": made.number, "before": change.before, "after": change.after,
+                    "certainty": made.certainty,
+                },
+                references=[*_references(change.came_by), *_references(change.stands)],
+            )  # fmt: skip
+
+
+def _broken(found: Diagnosis) -> Iterator[Result]:
+    for one in found.histories:
+        if one.rule.breach is None:
+            continue
+        calls: list[dict[str, Any]] = [
+            {"call": each.call, "why": each.why, "was_in_context": each.knew} for each in one.broken
+        ]
+        yield Result(
+            value=len(calls), label=one.rule.name, explanation=one.rule.text,
+            metadata={"calls": calls},
+        )  # fmt: skip
+
+
+def _references(place: Place | None) -> list[Reference]:
+    if place is None or not place.message.key:
+        return []
+    return [Reference(type="message", id=place.message.key)]

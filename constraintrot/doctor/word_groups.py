@@ -1,0 +1,160 @@
+"""Words that say the same of work in a repository or an office, for the slots of a rule.
+
+Closed lists on purpose: a word that is not listed stands for itself and its inflections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_VERBS = (
+    "touch edit change modify alter rewrite overwrite update amend adjust",
+    "delete remove erase drop purge wipe discard destroy truncate clean",
+    "push force-push",
+    "commit check-in",
+    "merge rebase squash cherry-pick",
+    "run execute start launch invoke trigger",
+    "install add upgrade bump introduce",
+    "deploy release ship publish roll-out rollout",
+    "print log write output echo emit record",
+    "read open access look view inspect",
+    "send email mail forward message post share notify",
+    "ask confirm check consult approval approve permission consent sign-off okay",
+    "use rely employ",
+    "create make generate scaffold",
+    "rename move relocate",
+    "disable skip bypass silence turn-off switch-off suppress mute",
+    "test verify validate",
+    "format lint",
+    "call contact reach request query fetch download connect",
+    "expose leak reveal disclose show display paste include",
+    "store save persist cache",
+    "spend buy purchase order pay",
+    "answer reply respond",
+    "refund reimburse credit",
+    "book schedule plan",
+    "import depend",
+    "mock stub fake",
+    "catch swallow ignore",
+    "hardcode hard-code hardcoded hard-coded inline",
+    "cancel close archive",
+    "translate",
+    "grant",
+    "restart reboot stop kill",
+    "quote cite mention name",
+)
+_NOUNS = (
+    "credential credentials secret secrets password passwords token tokens key keys api-key api-keys",
+    "branch branches",
+    "dependency dependencies package packages library libraries",
+    "test tests spec specs suite",
+    "migration migrations schema",
+    "database databases db",
+    "production prod",
+    "customer customers client clients buyer buyers",
+    "mail mails email emails message messages",
+    "directory folder directories folders dir",
+    "file files",
+    "comment comments",
+    "type types typed typing",
+    "repository repo repositories repos codebase",
+    "german", "english",
+    "euro euros eur €", "dollar dollars usd $",
+    "day days", "hour hours", "minute minutes", "week weeks",
+    "record records row rows entry entries",
+    "invoice invoices bill bills",
+    "endpoint endpoints route routes",
+    "personal private", "address addresses",
+    "backup backups", "log logs logging", "hook hooks",
+    "snapshot snapshots", "fixture fixtures",
+    "vacation leave absence holiday holidays",
+    "supplier suppliers vendor vendors",
+)  # fmt: skip
+_COMMON = """
+a an the this that these those it its they them their we our us you your i me my he she his her
+and or but nor so if when whenever while unless until before after once then than as because
+since of to in on at by for from with without within into onto over under out up off about
+between through via per during against among inside outside above below be is are was were been
+being am do does did done doing don't doesn't didn't have has had having can can't cannot could
+may might must mustn't shall should shouldn't will won't would need needs not no never always
+only just ever any anything anyone anybody anywhere all every everything each some nothing
+nobody none neither either both other others another else same such more most less least least-
+one many much few several allow allowed permit permitted forbid forbidden prohibit prohibited
+ban banned require required restrict restricted limit limited maximum minimum exception
+exceptions rule rules policy policies please note remember reminder important strictly
+absolutely exclusively solely instead rather even whoever whatever whichever who whom whose
+which what where why how there here now today on-going going forward time times way thing things
+kind sort case cases first last new old own good bad well also too very really still yet again
+back let make sure get got go goes keep stay stays remain remains leave stick one two three
+ahead further onwards onward henceforth directly directly- explicit explicitly without-exception
+whole entire part ok okay fine longer shorter higher lower bigger larger smaller older younger
+newer greater fewer contain contains contained
+"""
+
+
+def _grouped(lines: tuple[str, ...], *, verbs: bool) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        words = line.split()
+        phrases = tuple(dict.fromkeys(one for word in words for one in _spelt(word, verbs=verbs)))
+        for word in words:
+            found.setdefault(word, phrases)
+    return found
+
+
+def _spelt(word: str, *, verbs: bool) -> list[str]:
+    """A word, with a blank for its hyphen too, and a verb's inflections."""
+    bare = [word, word.replace("-", " "), word.replace("-", "")]
+    if not verbs:
+        return bare
+    return [form for one in bare for form in (one, *_inflected(one))]
+
+
+def _inflected(verb: str) -> tuple[str, ...]:
+    irregular = _IRREGULAR.get(verb)
+    if irregular:
+        return irregular
+    if verb.endswith("e"):
+        return verb + "s", verb + "d", verb[:-1] + "ing"
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"
+    if verb.endswith(("s", "x", "ch", "sh")):
+        return verb + "es", verb + "ed", verb + "ing"
+    if verb in _DOUBLED:
+        return verb + "s", verb + verb[-1] + "ed", verb + verb[-1] + "ing"
+    return verb + "s", verb + "ed", verb + "ing"
+
+
+_DOUBLED = frozenset(["drop", "log", "skip", "ship", "commit", "stop", "submit", "plan", "stub"])
+_IRREGULAR: Mapping[str, tuple[str, ...]] = {
+    "run": ("runs", "ran", "running"),
+    "write": ("writes", "wrote", "written", "writing"),
+    "rewrite": ("rewrites", "rewrote", "rewritten", "rewriting"),
+    "overwrite": ("overwrites", "overwrote", "overwritten", "overwriting"),
+    "read": ("reads", "reading"),
+    "send": ("sends", "sent", "sending"),
+    "make": ("makes", "made", "making"),
+    "spend": ("spends", "spent", "spending"),
+    "buy": ("buys", "bought", "buying"),
+    "pay": ("pays", "paid", "paying", "payment", "payments"),
+    "keep": ("keeps", "kept", "keeping"),
+    "give": ("gives", "gave", "given", "giving"),
+    "leave": ("leaves", "left", "leaving"),
+    "catch": ("catches", "caught", "catching"),
+    "show": ("shows", "shown", "showing"),
+    "approval": ("approvals",),
+    "permission": ("permissions",),
+    "consent": ("consents",),
+    "sign off": ("signs off", "signed off"),
+    "deploy": ("deploys", "deployed", "deploying", "deployment", "deployments"),
+    "refund": ("refunds", "refunded", "refunding"),
+    "install": ("installs", "installed", "installing", "installation"),
+    "delete": ("deletes", "deleted", "deleting", "deletion", "deletions"),
+    "purchase": ("purchases", "purchased", "purchasing"),
+    "hardcoded": (),
+    "fake": ("fakes", "faked", "faking"),
+}
+
+ACTIONS: Mapping[str, tuple[str, ...]] = _grouped(_VERBS, verbs=True)
+THINGS: Mapping[str, tuple[str, ...]] = _grouped(_NOUNS, verbs=False)
+COMMON: frozenset[str] = frozenset(_COMMON.split()) - frozenset(ACTIONS)

@@ -1,0 +1,69 @@
+"""How verdicts, states and channels are said, the same in every output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from constraintrot.doctor.events import Channel
+from constraintrot.doctor.findings import Compacted, History
+from constraintrot.grading.survival.states import SurvivalState
+
+CHANNEL: Mapping[Channel, str] = {
+    "user": "your turn",
+    "project file": "the project file",
+    "nested file": "a nested rules file",
+    "file": "a file that was read",
+    "mcp": "MCP",
+    "tool": "a tool",
+    "system": "the system prompt",
+    "agent": "the agent",
+    "summary": "a summary",
+}
+STATE: Mapping[SurvivalState, str] = {
+    "verbatim": "word for word",
+    "restated": "in other words",
+    "weakened": "now a preference, or with exceptions",
+    "contradicted": "now denied or lifted",
+    "attributed": "now said of others, or as a claim",
+    "partial": "a limit is missing",
+    "lost": "not stated any more",
+}
+
+
+def clock(time: str) -> str:
+    """The hour of a time, or what is known instead."""
+    try:
+        return datetime.fromisoformat(time).strftime("%H:%M")
+    except (ValueError, TypeError):
+        return ""
+
+
+def when(made: Compacted) -> str:
+    """A compaction as words: by its time, else by its line."""
+    hour = clock(made.time)
+    return f"the compaction of {hour}" if hour else f"the compaction at line {made.line}"
+
+
+def lived(history: History) -> str:
+    """How long a rule lived until its first loss."""
+    turns = f"{history.turns} turn{'' if history.turns == 1 else 's'}"
+    seconds = history.seconds
+    if seconds is None or seconds < 0:
+        return turns
+    minutes = round(seconds / 60)
+    return (
+        f"{turns}, {minutes // 60} h {minutes % 60} min"
+        if minutes >= 60
+        else f"{turns}, {minutes} min"
+    )
+
+
+def source(history: History) -> str:
+    """By what channel a rule came."""
+    given = history.given
+    if given is None:
+        return "never said in this session"
+    where = CHANNEL[given.message.channel]
+    origin = given.message.origin
+    return f"{where} ({origin})" if origin and given.message.channel != "user" else where

@@ -1,0 +1,267 @@
+"""Precision and recall of the doctor's verdicts, over sessions made by hand.
+
+``python -m results.tools.doctor > results/doctor.md``; with ``--sessions FOLDER`` the
+sessions are written there to be looked at. ``--errors tuning`` lists what was wrong in the
+half that may be looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from constraintrot.doctor.breaches import Breach
+from constraintrot.doctor.findings import Diagnosis
+from constraintrot.doctor.readers import sessions
+from constraintrot.doctor.readers.format import Session
+from constraintrot.doctor.rules import Rule, folded
+from constraintrot.doctor.verdicts import diagnose
+from constraintrot.grading.survival import SURVIVED
+from results.tools.doctor import script, writers
+from results.tools.doctor.script import FORMATS, Script
+
+FIRST_RUN = Path(__file__).parent / "first_run.yaml"
+_VIAS = {"user": {"user"}, "mcp": {"mcp"}, "file": {"file", "nested file"}}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the doctor said of one rule at one compaction, and what is so.
+
+    Attributes:
+        script: the session.
+        rule: its id.
+        number: of the compaction, from 0.
+        truth: the state that it is in.
+        found: the state that the doctor says.
+        outcome: the doctor's verdict.
+        there: whether it was in the context before.
+        window: what the doctor read it from.
+    """
+
+    script: Script
+    rule: str
+    number: int
+    truth: str
+    found: str
+    outcome: str
+    there: bool
+    window: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A session, and the doctor's two readings of it."""
+
+    script: Script
+    given: Diagnosis
+    extracted: Diagnosis
+
+
+def run(made: Sequence[Script], folder: Path) -> list[Run]:
+    """Write the sessions, and read them with the rules named and without."""
+    known = script.rules()
+    found: list[Run] = []
+    for one in made:
+        (session,) = list(sessions(writers.write(one, folder)))
+        assert isinstance(session, Session)
+        rules = [_rule(told) for told in known.values() if told["half"] == one.half]
+        found.append(Run(one, diagnose(session, rules), diagnose(session, None)))
+    return found
+
+
+def _rule(told: dict[str, Any]) -> Rule:
+    check = told.get("check")
+    return Rule(
+        told["id"], told["text"], breach=Breach.read(check, told["id"]) if check else None,
+        file="rules.yaml",
+    )  # fmt: skip
+
+
+def said(runs: Iterable[Run]) -> Iterator[Said]:
+    """Every verdict on a rule that was in the context before."""
+    for one in runs:
+        histories = {history.rule.name: history for history in one.given.histories}
+        for truth in one.script.truths:
+            history = histories[truth.rule]
+            for number, state in enumerate(truth.states):
+                there = number == 0 or truth.states[number - 1] in SURVIVED
+                made = (
+                    one.given.compactions[number] if number < len(one.given.compactions) else None
+                )
+                change = made.changes[history.number] if made else None
+                stands = change.stands.found.window if change and change.stands else ""
+                yield Said(
+                    one.script, truth.rule, number, state, (change.after if change else None) or "none",
+                    change.outcome if change else "no compaction", there, stands,
+                )  # fmt: skip
+
+
+def report(runs: Sequence[Run]) -> Iterator[str]:
+    """The page."""
+    yield _HEAD
+    yield "| format | sessions | held out | compactions | rules said | with a breach |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for form in (*FORMATS, "all"):
+        mine = [one for one in runs if form in (one.script.form, "all")]
+        truths = [truth for one in mine for truth in one.script.truths]
+        held = sum(one.script.half == "held_out" for one in mine)
+        compactions = sum(len(one.script.truths[0].states) for one in mine)
+        broken = sum(truth.breaches for truth in truths)
+        yield f"| {form} | {len(mine)} | {held} | {compactions} | {len(truths)} | {broken} |"
+    for half, title in (
+        ("held_out", "The held-out half"),
+        ("tuning", "The half that was looked at"),
+    ):
+        mine = [one for one in runs if one.script.half == half]
+        yield f"\n## {title}\n"
+        yield from _verdicts(mine)
+        yield from _states(mine)
+        yield from _by_format(mine)
+    yield "\n## The held-out half, first run\n"
+    yield "Before anything was mended on the other half; kept as it was.\n"
+    yield "| verdict | precision | recall |"
+    yield "| --- | --- | --- |"
+    first = yaml.safe_load(FIRST_RUN.read_text(encoding="utf-8"))
+    yield from (
+        f"| {name} | {precision} | {recall} |" for name, (precision, recall) in first.items()
+    )
+
+
+def _verdicts(runs: Sequence[Run]) -> Iterator[str]:
+    every = [one for one in said(runs) if one.there]
+    lost = _pair(every, lambda one: one.truth not in SURVIVED, lambda one: one.outcome == "lost")
+    kept = _pair(every, lambda one: one.truth in SURVIVED, lambda one: one.outcome == "survived")
+    yield "| verdict | precision | recall |"
+    yield "| --- | --- | --- |"
+    yield f"| the rule was lost | {lost[0]} | {lost[1]} |"
+    yield f"| the rule survived | {kept[0]} | {kept[1]} |"
+    yield "| a call broke the rule | {} | {} |".format(*_breaches(runs))
+    yield "| a compaction took place | {} | {} |".format(*_compactions(runs))
+    yield "| by which channel the rule came | {} | {} |".format(*_channels(runs))
+    yield "| a rule was said (without --rules) | {} | {} |".format(*_extraction(runs))
+
+
+def _pair(
+    every: Sequence[Said], true: Callable[[Said], bool], found: Callable[[Said], bool]
+) -> tuple[str, str]:
+    both = sum(true(one) and found(one) for one in every)
+    return _share(both, sum(map(found, every))), _share(both, sum(map(true, every)))
+
+
+def _breaches(runs: Sequence[Run]) -> tuple[str, str]:
+    both = claimed = so = 0
+    for one in runs:
+        truths = {truth.rule: truth.breaches for truth in one.script.truths}
+        so += sum(truths.values())
+        for history in one.given.histories:
+            claimed += len(history.broken)
+            both += min(len(history.broken), truths.get(history.rule.name, 0))
+    return _share(both, claimed), _share(both, so)
+
+
+def _compactions(runs: Sequence[Run]) -> tuple[str, str]:
+    so = sum(len(one.script.truths[0].states) for one in runs)
+    found = sum(len(one.given.compactions) for one in runs)
+    both = sum(min(len(one.script.truths[0].states), len(one.given.compactions)) for one in runs)
+    return _share(both, found), _share(both, so)
+
+
+def _channels(runs: Sequence[Run]) -> tuple[str, str]:
+    both = claimed = so = 0
+    for one in runs:
+        truths = {truth.rule: truth for truth in one.script.truths}
+        so += len(truths)
+        for history in one.given.histories:
+            if history.given is not None:
+                claimed += 1
+                truth = truths.get(history.rule.name)
+                both += truth is not None and history.given.message.channel in _VIAS[truth.via]
+    return _share(both, claimed), _share(both, so)
+
+
+def _extraction(runs: Sequence[Run]) -> tuple[str, str]:
+    known = script.rules()
+    both = claimed = so = 0
+    for one in runs:
+        wanted = {folded(known[truth.rule]["text"]) for truth in one.script.truths}
+        found = [history.rule.folded for history in one.extracted.histories]
+        so += len(wanted)
+        claimed += len(found)
+        both += sum(any(text in each for each in found) for text in wanted)
+    return _share(both, claimed), _share(both, so)
+
+
+def _states(runs: Sequence[Run]) -> Iterator[str]:
+    every = [one for one in said(runs) if one.there]
+    yield "\n| state | verdicts | precision | recall |"
+    yield "| --- | --- | --- | --- |"
+    for state in dict.fromkeys(script.FATES.values()):
+        precision, recall = _pair(
+            every, lambda one, state=state: one.truth == state, lambda one, state=state: one.found == state
+        )  # fmt: skip
+        count = sum(one.truth == state for one in every)
+        yield f"| {state} | {count} | {precision} | {recall} |"
+    right = sum(one.truth == one.found for one in every)
+    yield f"| all | {len(every)} | | {_share(right, len(every))} |"
+
+
+def _by_format(runs: Sequence[Run]) -> Iterator[str]:
+    yield "\n| format | verdicts | lost or survived, rightly |"
+    yield "| --- | --- | --- |"
+    for form in FORMATS:
+        every = [one for one in said(runs) if one.there and one.script.form == form]
+        right = sum((one.truth in SURVIVED) == (one.outcome == "survived") for one in every)
+        yield f"| {form} | {len(every)} | {_share(right, len(every))} |"
+
+
+def errors(runs: Sequence[Run], half: str) -> Iterator[str]:
+    """What was wrong, for the half that may be looked at."""
+    for one in said(run for run in runs if run.script.half == half):
+        if one.there and one.truth != one.found:
+            yield f"{one.script.name} {one.rule} [{one.truth} -> {one.found}, {one.outcome}] {one.window}"
+    known = script.rules()
+    for each in (run for run in runs if run.script.half == half):
+        wanted = {folded(known[truth.rule]["text"]) for truth in each.script.truths}
+        found = [history.rule.folded for history in each.extracted.histories]
+        yield from (f"{each.script.name} not extracted: {text}" for text in wanted
+                    if not any(text in one for one in found))  # fmt: skip
+        yield from (f"{each.script.name} wrongly extracted: {text}" for text in found
+                    if not any(one in text for one in wanted))  # fmt: skip
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part}/{whole} ({part / whole:.1%})" if whole else "-"
+
+
+_HEAD = """# How right `constraintrot doctor` is
+
+Made by `python -m results.tools.doctor > results/doctor.md`: it writes the sessions anew from `results/tools/doctor/rules.yaml` and `work.yaml`, in the formats of seven agents, and reads them with `constraintrot.doctor`. Each session holds three rules, said by the user, read from a file or given back by an MCP server, work between them, one or two compactions, and calls afterwards that break a rule or come near it. A session is read twice: with twelve rules named (of which nine were never said in it), and without any.
+
+**The sessions are made by hand**, not by driving agents: what a summary makes of each rule was written by one person, who had read the survival rules' cue words before (so the wording is not independent of them, though no text was changed after it was first run), and summaries by large models that write freely are harder. Rules are halved: on the held-out half nothing was mended after it had been run. The shapes of the records were taken from sessions of the real Claude Code 2.1.328, Codex 0.169.0, opencode 1.18.33, Gemini CLI 0.61.0 and pi 0.73.1; those of Qwen Code and Copilot CLI from descriptions. The survival measure itself was validated on other texts, with worse figures for free prose: [survival-validation.md](survival-validation.md).
+
+Precision: of the times that the doctor says it, how often it is so. Recall: of the times that it is so, how often the doctor says it. Verdicts on rules that were already lost before a compaction are not counted.
+"""
+
+
+def main() -> None:
+    """Print the page, or the errors."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sessions", type=Path, help="write the sessions to this folder")
+    parser.add_argument("--errors", choices=["tuning"], help="list what was wrong in this half")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder: Path = given.sessions or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        runs = run(script.scripts(), folder)
+    print("\n".join(errors(runs, given.errors) if given.errors else report(runs)))
+
+
+if __name__ == "__main__":
+    main()

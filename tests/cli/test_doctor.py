@@ -1,0 +1,101 @@
+"""``constraintrot doctor`` as somebody runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from constraintrot.cli.main import main
+from constraintrot.doctor import readers
+from constraintrot.extras import installed
+from tests.doctor import sessions as made
+
+
+def run(*given: object, answers: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["doctor", *map(str, given)], input=answers)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return made.lost_session(tmp_path / "s.jsonl")
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    path = tmp_path / "rules.yaml"
+    path.write_text(f"rules:\n  - {made.FORCE_PUSH}\n", encoding="utf-8")
+    return path
+
+
+def test_loss_is_named_and_fails_where_asked(session: Path, rules: Path) -> None:
+    result = run(session, "--rules", rules)
+    assert result.exit_code == 0
+    assert "1 of 1 rules did not survive the compaction of 14:05" in result.output
+    assert run(session, "--rules", rules, "--fail-on", "lost").exit_code == 1
+    assert run(session, "--rules", rules, "--fail-on", "broken").exit_code == 0
+
+
+def test_json_is_whole(session: Path, rules: Path) -> None:
+    told = json.loads(run(session, "--rules", rules, "--json").stdout)
+    assert told["totals"]["lost"] == 1
+    assert told["sessions"][0]["compactions"][0]["how_sure"]
+
+
+def test_nobody_to_ask_is_said(session: Path) -> None:
+    result = run(session)
+    assert result.exit_code == 2
+    assert "--yes takes all of them" in result.output
+    assert run(session, "--yes", "--fail-on", "lost").exit_code == 1
+
+
+def test_sessions_of_the_machine_are_listed_before_they_are_read(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "on_this_machine", lambda: [session])
+    result = run()
+    assert result.exit_code == 2
+    assert f"1 in {session.parent}" in result.output
+    assert "--yes answers yes" in result.output
+    monkeypatch.setattr(readers, "on_this_machine", list)
+    assert "name files or folders" in run().output
+
+
+def test_rules_that_are_none_are_left_out(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("constraintrot.cli.doctor._terminal", lambda what: None)
+    assert run(session, "--fail-on", "lost", answers="1\n").exit_code == 0
+    assert run(session, "--fail-on", "lost", answers="\n").exit_code == 1
+
+
+def test_nothing_readable_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("no session", encoding="utf-8")
+    result = run(tmp_path, "--yes")
+    assert result.exit_code == 2
+    assert "no session that this reads" in result.output
+
+
+def test_wrong_rules_file_is_no_traceback(session: Path, tmp_path: Path) -> None:
+    result = run(session, "--rules", tmp_path / "none.md")
+    assert (result.exit_code, type(result.exception)) == (2, SystemExit)
+
+
+@pytest.mark.skipif(installed("detect_secrets"), reason="the extra is installed")
+def test_files_need_the_library_that_masks(session: Path, tmp_path: Path) -> None:
+    result = run(session, "--yes", "-o", tmp_path / "report")
+    assert result.exit_code == 2
+    assert "pip install 'constraintrot[doctor]'" in result.output
+    assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.skipif(
+    not installed("detect_secrets"), reason="constraintrot[doctor] is not installed"
+)
+def test_files_and_pins_are_written(session: Path, rules: Path, tmp_path: Path) -> None:
+    result = run(session, "--rules", rules, "-o", tmp_path / "report", "--pin", tmp_path / "pins")
+    assert result.exit_code == 0
+    assert {one.name for one in (tmp_path / "report").iterdir()} == {
+        "doctor.html", "doctor.json", "junit.xml",
+    }  # fmt: skip
+    assert made.FORCE_PUSH in (tmp_path / "pins" / "lost-rules.md").read_text(encoding="utf-8")

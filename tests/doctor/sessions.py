@@ -1,0 +1,86 @@
+"""Small sessions of Claude Code, as lines of its files; invented."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from constraintrot.doctor.findings import Diagnosis
+from constraintrot.doctor.readers import sessions
+from constraintrot.doctor.readers.format import Session
+from constraintrot.doctor.rules import Rule
+from constraintrot.doctor.verdicts import diagnose
+
+FORCE_PUSH = "Never force-push to the release branch."
+SUMMARY = "The importer drops no row any more. The demo is on Thursday."
+
+
+def line(kind: str, number: int, **more: Any) -> dict[str, Any]:
+    """A line of a session."""
+    return {
+        "parentUuid": None, "isSidechain": False, "cwd": "/srv/shop", "sessionId": "s1",
+        "version": "2.1", "type": kind, "uuid": f"u{number}",
+        "timestamp": f"2026-10-05T14:{number:02}:00.000Z", **more,
+    }  # fmt: skip
+
+
+def user(number: int, text: str) -> dict[str, Any]:
+    """What somebody typed."""
+    return line("user", number, message={"role": "user", "content": text})
+
+
+def reply(number: int, text: str) -> dict[str, Any]:
+    """What the agent said."""
+    content = [{"type": "text", "text": text}]
+    return line("assistant", number, message={"role": "assistant", "content": content})
+
+
+def call(number: int, name: str, arguments: dict[str, Any], result: str) -> list[dict[str, Any]]:
+    """A call and its result."""
+    use = {"type": "tool_use", "id": f"t{number}", "name": name, "input": arguments}
+    given = {"type": "tool_result", "tool_use_id": f"t{number}", "content": result}
+    return [
+        line("assistant", number, message={"role": "assistant", "content": [use]}),
+        line("user", number, message={"role": "user", "content": [given]}),
+    ]
+
+
+def compacted(number: int, summary: str, **meta: Any) -> list[dict[str, Any]]:
+    """A compaction."""
+    return [
+        line(
+            "system",
+            number,
+            subtype="compact_boundary",
+            compactMetadata={"trigger": "auto", **meta},
+        ),
+        line("user", number, isCompactSummary=True, message={"role": "user", "content": summary}),
+    ]
+
+
+def write(path: Path, *records: dict[str, Any] | str) -> Path:
+    """A file of lines; a text is written as it is."""
+    told = [one if isinstance(one, str) else json.dumps(one) for one in records]
+    path.write_text("\n".join(told) + "\n", encoding="utf-8")
+    return path
+
+
+def opened(path: Path) -> Session:
+    """The one session of a file."""
+    (found,) = sessions(path)
+    assert isinstance(found, Session), found
+    return found
+
+
+def diagnosed(path: Path, *rules: Rule) -> Diagnosis:
+    """What the doctor says of a file, with rules or without."""
+    return diagnose(opened(path), rules or None)
+
+
+def lost_session(path: Path, *after: dict[str, Any]) -> Path:
+    """A session whose one rule does not survive its compaction."""
+    return write(
+        path, user(1, FORCE_PUSH), reply(2, "Understood."), user(3, "Please look at the importer."),
+        reply(4, "The last row was dropped."), *compacted(5, SUMMARY), *after,
+    )  # fmt: skip

@@ -1,0 +1,296 @@
+"""Each format, in the shapes that its agent writes; the contexts that follow from them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from constraintrot.doctor.events import Compaction, Event, Losses, Message
+from constraintrot.doctor.readers import on_this_machine, sessions
+from constraintrot.doctor.readers.format import Refused
+from constraintrot.doctor.rules import Rule
+from tests.doctor import sessions as made
+
+RULE = Rule("push", made.FORCE_PUSH, file="rules.yaml")
+
+
+def events(path: Path) -> list[Event]:
+    return list(made.opened(path).events(Losses()))
+
+
+def outcome(path: Path) -> list[str]:
+    return [one.changes[0].outcome for one in made.diagnosed(path, RULE).compactions]
+
+
+def codex(role: str, text: str) -> dict[str, Any]:
+    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
+
+
+def codex_session(path: Path, new: list[dict[str, Any]], **more: Any) -> Path:
+    payload = {"message": "", "replacement_history": new, **more}
+    return made.write(
+        path, {"type": "session_meta", "payload": {"id": "a", "cwd": "/srv", "cli_version": "0.169.0"}},
+        {"type": "event_msg", "payload": {"type": "user_message", "message": made.FORCE_PUSH}},
+        {"type": "response_item", "payload": codex("user", made.FORCE_PUSH)},
+        {"type": "compacted", "payload": payload},
+    )  # fmt: skip
+
+
+def test_codex_replacement_is_the_whole_context(tmp_path: Path) -> None:
+    kept = codex_session(
+        tmp_path / "k.jsonl", [codex("user", made.FORCE_PUSH), codex("user", "So far.")]
+    )
+    assert outcome(kept) == ["survived"]
+    lost = codex_session(tmp_path / "l.jsonl", [codex("user", "So far.")])
+    assert outcome(lost) == ["lost"]
+    assert made.diagnosed(lost, RULE).compactions[0].certainty == "written"
+
+
+def test_codex_encrypted_context_is_not_judged(tmp_path: Path) -> None:
+    opaque = codex_session(
+        tmp_path / "s.jsonl", [{"type": "compaction", "encrypted_content": "gAAA"}]
+    )
+    assert outcome(opaque) == ["cannot be told"]
+
+
+def test_codex_mcp_call_and_shell_read(tmp_path: Path) -> None:
+    asked = {
+        "type": "function_call",
+        "name": "handbook",
+        "namespace": "mcp__office",
+        "call_id": "1",
+        "arguments": "{}",
+    }
+    shell = {
+        "type": "function_call",
+        "name": "exec_command",
+        "call_id": "2",
+        "arguments": '{"cmd": "cat docs/a.md"}',
+    }
+    given = [{"type": "function_call_output", "call_id": key, "output": "text"} for key in "12"]
+    path = made.write(tmp_path / "s.jsonl", *(
+        {"type": "response_item", "payload": one} for one in [asked, given[0], shell, given[1]]
+    ))  # fmt: skip
+    told = [one for one in events(path) if isinstance(one, Message) and one.role == "tool"]
+    assert [(one.channel, one.origin) for one in told] == [
+        ("mcp", "mcp__office__handbook"), ("file", "docs/a.md"),
+    ]  # fmt: skip
+
+
+def gemini(key: str, text: str, kind: str = "user") -> dict[str, Any]:
+    return {
+        "id": key,
+        "timestamp": "2026-10-05T14:00:00Z",
+        "type": kind,
+        "content": [{"text": text}],
+    }
+
+
+def test_gemini_snapshot_counts_once(tmp_path: Path) -> None:
+    snapshot = gemini("3", f"<state_snapshot>{made.SUMMARY}</state_snapshot>")
+    replaced = {"$set": {"messages": [snapshot]}}
+    path = made.write(
+        tmp_path / "s.jsonl", {"sessionId": "a", "projectHash": "0", "kind": "main"},
+        {"$set": {"messages": [gemini("0", "<session_context> This is the Gemini CLI.")]}},
+        gemini("1", made.FORCE_PUSH), replaced, gemini("4", "ok", "gemini"), replaced,
+    )  # fmt: skip
+    assert outcome(path) == ["lost"]
+
+
+def test_gemini_reply_that_is_written_twice_is_one_call(tmp_path: Path) -> None:
+    asked = {"id": "c1", "name": "read_file", "args": {"absolute_path": "a.md"}, "result": [
+        {"functionResponse": {"id": "c1", "response": {"output": "text"}}}]}  # fmt: skip
+    entry = {**gemini("1", "", "gemini"), "toolCalls": [asked]}
+    path = made.write(tmp_path / "s.jsonl", {"sessionId": "a", "projectHash": "0"}, entry, entry)
+    assert made.diagnosed(path, RULE).calls == 1
+
+
+def qwen(kind: str, role: str, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"sessionId": "a", "uuid": "q", "type": kind, "cwd": "/srv",
+            "message": {"role": role, "parts": list(parts)}, **more}  # fmt: skip
+
+
+def test_qwen_compressed_history(tmp_path: Path) -> None:
+    def compressed(history: list[dict[str, Any]] | None) -> dict[str, Any]:
+        payload = {"info": {"triggerReason": "auto"}, "compressedHistory": history}
+        return {
+            "sessionId": "a",
+            "type": "system",
+            "subtype": "chat_compression",
+            "systemPayload": payload,
+        }
+
+    said = qwen("user", "user", {"text": made.FORCE_PUSH})
+    kept = made.write(tmp_path / "k.jsonl", said, compressed([said["message"]]))
+    lost = made.write(
+        tmp_path / "l.jsonl", said, compressed([{"role": "user", "parts": [{"text": "x"}]}])
+    )
+    old = made.write(tmp_path / "o.jsonl", said, compressed(None))
+    assert (outcome(kept), outcome(lost)) == (["survived"], ["lost"])
+    assert made.diagnosed(old, RULE).compactions[0].certainty == "assumed"
+
+
+def pi(key: str, parent: str | None, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "id": key, "parentId": parent, **more}
+
+
+def pi_said(key: str, parent: str | None, text: str) -> dict[str, Any]:
+    return pi(key, parent, message={"role": "user", "content": [{"type": "text", "text": text}]})
+
+
+def test_pi_keeps_from_the_first_kept_entry(tmp_path: Path) -> None:
+    head = {"type": "session", "version": 3, "id": "a", "cwd": "/srv"}
+    for first, wanted in (("1", "survived"), ("2", "lost")):
+        end = {
+            "type": "compaction",
+            "id": "3",
+            "parentId": "2",
+            "summary": "x",
+            "firstKeptEntryId": first,
+        }
+        path = made.write(
+            tmp_path / f"{first}.jsonl",
+            head,
+            pi_said("1", None, made.FORCE_PUSH),
+            pi_said("2", "1", "Go on."),
+            end,
+        )
+        assert outcome(path) == [wanted]
+
+
+def test_pi_branch_leaves_what_was_said_on_the_other(tmp_path: Path) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", {"type": "session", "version": 3, "id": "a", "cwd": "/srv"},
+        pi_said("1", None, "Hello."), pi_said("2", "1", made.FORCE_PUSH), pi_said("3", "1", "Go on."),
+        {"type": "compaction", "id": "4", "parentId": "3", "summary": "x", "firstKeptEntryId": "1"},
+    )  # fmt: skip
+    assert outcome(path) == ["not there"]
+
+
+def test_copilot_user_turns_are_assumed_kept(tmp_path: Path) -> None:
+    def event(kind: str, **data: Any) -> dict[str, Any]:
+        return {"type": kind, "id": "e", "data": data}
+
+    path = made.write(
+        tmp_path / "events.jsonl", event("session.start", sessionId="a", context={"cwd": "/srv"}),
+        event("user.message", content=made.FORCE_PUSH),
+        event("session.compaction_complete", success=False),
+        event("session.compaction_complete", success=True, summaryContent=made.SUMMARY),
+    )  # fmt: skip
+    found = made.diagnosed(path, RULE)
+    assert [(one.certainty, one.changes[0].outcome) for one in found.compactions] == [
+        ("assumed", "survived")
+    ]
+
+
+def opencode(path: Path) -> Path:
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(
+            "create table session (id text, directory text, time_created integer);"
+            "create table message (id text, session_id text, time_created integer, data text);"
+            "create table part (id text, message_id text, data text);"
+            "insert into session values ('s1', '/srv', 0);"
+        )
+        told: list[tuple[dict[str, Any], dict[str, Any]]] = [
+            ({"role": "user"}, {"type": "text", "text": made.FORCE_PUSH}),
+            ({"role": "user"}, {"type": "compaction", "auto": True}),
+            ({"role": "assistant", "summary": True}, {"type": "text", "text": made.SUMMARY}),
+            (
+                {"role": "assistant"},
+                {"type": "tool", "tool": "office_handbook", "state": {"output": "x"}},
+            ),
+        ]
+        for number, (info, part) in enumerate(told):
+            database.execute(
+                "insert into message values (?, 's1', ?, ?)",
+                (f"m{number}", number, json.dumps(info)),
+            )
+            database.execute(
+                "insert into part values (?, ?, ?)", (f"p{number}", f"m{number}", json.dumps(part))
+            )
+    return path
+
+
+def test_opencode_database_is_read_and_not_written(tmp_path: Path) -> None:
+    path = opencode(tmp_path / "opencode.db")
+    before = path.read_bytes()
+    path.chmod(0o444)
+    assert outcome(path) == ["lost"]
+    assert [one.channel for one in events(path) if isinstance(one, Message)][-1] == "mcp"
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["opencode.db"]
+
+
+def test_opencode_export_is_read_as_its_database(tmp_path: Path) -> None:
+    entries = [
+        {"info": {"role": "user"}, "parts": [{"type": "text", "text": made.FORCE_PUSH}]},
+        {"info": {"role": "user"}, "parts": [{"type": "compaction"}]},
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(
+        json.dumps({"info": {"id": "s1"}, "messages": entries}, indent=2), encoding="utf-8"
+    )
+    assert outcome(path) == ["lost"]
+
+
+def test_sub_agent_does_not_speak_in_the_context(tmp_path: Path) -> None:
+    side = {**made.user(1, made.FORCE_PUSH), "isSidechain": True}
+    path = made.write(
+        tmp_path / "s.jsonl", side, made.user(2, "Hi."), *made.compacted(3, made.SUMMARY)
+    )
+    assert outcome(path) == ["not there"]
+
+
+def test_vendor_lines_are_passed_over_and_what_only_looks_so_is_not(tmp_path: Path) -> None:
+    vendor = made.line(
+        "attachment", 1, attachment={"type": "prompt_snapshot", "systemPrompt": [made.FORCE_PUSH]}
+    )
+    snapshot = json.dumps(vendor, separators=(",", ":"))
+    nested = {
+        "role": "user",
+        "content": [{"type": "progress"}, {"type": "text", "text": made.FORCE_PUSH}],
+    }
+    # As one who writes JSON without blanks puts it, near the start of the line.
+    user = json.dumps(
+        {"message": nested, "type": "user", "sessionId": "a", "parentUuid": None},
+        separators=(",", ":"),
+    )
+    path = made.write(tmp_path / "s.jsonl", snapshot, user)
+    told = [one for one in events(path) if isinstance(one, Message)]
+    assert [(one.channel, one.text) for one in told] == [("user", made.FORCE_PUSH)]
+
+
+def test_compaction_whose_kept_message_is_missing_says_so(tmp_path: Path) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH),
+        *made.compacted(2, "x", preservedSegment={"headUuid": "gone", "tailUuid": "gone"}),
+    )  # fmt: skip
+    found = made.diagnosed(path, RULE)
+    assert found.compactions[0].certainty == "assumed"
+    assert "was not found" in found.losses.notes[0]
+
+
+def test_sessions_are_found_where_agents_keep_them(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "projects" / "-srv-shop"
+    folder.mkdir(parents=True)
+    path = made.lost_session(folder / "a.jsonl")
+    (tmp_path / "other.jsonl").write_text("x", encoding="utf-8")
+    assert on_this_machine(tmp_path) == [path]
+
+
+def test_folder_gives_its_files_and_foreign_ones_are_refused(tmp_path: Path) -> None:
+    made.lost_session(tmp_path / "a.jsonl")
+    (tmp_path / "b.json").write_text('{"name": "package"}', encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("no suffix of a session", encoding="utf-8")
+    first, second = sessions(tmp_path)
+    assert not isinstance(first, Refused)
+    assert isinstance(second, Refused)
+    assert second.why.startswith("no session that this reads")
+
+
+def test_compaction_is_an_event_of_its_own(tmp_path: Path) -> None:
+    told = events(made.lost_session(tmp_path / "s.jsonl"))
+    assert sum(isinstance(one, Compaction) for one in told) == 1

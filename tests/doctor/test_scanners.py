@@ -1,0 +1,51 @@
+"""The scanners for Scout, on a transcript with a compaction; skipped where Scout is not installed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from inspect_ai.event import CompactionEvent, ModelEvent
+from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, ModelOutput
+
+from constraintrot.doctor.readers.format import Session
+from constraintrot.doctor.readers.inspect_messages import conversation
+from constraintrot.doctor.rules import Rule
+from constraintrot.doctor.verdicts import diagnose
+from tests.doctor.sessions import FORCE_PUSH, SUMMARY
+
+
+def model_event(*texts: str) -> ModelEvent:
+    said: list[ChatMessage] = [ChatMessageUser(content=text, id=text[:12]) for text in texts]
+    return ModelEvent(
+        model="m", input=said, tools=[], tool_choice="auto", config=GenerateConfig(),
+        output=ModelOutput.from_content("m", "ok"),
+    )  # fmt: skip
+
+
+def recorded() -> list[Any]:
+    return [model_event(FORCE_PUSH, "Go on."), CompactionEvent(), model_event(SUMMARY, "Go on.")]
+
+
+def test_inspect_events_tell_the_context_after_a_compaction() -> None:
+    session = Session(
+        Path("log"), "log", "inspect", "Inspect log", 0, (),
+        lambda losses: conversation("s", [], recorded()),
+    )  # fmt: skip
+    found = diagnose(session, [Rule("push", FORCE_PUSH, file="rules.yaml")])
+    ((made, _, _),) = found.lost()
+    assert made.certainty == "written"
+
+
+def test_scanner_gives_a_result_a_rule_and_compaction() -> None:
+    pytest.importorskip("inspect_scout", reason="constraintrot[scout] is not installed")
+    from constraintrot.doctor.scanners import rule_survival
+
+    transcript: Any = SimpleNamespace(
+        transcript_id="t", source_uri="log", source_type="eval_log", messages=[], events=recorded()
+    )
+    (result,) = asyncio.run(rule_survival()(transcript))
+    assert (result.value, result.metadata["after"]) == ("lost", "lost")
