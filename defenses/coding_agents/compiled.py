@@ -14,11 +14,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from constraintrot.defenses.rampart.files import contents, replace
+
 import constraintrot
 from constraintrot.defenses.coding_agents.errors import PinInstallError
 from constraintrot.defenses.pinning.block_marks import marks_of
 from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.defenses.rampart.files import contents, replace
 from constraintrot.defenses.rampart.seeds import LARGEST
 from constraintrot.defenses.rampart.seeds.folder import seed_files
 from constraintrot.errors import ConstraintRotError

@@ -14,6 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from constraintrot.defenses.rampart.files import replace
+
 from constraintrot.defenses.coding_agents import targets
 from constraintrot.defenses.coding_agents.errors import PinInstallError
 from constraintrot.defenses.coding_agents.file_edit import (
@@ -25,7 +27,6 @@ from constraintrot.defenses.coding_agents.file_edit import (
     write_file,
 )
 from constraintrot.defenses.coding_agents.targets import Target
-from constraintrot.defenses.rampart.files import replace
 
 Files: TypeAlias = Sequence[dict[str, Any]]
 """What a record says of each file."""

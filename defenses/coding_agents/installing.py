@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import platformdirs
+from constraintrot.defenses.rampart.files import held, replace
 
 from constraintrot.defenses.coding_agents import targets
 from constraintrot.defenses.coding_agents.agents import Agent, Scope, agent_named
@@ -32,7 +33,6 @@ from constraintrot.defenses.coding_agents.compiled import (
 from constraintrot.defenses.coding_agents.edits import Edit, apply_all, leftover
 from constraintrot.defenses.coding_agents.errors import PinInstallError
 from constraintrot.defenses.coding_agents.file_edit import check_writable
-from constraintrot.defenses.rampart.files import held, replace
 from constraintrot.errors import ConstraintRotError
 
 _RECORD: Final = "install.json"
