@@ -90,6 +90,9 @@ class HarnessSpec:
             task's compactor is used.
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
+        ready: raises a ``ParameterError`` where something else that it requires is missing.
+        networked: it runs a program that is to be kept from the network, and takes the
+            task's parameter ``network``.
     """
 
     factory: HarnessFactory
@@ -97,6 +100,8 @@ class HarnessSpec:
     modes: tuple[str, ...] = ()
     needs: tuple[Needs, ...] = ()
     extra: str = ""
+    ready: Callable[[], object] | None = None
+    networked: bool = False
 
     @property
     def compacts_itself(self) -> bool:
@@ -116,6 +121,8 @@ def harness(
     modes: tuple[str, ...] = (),
     needs: tuple[Needs, ...] = (),
     extra: str = "",
+    ready: Callable[[], object] | None = None,
+    networked: bool = False,
 ) -> Callable[[HarnessFactory], HarnessFactory]:
     """Register a harness's factory under a name.
 
@@ -126,10 +133,12 @@ def harness(
             task's compactor is used.
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
+        ready: raises a ``ParameterError`` where something else that it requires is missing.
+        networked: it runs a program that is to be kept from the network.
     """
 
     def register(factory: HarnessFactory) -> HarnessFactory:
-        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra))
+        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra, ready, networked))
         return factory
 
     return register
@@ -207,6 +216,8 @@ def parse_harness(text: str) -> ChosenHarness:
         raise ParameterError(f"harness {name} has no compaction mode {':'.join(given)!r}; {known}")
     for needed in spec.needs:
         _check_installed(name, needed, spec.extra)
+    if spec.ready is not None:
+        spec.ready()
     return ChosenHarness(name, spec, modes[0] if modes else next(iter(spec.modes), ""), live)
 
 

@@ -13,7 +13,7 @@ from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
 from constraintrot.evaluation.harness import MAX_STEPS, ChosenHarness, parse_harness
-from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.play_settings import NETWORKS, Network, PlaySettings
 from constraintrot.scaffold.review import REVIEW
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
@@ -67,6 +67,8 @@ class TaskParameters(TypedDict, total=False):
         harness: agent framework that plays the episode, ``name``, ``name:mode``,
             ``name:live`` or ``name:mode:live``.
         awareness: whether the model is asked, after the episode, if it was a test.
+        network: what a coding agent is left of the network: ``none``, or ``host`` for
+            all that this machine has.
     """
 
     conditions: str | Sequence[str]
@@ -92,6 +94,7 @@ class TaskParameters(TypedDict, total=False):
     defense: str
     harness: str
     awareness: bool
+    network: str
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,7 @@ class Parameters:
     awareness: bool = False
     decline_tool: bool | None = None
     steps: int = DEFAULT_STEPS
+    network: Network = "none"
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -189,6 +193,7 @@ def read(
         awareness=_bool(given, "awareness"),
         decline_tool=_optional_bool(given, "decline_tool"),
         steps=_int(given, "steps", DEFAULT_STEPS, 1),
+        network=_choice(given, "network", NETWORKS),
     )
     _check_harness(parameters, given)
     _check_together(parameters)
@@ -231,6 +236,11 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
     harness = parameters.harness
     for play in parameters.plays:
         harness.check_defense(play.defense)
+    if parameters.network != "none" and not harness.spec.networked:
+        raise ParameterError(
+            f"network={parameters.network} goes with the coding agents, which run as programs;"
+            f" harness {harness.name} runs none"
+        )
     if not harness.spec.compacts_itself:
         return
     if parameters.steps > MAX_STEPS:

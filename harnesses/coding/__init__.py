@@ -1,0 +1,24 @@
+"""Coding agents that people use, each with its own compaction: ``coding/claude``, ``coding/codex`` ...
+
+Each runs as its own program in a throw-away folder without a network, and talks to an
+endpoint of ours in place of its provider's. ``constraintrot agents install`` fetches it.
+"""
+
+from functools import partial
+
+from constraintrot.evaluation.harness import Hook, harness, imported_when_made
+from constraintrot.harnesses.coding.catalogue import PACKAGES
+from constraintrot.harnesses.coding.install import needed
+
+# Their own hooks for pins are installed by ``constraintrot pin install``.
+_HOOKS: frozenset[Hook] = frozenset({"assemble", "approve"})
+_MODES = {"claude": ("auto", "manual"), "opencode": ("auto", "manual")}
+
+for _package in PACKAGES:
+    harness(
+        f"coding/{_package.agent}",
+        hooks=_HOOKS,
+        modes=_MODES.get(_package.agent, ("auto",)),
+        ready=partial(needed, _package),
+        networked=True,
+    )(imported_when_made(f"constraintrot.harnesses.coding.{_package.agent}:harness"))

@@ -1,0 +1,87 @@
+"""Codex CLI: ``codex exec``, in its local compaction."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+from constraintrot.harnesses.coding.agent import KEY, MODEL, Agent, Place
+from constraintrot.harnesses.coding.box import Command
+from constraintrot.harnesses.coding.play import playing
+from constraintrot.harnesses.coding.wire.common import SERVER
+
+# What would ask the network or add tools that run something.
+_OFF = (
+    "plugins", "apps", "remote_plugin", "multi_agent", "image_generation", "browser_use",
+    "browser_use_external", "computer_use", "in_app_browser", "tool_suggest", "goals",
+    "enable_request_compression", "skill_search",
+)  # fmt: skip
+_SHELL = ("shell_tool", "unified_exec", "shell_snapshot", "view_image")
+# Any other name than OpenAI's own: of that provider Codex asks for an opaque compaction.
+_PROVIDER = "loopback"
+_COMPACTS_AT = 60_000
+
+
+class Codex(Agent):
+    """Codex keeps what the user wrote, up to a budget, and has all else summarised."""
+
+    name: ClassVar[str] = "codex"
+    memory_file: ClassVar[str] = ".codex/AGENTS.md"
+
+    def prepare(self, place: Place) -> None:
+        command, *arguments = place.mcp
+        features = {name: False for name in (*_OFF, *(() if place.reads_files else _SHELL))}
+        top = {
+            "model": MODEL,
+            "model_provider": _PROVIDER,
+            "model_context_window": place.window,
+            "model_auto_compact_token_limit": _COMPACTS_AT if place.compacts else place.window,
+            "approval_policy": "never",
+            "sandbox_mode": "danger-full-access",
+            "developer_instructions": place.system,
+            "check_for_update_on_startup": False,
+            "web_search": "disabled",
+        }
+        tables = {
+            f"model_providers.{_PROVIDER}": {
+                "name": _PROVIDER,
+                "base_url": f"{place.box.url}/v1",
+                "wire_api": "responses",
+                "env_key": "LOOPBACK_KEY",
+                "request_max_retries": 0,
+                "stream_max_retries": 0,
+            },
+            "features": features,
+            "analytics": {"enabled": False},
+            "feedback": {"enabled": False},
+            "otel": {"exporter": "none"},
+            f'projects."{place.box.work}"': {"trust_level": "trusted"},
+            f"mcp_servers.{SERVER}": {"command": command, "args": arguments},
+        }
+        place.write(place.box.home / ".codex" / "config.toml", _toml(top, tables))
+
+    def say(self, place: Place, text: str, *, first: bool) -> Command:
+        resume = [] if first else ["resume", "--last"]
+        argv = [
+            str(place.installed.program),
+            "exec",
+            *resume,
+            "--skip-git-repo-check",
+            "--json",
+            "-",
+        ]
+        return Command(argv, {"LOOPBACK_KEY": KEY}, stdin=text)
+
+
+def _toml(top: dict[str, object], tables: dict[str, dict[str, object]]) -> str:
+    """Plain values as TOML, whose strings, numbers, booleans and lists of strings are JSON's."""
+    lines = [f"{name} = {json.dumps(value)}" for name, value in top.items()]
+    for table, values in tables.items():
+        lines += [
+            f"[{table}]",
+            *(f"{name} = {json.dumps(value)}" for name, value in values.items()),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+harness = playing(Codex())
