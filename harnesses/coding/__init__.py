@@ -12,13 +12,13 @@ from constraintrot.harnesses.coding.install import needed
 
 # Their own hooks for pins are installed by ``constraintrot pin install``.
 _HOOKS: frozenset[Hook] = frozenset({"assemble", "approve"})
-_MODES = {"claude": ("auto", "manual"), "opencode": ("auto", "manual")}
+_MODES = {"gemini": ("auto",)}
 
 for _package in PACKAGES:
     harness(
         f"coding/{_package.agent}",
         hooks=_HOOKS,
-        modes=_MODES.get(_package.agent, ("auto",)),
+        modes=_MODES.get(_package.agent, ("auto", "manual")),
         ready=partial(needed, _package),
         networked=True,
     )(imported_when_made(f"constraintrot.harnesses.coding.{_package.agent}:harness"))

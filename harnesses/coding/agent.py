@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, TypeAlias
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.harnesses.coding import mcp_server
-from constraintrot.harnesses.coding.box import Box, Command
+from constraintrot.harnesses.coding.box import Box
 from constraintrot.harnesses.coding.catalogue import Package, package
 from constraintrot.harnesses.coding.install import Installed
 from constraintrot.harnesses.coding.wire.common import Request
@@ -84,6 +84,18 @@ class Place:
         )
 
 
+class Dialogue(ABC):
+    """A conversation with an agent that runs."""
+
+    @abstractmethod
+    async def say(self, text: str) -> None:
+        """Have the agent answer a request, and wait until it has."""
+
+    async def compact(self) -> None:
+        """Have the agent compact, by its own command; for the mode ``manual``."""
+        raise NotImplementedError("this agent has no command to compact")
+
+
 class Agent(ABC):
     """A coding agent.
 
@@ -118,12 +130,8 @@ class Agent(ABC):
         """Write the agent's configuration into its box."""
 
     @abstractmethod
-    def say(self, place: Place, text: str, *, first: bool) -> Command:
-        """The program that has the agent answer a request, in the conversation so far."""
-
-    def compact(self, place: Place) -> Command:
-        """The program that has the agent compact; for the mode ``manual``."""
-        raise NotImplementedError(f"{self.name} has no command to compact")
+    async def start(self, place: Place) -> Dialogue:
+        """Start the agent, in a new conversation."""
 
     def is_summary(self, request: Request) -> bool:
         """Whether a request asks for a summary of the conversation."""

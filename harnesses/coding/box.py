@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -18,11 +19,10 @@ import tempfile
 import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 from anyio.abc import Process
@@ -31,6 +31,7 @@ from anyio.streams.text import TextReceiveStream
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding import inside
+from constraintrot.harnesses.coding.background import background
 
 PREFIX = "constraintrot-agent-"
 _LOCK = "lock"
@@ -40,6 +41,7 @@ _WHOLE = ("--net", "--pid", "--fork", "--kill-child", "--mount-proc")
 _WAYS = (_WHOLE, ("--map-root-user", *_WHOLE), ("--net",), ("--map-root-user", "--net"))
 # Seconds that a supervisor has to end what is in its box.
 _GRACE = 10
+# Characters of what a program wrote as errors that are told.
 _TAIL = 2000
 NO_NETWORK = (
     "a coding agent executes what its model writes, and this system cannot keep it from the"
@@ -93,34 +95,53 @@ def check_network(network: Network) -> None:
         raise ParameterError(NO_NETWORK)
 
 
-@dataclass(frozen=True)
-class Command:
-    """A program of an agent's, and what it is given.
+class Program:
+    """A program of an agent's, which is spoken to in lines.
 
     Attributes:
-        argv: the program and its arguments.
-        env: what its environment holds beside ``base_environment``.
-        stdin: its standard input.
+        name: what it is called in errors.
     """
 
-    argv: Sequence[str]
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
-    stdin: str = ""
+    def __init__(self, box: Box, number: int, name: str, errors: Path) -> None:
+        self.name = name
+        self._box, self._number, self._errors = box, number, errors
+        send, self._lines = anyio.create_memory_object_stream[dict[str, Any]](math.inf)
+        self.hear = send.send_nowait
 
+    async def send(self, what: object) -> None:
+        """Write a line of JSON to its standard input."""
+        text = json.dumps(what) + "\n"
+        await self._box.order({"do": "write", "id": self._number, "text": text})
 
-@dataclass(frozen=True)
-class Ended:
-    """How a program of an agent's ended.
+    async def receive(self) -> dict[str, Any]:
+        """The next line that is a JSON object.
 
-    Attributes:
-        code: its exit status.
-        late: it was ended because it took too long.
-        output: the end of what it wrote.
-    """
+        Raises:
+            EpisodeError: it ended. The message has the end of what it wrote as errors.
+        """
+        while True:
+            heard = await self._lines.receive()
+            if "ended" in heard:
+                raise EpisodeError(f"{self.name} ended with {heard['ended']}: {self.errors()}")
+            with suppress(ValueError):
+                said = json.loads(heard.get("line", ""))
+                if isinstance(said, dict):
+                    return cast("dict[str, Any]", said)
 
-    code: int
-    late: bool
-    output: str
+    async def whole(self) -> tuple[int, str]:
+        """How it ended, and all that it wrote."""
+        lines: list[str] = []
+        while True:
+            heard = await self._lines.receive()
+            lines.append(heard.get("line", ""))
+            if "ended" in heard:
+                return heard["ended"], "".join(lines)
+
+    def errors(self) -> str:
+        """The end of what it wrote as errors."""
+        with suppress(OSError):
+            return self._errors.read_text(encoding="utf-8", errors="replace")[-_TAIL:].strip()
+        return ""
 
 
 class Box:
@@ -136,13 +157,11 @@ class Box:
     def __init__(self, folder: Path, process: Process) -> None:
         self.folder, self.home, self.work = folder, folder / "home", folder / "work"
         self.port = 0
-        self._process = process
         assert process.stdin is not None
         assert process.stdout is not None
-        self._orders, self._lines = process.stdin, TextReceiveStream(process.stdout)
+        self._orders, self._said = process.stdin, TextReceiveStream(process.stdout)
         self._numbers = count(1)
-        self._heard: dict[int, dict[str, Any]] = {}
-        self._rest = ""
+        self._programs: dict[int, Program] = {}
 
     @property
     def url(self) -> str:
@@ -154,54 +173,57 @@ class Box:
         """The endpoint as the evaluation sees it."""
         return self.folder / inside.SOCKET
 
-    async def hear(self) -> dict[str, Any]:
-        """The supervisor's next line."""
-        while "\n" not in self._rest:
-            try:
-                self._rest += await self._lines.receive()
-            except (anyio.EndOfStream, anyio.ClosedResourceError) as error:
-                raise EpisodeError("the supervisor of the coding agent ended") from error
-        line, self._rest = self._rest.split("\n", 1)
-        heard: dict[str, Any] = json.loads(line)
-        return heard
+    async def listen(self, ready: anyio.Event) -> None:
+        """Hear the supervisor until it ends, and hand on what its programs say."""
+        rest = ""
+        async for text in self._said:
+            *lines, rest = (rest + text).split("\n")
+            for heard in map(json.loads, lines):
+                if "port" in heard:
+                    self.port = heard["port"]
+                    ready.set()
+                else:
+                    self._programs[heard["id"]].hear(heard)
+        for program in self._programs.values():
+            program.hear({"ended": "its supervisor"})
 
     async def order(self, what: dict[str, Any]) -> None:
         """Tell the supervisor what to do."""
         await self._orders.send((json.dumps(what) + "\n").encode())
 
-    async def run(self, command: Command, seconds: float, *, wait: bool = True) -> Ended:
-        """Run a program of the agent's to its end, one at a time.
+    def _program(self, name: str) -> tuple[int, Program]:
+        number = next(self._numbers)
+        program = Program(self, number, name, self.folder / f"errors-{number}.txt")
+        self._programs[number] = program
+        return number, program
+
+    async def start(self, name: str, argv: Sequence[str], env: Mapping[str, str]) -> Program:
+        """Start a program of the agent's.
 
         Args:
-            command: the program.
-            seconds: after which it is ended.
-            wait: for its end; else it goes on in the background.
+            name: what it is called in errors.
+            argv: the program and its arguments.
+            env: what its environment holds beside ``base_environment``.
         """
-        number = next(self._numbers)
-        output = self.folder / f"output-{number}.txt"
+        number, program = self._program(name)
         await self.order(
             {
-                "do": "run",
+                "do": "start",
                 "id": number,
-                "argv": list(command.argv),
+                "argv": list(argv),
                 "cwd": str(self.work),
-                "env": base_environment(self.home) | dict(command.env),
-                "stdin": command.stdin,
-                "seconds": seconds,
-                "output": str(output),
-                "wait": wait,
+                "env": base_environment(self.home) | dict(env),
+                "errors": str(self.folder / f"errors-{number}.txt"),
             }
         )
-        while number not in self._heard:
-            heard = await self.hear()
-            self._heard[heard["id"]] = heard
-        heard = self._heard.pop(number)
-        text = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
-        return Ended(heard["code"], heard["late"], heard.get("error") or text[-_TAIL:])
+        return program
 
-    async def end(self) -> None:
-        """End every process of the agent's; the box stays open."""
-        await self.order({"do": "end"})
+    async def http(self, url: str, body: object = None, seconds: float = 60) -> tuple[bool, str]:
+        """Ask a server of the agent's; whether it answered, and its answer or what went wrong."""
+        number, asked = self._program(url)
+        await self.order({"do": "http", "id": number, "url": url, "body": body, "seconds": seconds})
+        ended, text = await asked.whole()
+        return ended == 0, text
 
 
 @asynccontextmanager
@@ -230,13 +252,15 @@ async def opened(network: Network = "none") -> AsyncIterator[Box]:
             env=base_environment(folder / "home"),
             start_new_session=True,
         ) as process:
-            box = Box(folder, process)
-            try:
-                with anyio.fail_after(_GRACE):
-                    box.port = (await box.hear())["port"]
-                yield box
-            finally:
-                await _closed(process)
+            box, ready = Box(folder, process), anyio.Event()
+            async with background() as group:
+                group.start_soon(box.listen, ready)
+                try:
+                    with anyio.fail_after(_GRACE):
+                        await ready.wait()
+                    yield box
+                finally:
+                    await _closed(process)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)

@@ -1,12 +1,13 @@
-"""Codex CLI: ``codex exec``, in its local compaction."""
+"""Codex CLI: ``codex app-server``, in its local compaction."""
 
 from __future__ import annotations
 
 import json
 from typing import ClassVar
 
-from constraintrot.harnesses.coding.agent import KEY, MODEL, Agent, Place
-from constraintrot.harnesses.coding.box import Command
+from constraintrot.errors import EpisodeError
+from constraintrot.harnesses.coding.agent import KEY, MODEL, Agent, Dialogue, Mode, Place
+from constraintrot.harnesses.coding.json_rpc import JsonRpc
 from constraintrot.harnesses.coding.play import playing
 from constraintrot.harnesses.coding.wire.common import SERVER
 
@@ -26,6 +27,7 @@ class Codex(Agent):
     """Codex keeps what the user wrote, up to a budget, and has all else summarised."""
 
     name: ClassVar[str] = "codex"
+    modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
     memory_file: ClassVar[str] = ".codex/AGENTS.md"
 
     def prepare(self, place: Place) -> None:
@@ -60,17 +62,35 @@ class Codex(Agent):
         }
         place.write(place.box.home / ".codex" / "config.toml", _toml(top, tables))
 
-    def say(self, place: Place, text: str, *, first: bool) -> Command:
-        resume = [] if first else ["resume", "--last"]
-        argv = [
-            str(place.installed.program),
-            "exec",
-            *resume,
-            "--skip-git-repo-check",
-            "--json",
-            "-",
-        ]
-        return Command(argv, {"LOOPBACK_KEY": KEY}, stdin=text)
+    async def start(self, place: Place) -> Dialogue:
+        argv = [str(place.installed.program), "app-server"]
+        rpc = JsonRpc(await place.box.start(self.package.title, argv, {"LOOPBACK_KEY": KEY}))
+        client = {"name": "constraintrot", "version": "1"}
+        await rpc.request("initialize", {"clientInfo": client})
+        await rpc.notify("initialized", {})
+        begun = await rpc.request("thread/start", {"cwd": str(place.box.work)})
+        return _Thread(rpc, begun["thread"]["id"])
+
+
+class _Thread(Dialogue):
+    """A conversation of Codex's server, which its editors' extensions drive too."""
+
+    def __init__(self, rpc: JsonRpc, thread: str) -> None:
+        self._rpc, self._thread = rpc, thread
+
+    async def say(self, text: str) -> None:
+        said = {"type": "text", "text": text, "text_elements": []}
+        await self._rpc.request("turn/start", {"threadId": self._thread, "input": [said]})
+        await self._done()
+
+    async def compact(self) -> None:
+        await self._rpc.request("thread/compact/start", {"threadId": self._thread})
+        await self._done()
+
+    async def _done(self) -> None:
+        turn = (await self._rpc.until("turn/completed"))["turn"]
+        if turn["status"] != "completed":
+            raise EpisodeError(f"Codex CLI: the turn {turn['status']}: {turn.get('error')}")
 
 
 def _toml(top: dict[str, object], tables: dict[str, dict[str, object]]) -> str:

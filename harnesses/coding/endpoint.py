@@ -11,6 +11,7 @@ from types import ModuleType
 import anyio
 from inspect_ai.model import ChatMessageAssistant
 
+from constraintrot.harnesses.coding.background import background
 from constraintrot.harnesses.coding.http_server import HttpRequest, HttpResponse, serving
 from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.coding.wire import anthropic, chat, gemini, responses
@@ -37,12 +38,9 @@ async def serve(session: CodingSession, socket: Path) -> AsyncIterator[None]:
             await response.json({"error": {"type": "api_error", "message": str(error)}}, 400)
 
     listener = await anyio.create_unix_listener(socket)
-    async with listener, anyio.create_task_group() as group:
+    async with listener, background() as group:
         group.start_soon(listener.serve, serving(handle))
-        try:
-            yield
-        finally:
-            group.cancel_scope.cancel()
+        yield
 
 
 def api_of(path: str) -> ModuleType | None:

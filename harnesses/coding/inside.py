@@ -23,6 +23,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 _CHUNK = 1 << 16
 SOCKET = "endpoint.sock"
 _say = threading.Lock()
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def adopt_orphans() -> None:
@@ -99,34 +101,66 @@ def tell(what: dict[str, Any]) -> None:
             pass  # Nobody reads any more; standard input says so too.
 
 
-def run(order: dict[str, Any]) -> None:
-    """Run a program to its end, and say how it ended."""
-    code, late = -1, False
+class Programs:
+    """The agent's programs that run, by the number that the evaluation gave them."""
+
+    def __init__(self) -> None:
+        self._running: dict[int, subprocess.Popen[str]] = {}
+
+    def obey(self, order: dict[str, Any]) -> None:
+        """Start a program, hand it a text, or ask it something over HTTP."""
+        if order["do"] == "write":
+            with contextlib.suppress(OSError, ValueError):
+                program = self._running.get(order["id"])
+                if program is not None and program.stdin is not None:
+                    program.stdin.write(order["text"])
+                    program.stdin.flush()
+        elif order["do"] == "start":
+            self._start(order)
+        else:
+            threading.Thread(target=_http, args=(order,), daemon=True).start()
+
+    def _start(self, order: dict[str, Any]) -> None:
+        """Start a program; each line that it writes is told, and how it ended."""
+        try:
+            with Path(order["errors"]).open("ab") as errors:
+                process = subprocess.Popen(
+                    order["argv"],
+                    cwd=order["cwd"],
+                    env=order["env"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
+                    encoding="utf-8",
+                    errors="replace",
+                    start_new_session=True,
+                )
+        except OSError as error:
+            Path(order["errors"]).write_text(str(error))
+            tell({"id": order["id"], "ended": -1})
+            return
+        self._running[order["id"]] = process
+        threading.Thread(target=_read, args=(order["id"], process), daemon=True).start()
+
+
+def _read(number: int, process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    # Not by iterating over it, which would wait for a full buffer.
+    while line := process.stdout.readline():
+        tell({"id": number, "line": line})
+    tell({"id": number, "ended": process.wait()})
+
+
+def _http(order: dict[str, Any]) -> None:
+    """Ask a server of the agent's, which only this side of the network can reach."""
+    body = json.dumps(order["body"]).encode() if order["body"] is not None else None
+    request = urllib.request.Request(order["url"], body, {"Content-Type": "application/json"})
     try:
-        with Path(order["output"]).open("ab") as output:
-            process = subprocess.Popen(
-                order["argv"],
-                cwd=order["cwd"],
-                env=order["env"],
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            if order.get("wait", True):
-                try:
-                    process.communicate(order["stdin"].encode(), timeout=order["seconds"])
-                except subprocess.TimeoutExpired:
-                    late = True
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-                code = process.returncode
-            else:
-                code = 0
+        with _DIRECT.open(request, timeout=order["seconds"]) as answer:
+            tell({"id": order["id"], "line": answer.read().decode(), "ended": 0})
     except OSError as error:
-        tell({"id": order["id"], "code": -1, "late": False, "error": str(error)})
-        return
-    tell({"id": order["id"], "code": code, "late": late})
+        tell({"id": order["id"], "line": str(error), "ended": 1})
 
 
 def descendants() -> list[int]:
@@ -165,12 +199,9 @@ def main(folder: str) -> None:
         adopt_orphans()
         loopback_up()
         tell({"port": relay(str(Path(folder) / SOCKET))})
-        for line in sys.stdin:
-            order = json.loads(line)
-            if order["do"] == "end":
-                end_all()
-            else:
-                threading.Thread(target=run, args=(order,), daemon=True).start()
+        programs = Programs()
+        while line := sys.stdin.readline():
+            programs.obey(json.loads(line))
     finally:
         end_all()
         shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, cast
 
 import anyio
@@ -16,10 +17,12 @@ from constraintrot.evaluation.harness import HarnessFactory
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.coding import install
-from constraintrot.harnesses.coding.agent import Agent, Mode, Place
-from constraintrot.harnesses.coding.box import Box, Command, opened
+from constraintrot.harnesses.coding.agent import Agent, Dialogue, Mode, Place
+from constraintrot.harnesses.coding.background import background
+from constraintrot.harnesses.coding.box import opened
 from constraintrot.harnesses.coding.endpoint import serve
 from constraintrot.harnesses.coding.session import CodingSession
+from constraintrot.harnesses.session import Say
 
 # Seconds that a turn may take, with the calls of slow models in it.
 TURN = 900
@@ -42,7 +45,7 @@ def playing(agent: Agent) -> HarnessFactory:
                 place.write_tools()
                 agent.prepare(place)
                 async with serve(session, box.socket):
-                    return await session.run(_Driver(session, place).say)
+                    return await session.run(await _started(session, place))
 
         return play
 
@@ -57,38 +60,36 @@ async def _turn_to_run() -> AsyncIterator[None]:
         yield
 
 
-class _Driver:
-    """Says a conversation's requests to the agent, one after the other."""
+async def _started(session: CodingSession, place: Place) -> Say:
+    """Start the agent; what has it answer a request."""
+    async with _ended_at_fault(session):
+        dialogue = await session.agent.start(place)
+    return partial(_say, session, dialogue)
 
-    def __init__(self, session: CodingSession, place: Place) -> None:
-        self._session, self._place = session, place
 
-    async def say(self, text: str) -> None:
-        """Have the agent answer a request; before the trigger it may have to compact."""
-        session, agent = self._session, self._session.agent
-        if session.turn == len(session.script) and session.compacts and session.mode == "manual":
-            await self._run(agent.compact(self._place), "compaction")
+async def _say(session: CodingSession, dialogue: Dialogue, text: str) -> None:
+    """Have the agent answer a request; before the trigger it may have to compact."""
+    manual = session.compacts and session.mode == "manual"
+    async with _ended_at_fault(session):
+        if manual and session.turn == len(session.script):
+            await dialogue.compact()
         session.turn += 1
-        first = session.turn == 1
-        await self._run(agent.say(self._place, text, first=first), f"turn {session.turn}")
-
-    async def _run(self, command: Command, what: str) -> None:
-        session, box = self._session, self._place.box
-        async with anyio.create_task_group() as group:
-            group.start_soon(_end_at_fault, session, box)
-            ended = await box.run(command, TURN)
-            group.cancel_scope.cancel()
-        if session.failed.is_set():
-            return  # Which the session raises.
-        if ended.late:
-            raise EpisodeError(f"{session.agent.package.title} took more than {TURN} s for {what}")
-        if ended.code != 0:
-            raise EpisodeError(
-                f"{session.agent.package.title} ended with {ended.code} in {what}: {ended.output}"
-            )
+        await dialogue.say(text)
 
 
-async def _end_at_fault(session: CodingSession, box: Box) -> None:
-    """End the agent where something went wrong, which it would try again for minutes."""
-    await session.failed.wait()
-    await box.end()
+@asynccontextmanager
+async def _ended_at_fault(session: CodingSession) -> AsyncIterator[None]:
+    """Stop where something went wrong, which the agent would try again for minutes, or late."""
+    title = session.agent.package.title
+
+    async def watch(scope: anyio.CancelScope) -> None:
+        await session.failed.wait()
+        scope.cancel()
+
+    try:
+        with anyio.fail_after(TURN):
+            async with background() as group:
+                group.start_soon(watch, group.cancel_scope)
+                yield
+    except TimeoutError as error:
+        raise EpisodeError(f"{title} took more than {TURN} s for a turn") from error
