@@ -35,7 +35,7 @@ def answer(message: dict[str, Any], tools: list[dict[str, Any]], url: str) -> di
         result: dict[str, Any] = {
             "protocolVersion": given.get("protocolVersion", "2025-06-18"),
             "capabilities": {"tools": {}},
-            "serverInfo": {"name": "workspace", "version": "1"},
+            "serverInfo": {"name": "office", "version": "1"},
         }
     elif method == "ping":
         result = {}

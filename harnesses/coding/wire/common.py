@@ -20,8 +20,9 @@ from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from constraintrot.errors import EpisodeError
 
 Json: TypeAlias = dict[str, Any]
-# The name under which the agents know the MCP server of the scenario's tools.
-SERVER = "workspace"
+# The name under which the agents know the MCP server of the scenario's tools. Some names,
+# as "workspace", are reserved: Claude Code leaves such a server out without a word.
+SERVER = "office"
 # They put the server's name before its tools' names, each in its own way.
 _PREFIX = re.compile(rf"^(?:mcp_+)?{SERVER}_+")
 

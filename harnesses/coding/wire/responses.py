@@ -57,26 +57,11 @@ def _add(said: Conversation, item: Json) -> None:
         add = {"user": said.user, "assistant": said.assistant}.get(item["role"], said.system)
         add(text)
     elif kind.endswith("_output"):
-        said.tool(item["call_id"], _output(item.get("output")))
+        said.tool(item["call_id"], text_of(item.get("output")))
     elif kind.endswith("_call"):
         given = item.get("arguments", item.get("input") or item.get("action"))
         name = plain_name(f"{item.get('namespace') or ''}__{item.get('name', kind)}".strip("_"))
         said.assistant(call=call_of(item.get("call_id") or item["id"], name, given))
-
-
-def _output(output: object) -> str:
-    """What a tool returned; Codex wraps that of an MCP tool in JSON of its own."""
-    text = text_of(output)
-    _, _, wrapped = text.rpartition("Output:\n")
-    try:
-        parts: Any = json.loads(wrapped or text)
-    except ValueError:
-        return text
-    if isinstance(parts, dict) and "content" in parts:
-        parts = parts["content"]
-    if isinstance(parts, list) and parts and all(isinstance(p, dict) for p in parts):
-        return text_of(parts)
-    return text
 
 
 def _tools(given: list[Json]) -> tuple[list[ToolInfo], dict[str, tuple[str, str]]]:
