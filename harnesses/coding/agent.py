@@ -8,7 +8,7 @@ import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from inspect_ai.tool import ToolInfo
 
@@ -68,20 +68,22 @@ class Place:
         text = text if isinstance(text, str) else json.dumps(text, indent=1)
         path.write_text(text, encoding="utf-8")
 
+    @property
+    def offered(self) -> list[dict[str, Any]]:
+        """The scenario's tools as an MCP server lists them."""
+        return [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "inputSchema": tool.parameters.model_dump(exclude_none=True),
+                "annotations": {"readOnlyHint": True},
+            }
+            for tool in self.tools
+        ]
+
     def write_tools(self) -> None:
         """Write what the MCP server offers."""
-        self.write(
-            self.box.folder / _TOOLS,
-            [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "inputSchema": tool.parameters.model_dump(exclude_none=True),
-                    "annotations": {"readOnlyHint": True},
-                }
-                for tool in self.tools
-            ],
-        )
+        self.write(self.box.folder / _TOOLS, self.offered)
 
 
 class Dialogue(ABC):
@@ -106,7 +108,9 @@ class Agent(ABC):
         full_on: which of the model's replies is said to fill the window, for ``auto``:
             the last of the history, or the last of the history that calls a tool.
         full: the tokens that this reply is said to have taken.
-        rule_files: names of the files for rules in a project's folder.
+        full_summary: whether the request for a summary is said to have taken as much:
+            from that the agent computes what the compaction saved.
+        rule_file: name of the file for rules in a project's folder.
         memory_file: the user's file for rules, below HOME.
         asks_for_summary: what the user's last message says where a summary is asked
             for; None where such a request is known by offering no tools.
@@ -116,6 +120,7 @@ class Agent(ABC):
     modes: ClassVar[tuple[Mode, ...]] = ("auto",)
     full_on: ClassVar[Literal["reply", "call"]] = "reply"
     full: ClassVar[int] = WINDOW - 1_000
+    full_summary: ClassVar[bool] = False
     rule_file: ClassVar[str] = "AGENTS.md"
     memory_file: ClassVar[str]
     asks_for_summary: ClassVar[re.Pattern[str] | None] = None

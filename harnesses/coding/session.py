@@ -79,6 +79,9 @@ class CodingSession(Session):
         if kind == "summary":
             text = self.agent.shaped(await self.summarize(request.messages))
             reply = ChatMessageAssistant(content=text)
+        elif kind == "agent" and self._unasked():
+            # Some go on by themselves after a compaction, which is no part of the script.
+            kind, reply = "side", ChatMessageAssistant(content=DONE)
         elif kind == "agent":
             reply = await self.answer(request.messages, request.tools)
         else:
@@ -87,12 +90,19 @@ class CodingSession(Session):
         self._log(request, kind, reply, size, usage)
         return reply, usage
 
+    def _unasked(self) -> bool:
+        """Whether the agent asks within a scripted turn that has been answered, once it compacted."""
+        scripted = not self._final and not self.live
+        return scripted and not self._replies and bool(self.summaries)
+
     def _usage(self, kind: Kind, reply: ChatMessageAssistant, size: int) -> Usage:
         written = count(reply.text) + 1
         return Usage(self.agent.full if self._fills(kind, reply) else size, written)
 
     def _fills(self, kind: Kind, reply: ChatMessageAssistant) -> bool:
         """Whether the reply is said to fill the window, so that the agent compacts next."""
+        if kind == "summary":
+            return self.agent.full_summary
         if not self.threshold or self.summaries or kind != "agent":
             return False
         if self.turn < len(self.script):
