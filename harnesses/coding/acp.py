@@ -59,8 +59,6 @@ async def begin(program: Program, place: Place, *, compact: str = "") -> AcpDial
     """
     rpc = _Client(program)
     nothing = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
-    await rpc.request(
-        "initialize", {"protocolVersion": _VERSION, "clientCapabilities": nothing}
-    )
+    await rpc.request("initialize", {"protocolVersion": _VERSION, "clientCapabilities": nothing})
     begun = await rpc.request("session/new", {"cwd": str(place.box.work), "mcpServers": []})
     return AcpDialogue(rpc, begun["sessionId"], compact)

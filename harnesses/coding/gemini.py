@@ -15,7 +15,14 @@ _MODEL = "gemini-2.5-pro"
 _WINDOW = 1_048_576
 _SHARE, _NEVER = 0.05, 1.0
 _SNAPSHOT = re.compile(r"<state_snapshot>.*</state_snapshot>", re.DOTALL)
-_FILE_TOOLS = ["read_file"]
+# An allow-list would leave out the tools of MCP servers too.
+_TOOLS = (
+    "update_topic", "list_directory", "grep_search", "glob", "replace", "write_file", "web_fetch",
+    "run_shell_command", "google_web_search", "save_memory", "write_todos", "read_many_files",
+    "ask_user", "enter_plan_mode", "exit_plan_mode", "activate_skill", "codebase_investigator",
+    "cli_help", "invoke_agent", "generalist", "list_background_processes",
+    "read_background_output", "get_internal_docs",
+)  # fmt: skip
 
 
 class Gemini(Agent):
@@ -44,7 +51,7 @@ class Gemini(Agent):
             },
             "experimental": {"useModelRouter": False},
             "mcpServers": {SERVER: server},
-            "tools": {"core": _FILE_TOOLS if place.reads_files else ["none"]},
+            "tools": {"exclude": [*_TOOLS, *([] if place.reads_files else ["read_file"])]},
         }
         place.write(place.box.home / ".gemini" / "settings.json", settings)
         place.write(place.box.folder / "system.md", place.system)
