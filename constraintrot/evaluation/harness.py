@@ -91,8 +91,8 @@ class HarnessSpec:
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
         ready: raises a ``ParameterError`` where something else that it requires is missing.
-        networked: it runs a program that is to be kept from the network, and takes the
-            task's parameter ``network``.
+        runs_program: it runs a program in a folder, so that there are files to give a
+            policy in, and a network to keep it from.
     """
 
     factory: HarnessFactory
@@ -101,7 +101,7 @@ class HarnessSpec:
     needs: tuple[Needs, ...] = ()
     extra: str = ""
     ready: Callable[[], object] | None = None
-    networked: bool = False
+    runs_program: bool = False
 
     @property
     def compacts_itself(self) -> bool:
@@ -122,7 +122,7 @@ def harness(
     needs: tuple[Needs, ...] = (),
     extra: str = "",
     ready: Callable[[], object] | None = None,
-    networked: bool = False,
+    runs_program: bool = False,
 ) -> Callable[[HarnessFactory], HarnessFactory]:
     """Register a harness's factory under a name.
 
@@ -134,11 +134,11 @@ def harness(
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
         ready: raises a ``ParameterError`` where something else that it requires is missing.
-        networked: it runs a program that is to be kept from the network.
+        runs_program: it runs a program in a folder.
     """
 
     def register(factory: HarnessFactory) -> HarnessFactory:
-        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra, ready, networked))
+        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra, ready, runs_program))
         return factory
 
     return register

@@ -17,7 +17,15 @@ from constraintrot.evaluation.play_settings import NETWORKS, Network, PlaySettin
 from constraintrot.scaffold.review import REVIEW
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
-from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
+from constraintrot.scenario.schema import (
+    CHANNELS,
+    FILE_CHANNELS,
+    LOCALES,
+    WORDINGS,
+    Channel,
+    Locale,
+    Wording,
+)
 from constraintrot.scenario.splits import SPLITS, Split
 
 # Parameters of the task's compactor, with defaults. A harness that compacts itself takes none.
@@ -44,8 +52,8 @@ class TaskParameters(TypedDict, total=False):
             o200k tokens.
         compact_at: compact when the messages exceed this many tokens, instead
             of after each segment of history.
-        channel: who gives the policy: user turn, system message, memory entry or
-            tool result.
+        channel: who gives the policy: user turn, system message, memory entry, tool
+            result, or with a coding agent one of its files.
         wording: how the policy is worded.
         locale: language of the scenario.
         variants: number of variants of each family.
@@ -236,7 +244,12 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
     harness = parameters.harness
     for play in parameters.plays:
         harness.check_defense(play.defense)
-    if parameters.network != "none" and not harness.spec.networked:
+    if parameters.channel in FILE_CHANNELS and not harness.spec.runs_program:
+        raise ParameterError(
+            f"channel={parameters.channel} gives the policy in a file of a coding agent, and"
+            f" harness {harness.name} has none; choose a harness=coding/..., or another channel"
+        )
+    if parameters.network != "none" and not harness.spec.runs_program:
         raise ParameterError(
             f"network={parameters.network} goes with the coding agents, which run as programs;"
             f" harness {harness.name} runs none"

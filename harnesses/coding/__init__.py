@@ -20,5 +20,5 @@ for _package in PACKAGES:
         hooks=_HOOKS,
         modes=_MODES.get(_package.agent, ("auto", "manual")),
         ready=partial(needed, _package),
-        networked=True,
+        runs_program=True,
     )(imported_when_made(f"constraintrot.harnesses.coding.{_package.agent}:harness"))

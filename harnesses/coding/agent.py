@@ -18,6 +18,7 @@ from constraintrot.harnesses.coding.catalogue import Package, package
 from constraintrot.harnesses.coding.install import Installed
 from constraintrot.harnesses.coding.wire.common import Request
 
+NativeCall: TypeAlias = tuple[str, dict[str, Any]]
 Mode: TypeAlias = Literal["auto", "manual"]
 # A context window that no history of an episode fills.
 ENDLESS = 10_000_000
@@ -129,6 +130,10 @@ class Agent(ABC):
     def package(self) -> Package:
         """Its package."""
         return package(self.name)
+
+    @abstractmethod
+    def read_call(self, path: Path) -> NativeCall:
+        """The call of the agent's own tool that reads a file."""
 
     @abstractmethod
     def prepare(self, place: Place) -> None:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, ClassVar
 
 import anyio
 
 from constraintrot.errors import EpisodeError
-from constraintrot.harnesses.coding.agent import KEY, WINDOW, Agent, Dialogue, Mode, Place
+from constraintrot.harnesses.coding.agent import (
+    KEY,
+    WINDOW,
+    Agent,
+    Dialogue,
+    Mode,
+    NativeCall,
+    Place,
+)
 from constraintrot.harnesses.coding.box import Program
 from constraintrot.harnesses.coding.play import playing
 from constraintrot.harnesses.coding.wire.common import SERVER
@@ -41,6 +50,9 @@ class Claude(Agent):
     asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(
         r"summary of (the|this|our) conversation|<summary>", re.IGNORECASE
     )
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "Read", {"file_path": str(path)}
 
     def prepare(self, place: Place) -> None:
         command, *arguments = place.mcp

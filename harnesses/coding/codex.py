@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
+from pathlib import Path
 from typing import ClassVar
 
 from constraintrot.errors import EpisodeError
-from constraintrot.harnesses.coding.agent import KEY, MODEL, Agent, Dialogue, Mode, Place
+from constraintrot.harnesses.coding.agent import (
+    KEY,
+    MODEL,
+    Agent,
+    Dialogue,
+    Mode,
+    NativeCall,
+    Place,
+)
 from constraintrot.harnesses.coding.json_rpc import JsonRpc
 from constraintrot.harnesses.coding.play import playing
 from constraintrot.harnesses.coding.wire.common import SERVER
@@ -29,6 +39,9 @@ class Codex(Agent):
     name: ClassVar[str] = "codex"
     modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
     memory_file: ClassVar[str] = ".codex/AGENTS.md"
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "exec_command", {"cmd": f"cat {shlex.quote(str(path))}"}
 
     def prepare(self, place: Place) -> None:
         command, *arguments = place.mcp

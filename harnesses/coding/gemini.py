@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, ClassVar
 
 from constraintrot.harnesses.coding.acp import begin
-from constraintrot.harnesses.coding.agent import KEY, Agent, Dialogue, Mode, Place
+from constraintrot.harnesses.coding.agent import KEY, Agent, Dialogue, Mode, NativeCall, Place
 from constraintrot.harnesses.coding.play import playing
 from constraintrot.harnesses.coding.wire.common import SERVER
 
@@ -35,6 +36,9 @@ class Gemini(Agent):
     rule_file: ClassVar[str] = "GEMINI.md"
     memory_file: ClassVar[str] = ".gemini/GEMINI.md"
     asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"state_snapshot")
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "read_file", {"file_path": str(path)}
 
     def prepare(self, place: Place) -> None:
         off = {"enabled": False}

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 from typing import Any, ClassVar
 
 from constraintrot.harnesses.coding.acp import begin
-from constraintrot.harnesses.coding.agent import KEY, MODEL, Agent, Dialogue, Mode, Place
+from constraintrot.harnesses.coding.agent import (
+    KEY,
+    MODEL,
+    Agent,
+    Dialogue,
+    Mode,
+    NativeCall,
+    Place,
+)
 from constraintrot.harnesses.coding.play import playing
 from constraintrot.harnesses.coding.wire.common import SERVER
 
@@ -27,6 +36,9 @@ class OpenCode(Agent):
     memory_file: ClassVar[str] = ".config/opencode/AGENTS.md"
     # It also asks for a title, without tools too.
     asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"the summary process")
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "read", {"filePath": str(path)}
 
     def prepare(self, place: Place) -> None:
         limit = {"context": place.window, "output": _OUTPUT}

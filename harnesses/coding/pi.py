@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 from itertools import count
+from pathlib import Path
 from typing import Any, ClassVar
 
 from constraintrot.errors import EpisodeError
-from constraintrot.harnesses.coding.agent import KEY, MODEL, Agent, Dialogue, Mode, Place
+from constraintrot.harnesses.coding.agent import (
+    KEY,
+    MODEL,
+    Agent,
+    Dialogue,
+    Mode,
+    NativeCall,
+    Place,
+)
 from constraintrot.harnesses.coding.box import Program
 from constraintrot.harnesses.coding.play import playing
 
@@ -41,6 +50,9 @@ class Pi(Agent):
     name: ClassVar[str] = "pi"
     modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
     memory_file: ClassVar[str] = ".pi/agent/AGENTS.md"
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "read", {"path": str(path)}
 
     def prepare(self, place: Place) -> None:
         home = place.box.home / ".pi" / "agent"

@@ -12,15 +12,17 @@ import anyio
 from inspect_ai.util import concurrency
 
 from constraintrot.episode.episode import Episode
+from constraintrot.episode.staging import READ_FILE
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.harness import HarnessFactory
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
-from constraintrot.harnesses.coding import install
+from constraintrot.harnesses.coding import files, install
 from constraintrot.harnesses.coding.agent import Agent, Dialogue, Mode, Place
 from constraintrot.harnesses.coding.background import background
-from constraintrot.harnesses.coding.box import opened
+from constraintrot.harnesses.coding.box import Box, opened
 from constraintrot.harnesses.coding.endpoint import serve
+from constraintrot.harnesses.coding.install import Installed
 from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.session import Say
 
@@ -39,9 +41,10 @@ def playing(agent: Agent) -> HarnessFactory:
                 episode, settings, agent, installed.version, mode=cast(Mode, mode), live=live
             )
             async with _turn_to_run(), opened(settings.network) as box:
-                place = Place(
-                    box, installed, session.system, tuple(session.tools), session.threshold
-                )
+                place = _place(session, box, installed)
+                if place.reads_files:
+                    session.reading = files.Reading(agent, box.work)
+                files.write(episode, agent, place)
                 place.write_tools()
                 agent.prepare(place)
                 async with serve(session, box.socket):
@@ -58,6 +61,12 @@ async def _turn_to_run() -> AsyncIterator[None]:
     at_once = max(_LEAST_AT_ONCE, os.cpu_count() or 1)
     async with cast(Any, concurrency("coding agents", at_once)):
         yield
+
+
+def _place(session: CodingSession, box: Box, installed: Installed) -> Place:
+    tools = tuple(tool for tool in session.tools if tool.name != READ_FILE)
+    reads = files.read_in(session.episode)
+    return Place(box, installed, session.system, tools, session.threshold, reads)
 
 
 async def _started(session: CodingSession, place: Place) -> Say:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import anyio
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ChatMessageAssistant
-from inspect_ai.tool import ToolCall
 
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses.coding.agent import Agent, Mode
+from constraintrot.harnesses.coding.files import Reading
 from constraintrot.harnesses.coding.wire.common import Request, Usage
 from constraintrot.harnesses.message_match import plain
 from constraintrot.harnesses.session import DONE, Session
@@ -35,6 +36,7 @@ class CodingSession(Session):
         live: the agent's model plays the history too.
 
     Attributes:
+        reading: how the agent reads a file in the history; None where it does not.
         failed: set when something went wrong that the agent could hide.
     """
 
@@ -54,7 +56,7 @@ class CodingSession(Session):
         self.failed = anyio.Event()
         self.turn = 0
         self._requests: list[dict[str, Any]] = []
-        self._calls: dict[str, ToolCall] = {}
+        self.reading: Reading | None = None
 
     @property
     def framework(self) -> str:
@@ -74,6 +76,8 @@ class CodingSession(Session):
 
     async def reply(self, request: Request) -> tuple[ChatMessageAssistant, Usage]:
         """The answer to a request, and the tokens that it is said to have taken."""
+        if self.reading is not None:
+            request = self.reading.staged(request)
         kind = self.kind(request)
         size = count(str(request.body))
         if kind == "summary":
@@ -88,7 +92,7 @@ class CodingSession(Session):
             reply = ChatMessageAssistant(content=DONE)
         usage = self._usage(kind, reply, size)
         self._log(request, kind, reply, size, usage)
-        return reply, usage
+        return (reply if self.reading is None else self.reading.native(reply)), usage
 
     def _unasked(self) -> bool:
         """Whether the agent asks within a scripted turn that has been answered, once it compacted."""
@@ -126,10 +130,21 @@ class CodingSession(Session):
             "reported_tokens": usage.total,
             "messages": len(request.messages),
             "tools": len(request.tools),
+            "policy_in": self._holding(request.messages),
         }
         self._requests.append(entry)
         calls = [call.function for call in reply.tool_calls or []]
         transcript().info({**entry, "answer": reply.text, "calls": calls}, source=SOURCE)
+
+    def _holding(self, messages: Sequence[ChatMessage]) -> list[str]:
+        """The messages that hold the policy verbatim: the role of each, and a digest of its text."""
+        policy = plain(self.episode.policy)
+        texts = [(m.role, plain(m.text)) for m in messages]
+        return [
+            f"{role} {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+            for role, text in texts
+            if policy in text
+        ]
 
     def _failed(self, error: Exception) -> NoReturn:
         self.failed.set()
