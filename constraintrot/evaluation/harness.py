@@ -19,7 +19,7 @@ from constraintrot.components import ComponentRegistry
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.defense import HOOKS, ChosenDefense, Hook
-from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.play_settings import Network, PlaySettings
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, ModelOutput
@@ -91,8 +91,8 @@ class HarnessSpec:
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
         ready: raises a ``ParameterError`` where something else that it requires is missing.
-        runs_program: it runs a program in a folder, so that there are files to give a
-            policy in, and a network to keep it from.
+        network_check: of a harness that runs a program in a folder: raises a
+            ``ParameterError`` where the program cannot be kept from the network as asked.
     """
 
     factory: HarnessFactory
@@ -101,7 +101,12 @@ class HarnessSpec:
     needs: tuple[Needs, ...] = ()
     extra: str = ""
     ready: Callable[[], object] | None = None
-    runs_program: bool = False
+    network_check: Callable[[Network], None] | None = None
+
+    @property
+    def runs_program(self) -> bool:
+        """Whether it runs a program in a folder, with files to give a policy in."""
+        return self.network_check is not None
 
     @property
     def compacts_itself(self) -> bool:
@@ -122,7 +127,7 @@ def harness(
     needs: tuple[Needs, ...] = (),
     extra: str = "",
     ready: Callable[[], object] | None = None,
-    runs_program: bool = False,
+    network_check: Callable[[Network], None] | None = None,
 ) -> Callable[[HarnessFactory], HarnessFactory]:
     """Register a harness's factory under a name.
 
@@ -134,11 +139,11 @@ def harness(
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
         ready: raises a ``ParameterError`` where something else that it requires is missing.
-        runs_program: it runs a program in a folder.
+        network_check: of a harness that runs a program in a folder.
     """
 
     def register(factory: HarnessFactory) -> HarnessFactory:
-        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra, ready, runs_program))
+        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra, ready, network_check))
         return factory
 
     return register

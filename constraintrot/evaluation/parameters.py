@@ -254,6 +254,8 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
             f"network={parameters.network} goes with the coding agents, which run as programs;"
             f" harness {harness.name} runs none"
         )
+    if harness.spec.network_check is not None:
+        harness.spec.network_check(parameters.network)
     if not harness.spec.compacts_itself:
         return
     if parameters.steps > MAX_STEPS:

@@ -7,6 +7,7 @@ endpoint of ours in place of its provider's. ``constraintrot agents install`` fe
 from functools import partial
 
 from constraintrot.evaluation.harness import Hook, harness, imported_when_made
+from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding.catalogue import PACKAGES
 from constraintrot.harnesses.coding.install import needed
 
@@ -14,11 +15,19 @@ from constraintrot.harnesses.coding.install import needed
 _HOOKS: frozenset[Hook] = frozenset({"assemble", "approve"})
 _MODES = {"gemini": ("auto",)}
 
+
+def _check_network(network: Network) -> None:
+    # Here, so that a list of the harnesses starts nothing.
+    from constraintrot.harnesses.coding.box import check_network
+
+    check_network(network)
+
+
 for _package in PACKAGES:
     harness(
         f"coding/{_package.agent}",
         hooks=_HOOKS,
         modes=_MODES.get(_package.agent, ("auto", "manual")),
         ready=partial(needed, _package),
-        runs_program=True,
+        network_check=_check_network,
     )(imported_when_made(f"constraintrot.harnesses.coding.{_package.agent}:harness"))
