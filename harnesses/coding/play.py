@@ -17,12 +17,12 @@ from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.harness import HarnessFactory
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
-from constraintrot.harnesses.coding import files, install
+from constraintrot.harnesses.coding import files
 from constraintrot.harnesses.coding.agent import Agent, Dialogue, Mode, Place
 from constraintrot.harnesses.coding.background import background
 from constraintrot.harnesses.coding.box import Box, opened
 from constraintrot.harnesses.coding.endpoint import serve
-from constraintrot.harnesses.coding.install import Installed
+from constraintrot.harnesses.coding.install import Installed, needed
 from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.session import Say
 
@@ -36,7 +36,7 @@ def playing(agent: Agent) -> HarnessFactory:
 
     def factory(mode: str, live: bool) -> Harness:
         async def play(episode: Episode, settings: PlaySettings) -> Played:
-            installed = install.needed(agent.package)
+            installed = needed(agent.package)
             session = CodingSession(
                 episode, settings, agent, installed.version, mode=cast(Mode, mode), live=live
             )

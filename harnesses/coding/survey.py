@@ -185,14 +185,19 @@ def fate(
         summaries: the requests for a summary.
         after: the agent's request after it.
     """
-    known = {one for request in before for one in request["policy_in"]}
-    if known & set(after["policy_in"]):
+    known = {_holder(one) for request in before for one in request["policy_in"]}
+    if known & {_holder(one) for one in after["policy_in"]}:
         return "verbatim"
     if after["policy_in"]:
         return "re-attached"
     if any(request["policy_in"] for request in summaries):
         return "summarizer only"
     return "dropped" if known else "not given"
+
+
+def _holder(holding: str) -> str:
+    """What holds a policy; a system prompt is the same one, whatever else changed in it."""
+    return "system" if holding.startswith("system ") else holding
 
 
 def markdown(cells: Sequence[Cell]) -> str:

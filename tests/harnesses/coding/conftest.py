@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from constraintrot.harnesses import HARNESSES
-from constraintrot.harnesses.coding import install
+from constraintrot.harnesses.coding import play
 from tests.harnesses.coding import fakes
 
 
@@ -16,6 +16,6 @@ def _fake_agents() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(HARNESSES, "_components", dict(HARNESSES._components))
         patch.setattr(HARNESSES, "_origin", dict(HARNESSES._origin))
-        patch.setattr(install, "needed", lambda package: fakes.INSTALLED)
+        patch.setattr(play, "needed", lambda package: fakes.INSTALLED)
         fakes.register()
         yield
