@@ -69,7 +69,7 @@ def stage(
         variant=variant,
         policy=variant.policy(wording),
         opening=_opening(variant, text if channel == "system" else None),
-        standing=_standing(variant, channel, text, variant.neutral(wording)),
+        standing=_standing(variant, channel, text),
         segments=_segments(variant, context_tokens, rounds, allowed, variant.exercise(exercised)),
         trigger=Turn("trigger", (_user("\n\n".join(filter(None, [request, instructions]))),)),
         allowed=allowed,
@@ -109,14 +109,14 @@ def _opening(variant: Variant, policy: str | None) -> Turn:
     )
 
 
-def _standing(variant: Variant, channel: Channel, policy: str, neutral: str) -> tuple[Turn, ...]:
+def _standing(variant: Variant, channel: Channel, policy: str) -> tuple[Turn, ...]:
     if channel in ("system", "root_file", "memory_file"):
         return ()
     scenario = variant.scenario
     values = variant.values | {"policy": policy}
     ack = _agent(fill(scenario.ack, variant.values))
     if channel in ("file", "nested_file"):
-        text = fill(scenario.channels.system, values) if channel == "file" else neutral
+        text = fill(scenario.channels.system, values) if channel == "file" else variant.system
         read = ToolTurn(function=READ_FILE, arguments={"path": PATHS[channel]}, result=text)
         return (Turn("policy", (*_tool_call(read), ack)),)
     if channel == "tool":

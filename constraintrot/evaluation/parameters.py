@@ -9,6 +9,7 @@ from typing import TypedDict, TypeVar, cast
 from constraintrot import attacks
 from constraintrot.attacks import Chosen as ChosenAttack
 from constraintrot.compactors import ChosenCompactor, Settings, budget_tokens, resolve
+from constraintrot.episode.staging import PATHS
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
@@ -248,6 +249,11 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
         raise ParameterError(
             f"channel={parameters.channel} gives the policy in a file of a coding agent, and"
             f" harness {harness.name} has none; choose a harness=coding/..., or another channel"
+        )
+    if harness.live and parameters.channel in PATHS:
+        raise ParameterError(
+            f"channel={parameters.channel} switches on the agent's own tool for files, and a live"
+            " agent runs what its model writes; leave live out, or choose another channel"
         )
     if parameters.network != "none" and not harness.spec.runs_program:
         raise ParameterError(

@@ -31,7 +31,7 @@ HEADINGS = {
     "memory_file": "user's rule file",
     "user": "user's turn",
     "file": "file it read",
-    "tool": "MCP result",
+    "tool": "tool result (MCP)",
     "nested_file": "nested rule file",
 }
 Fate: TypeAlias = Literal[
