@@ -42,10 +42,11 @@ FileChannel: TypeAlias = Literal["file", "nested_file", "root_file", "memory_fil
 Channel: TypeAlias = MessageChannel | FileChannel
 
 WORDINGS: tuple[Wording, ...] = ("declarative", "imperative", "consequence", "reminder")
+MESSAGE_CHANNELS: tuple[MessageChannel, ...] = ("user", "memory", "tool", "system")
 # What gives the policy in a coding agent: a file that it reads, its rule file in that file's
 # folder, in the project's, or in the user's home.
 FILE_CHANNELS: tuple[FileChannel, ...] = ("file", "nested_file", "root_file", "memory_file")
-CHANNELS: tuple[Channel, ...] = ("user", "memory", "tool", "system", *FILE_CHANNELS)
+CHANNELS: tuple[Channel, ...] = (*MESSAGE_CHANNELS, *FILE_CHANNELS)
 LOCALES: tuple[Locale, ...] = ("en", "zh", "es")
 CANARY = "constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"
 
