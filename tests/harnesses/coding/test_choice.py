@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import read
-from constraintrot.harnesses.coding import survey
 from constraintrot.harnesses.coding.survey import Cell, Fate, fate, markdown
 from constraintrot.scenario.schema import FILE_CHANNELS
-from tests.conftest import Run
-from tests.harnesses.coding.fakes import NETWORK, PACKAGE
-
-pytestmark = pytest.mark.filterwarnings("ignore:network=host")
 
 
 @pytest.mark.parametrize(
@@ -64,34 +58,11 @@ def test_the_fate_of_a_policy(
     assert fate([request(), request(*before)], [request(*summary)], request(*after)) == expected
 
 
-def test_a_survey_of_one_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    ran: list[list[str]] = []
-
-    def evaluated(key: list[str], log_dir: str, network: str) -> Any:
-        ran.append(key)
-        given = {"conditions": "compaction", "variants": 1, "context_tokens": 300}
-        return run("soft_email", harness="fake_chat", channel=key[3], network=NETWORK, **given)
-
-    monkeypatch.setattr(survey, "_run", evaluated)
-    monkeypatch.setattr(survey.install, "needed", lambda package: FOUND)
-    told: list[str] = []
-    channels = ("system", "tool")
-    cells = survey.survey([PACKAGE], str(tmp_path / "none"), told.append, channels=channels)
-    assert [(cell.fate, cell.violation) for cell in cells] == [
-        ("verbatim", "0"),
-        ("summarizer only", "1"),
-    ]
-    assert "| Fake agent 1.2.3, auto | verbatim | summarizer only |" in markdown(cells)
-    assert f"- Fake agent, tool result (MCP): {cells[1].evidence}" in markdown(cells)
-    assert ran == [["fake", "1.2.3", "auto", name] for name in channels]
+def test_the_matrix_names_the_requests_that_show_it() -> None:
+    kept = Cell("A", "1", "auto", "system", "verbatim", "3", "4", "5", "0", "2026-11-22")
     broken = Cell("A", "1", "auto", "user", "error", error="it fell over")
-    assert "- A, user's turn: it fell over" in markdown([broken])
-
-
-class Found:
-    """An installed agent, as far as a survey asks."""
-
-    version = "1.2.3"
-
-
-FOUND = Found()
+    text = markdown([kept, broken])
+    assert "run by 2026-11-22" in text
+    assert "| A 1, auto | verbatim | error |" in text
+    assert "- A, system prompt: #3, #4 -> #5" in text
+    assert "- A, user's turn: it fell over" in text
