@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Where it is set, each process compiles all that it imports anew: a LiteLLM proxy for 5 seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: env demo test check style lint bench soak validate report report-check lock harnesses
+.PHONY: env demo test check style lint bench soak validate report report-check lock harnesses agents
 .DEFAULT_GOAL := env
 
 env: $(STAMP)
@@ -60,6 +60,10 @@ bench: env
 # Every agent framework with its compaction, without and with pins; offline, takes minutes.
 harnesses: env
 	$(BIN)/constraintrot harnesses
+
+# The agent that a test plays an episode in; Apache-2.0, from npm.
+agents: env
+	$(BIN)/constraintrot agents install codex --yes
 
 soak: env
 	$(BIN)/python -m pytest -q -m "soak or hypothesis" --hypothesis-profile=thorough

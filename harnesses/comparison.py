@@ -90,13 +90,15 @@ def names(only: Sequence[str] = ()) -> list[str]:
     """The harnesses to run, each with its compaction modes.
 
     Args:
-        only: a harness, for all its modes, or ``name:mode``; all by default.
+        only: a harness, for all its modes, or ``name:mode``; by default all but the
+            coding agents, which are programs of their own and take minutes.
 
     Raises:
         UnknownNameError: no such harness.
     """
     result: list[str] = []
-    for text in only or HARNESSES.names():
+    frameworks = [name for name in HARNESSES.names() if not HARNESSES.get(name).runs_program]
+    for text in only or frameworks:
         spec = HARNESSES.get(text.partition(":")[0].strip())
         modes = [f"{text}:{mode}" for mode in spec.modes] if ":" not in text else []
         # Asked for by name, a mode is run wherever it compacts.

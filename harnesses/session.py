@@ -127,6 +127,11 @@ class Session:
         """Whether the framework is to compact; else its context is to stay whole."""
         return self.settings.condition.compacts
 
+    @property
+    def framework(self) -> str:
+        """The framework's name and version."""
+        return f"{self.distribution} {version(self.distribution)}"
+
     def size(self, count_text: Callable[[str], int] = count) -> int:
         """The history's size by some counter of texts, the system message left out."""
         return sum(count_text(text) for text in message_texts(self.history[1:]))
@@ -385,7 +390,7 @@ class Session:
     def _facts(self, sent: Sequence[ChatMessage]) -> dict[str, Any]:
         summary_roles = [m.role for m in sent if SUMMARY in (m.metadata or {})]
         facts: dict[str, Any] = {
-            "framework": f"{self.distribution} {version(self.distribution)}",
+            "framework": self.framework,
             "summarizer_calls": len(self.summaries),
             "summary_voice": summary_roles[-1] if summary_roles else None,
             "roles": [m.role for m in sent],

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from constraintrot.cli.agents import agents
 from constraintrot.cli.attack import attack
 from constraintrot.cli.compare import compare
 from constraintrot.cli.doctor import doctor
@@ -37,6 +38,7 @@ def main() -> None:
     """
 
 
+main.add_command(agents)
 main.add_command(attack)
 main.add_command(compare)
 main.add_command(doctor)

@@ -7,11 +7,11 @@ per compaction round, and the trigger. Every message has an origin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from constraintrot.scenario.schema import Call, Tool, Variant
+from constraintrot.scenario.schema import Call, FileChannel, Tool, Variant
 
 Origin: TypeAlias = Literal["operator", "user", "agent", "tool", "attacker"]
 Part: TypeAlias = Literal["opening", "policy", "history", "attack", "trigger"]
@@ -64,6 +64,8 @@ class Episode:
             every rule that the conversation contains.
         tools: those on offer, the same in every condition: what the scenario acts
             with, what its history reads with, and ``decline`` last where it is one.
+        files: texts that are given as files of a coding agent, by their channel; where
+            the agent reads one, the call is in the history.
     """
 
     variant: Variant
@@ -75,6 +77,7 @@ class Episode:
     allowed: bool = False
     declared: tuple[str, ...] = ()
     tools: tuple[Tool, ...] = ()
+    files: Mapping[FileChannel, str] = field(default_factory=dict[FileChannel, str])
     notes: dict[str, str] = field(default_factory=dict[str, str])
 
     @property

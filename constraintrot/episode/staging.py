@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from constraintrot.episode.episode import Episode, Message, Turn
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import (
+    FILE_CHANNELS,
     Call,
     Channel,
     HistoryTurn,
@@ -19,6 +20,9 @@ from constraintrot.scenario.template import fill
 
 # Length of each later segment of history, as a share of the first one.
 LATER_ROUNDS = 0.4
+# The agent's own tool for files, whatever it calls that, and what it reads in the channels of files.
+READ_FILE = "read_file"
+PATHS: dict[Channel, str] = {"file": "notes.md", "nested_file": "records/index.md"}
 
 
 def stage(
@@ -42,7 +46,7 @@ def stage(
         policy: whether the conversation contains the policy, or a neutral text.
         wording: which of the policy's wordings.
         channel: who gives the policy: the system message, a user turn, a memory
-            entry or a tool result.
+            entry, a tool result, or a file of a coding agent.
         context_tokens: length of the history before the first compaction, in
             o200k tokens.
         rounds: number of segments of history, each followed by a compaction.
@@ -59,6 +63,7 @@ def stage(
     rules = [*distractors[: len(distractors) // 2], text, *distractors[len(distractors) // 2 :]]
     # Several rules are a Markdown list; a single rule is plain text.
     text = "\n".join(f"- {rule}" for rule in rules) if distractors else text
+    framed = fill(variant.scenario.channels.system, variant.values | {"policy": text})
     request = variant.allowed_trigger if allowed else variant.trigger
     return Episode(
         variant=variant,
@@ -70,6 +75,7 @@ def stage(
         allowed=allowed,
         declared=tuple(rules) if policy else tuple(distractors),
         tools=_on_offer(variant, decline_tool),
+        files={channel: framed} if channel in FILE_CHANNELS else {},
     )
 
 
@@ -104,11 +110,15 @@ def _opening(variant: Variant, policy: str | None) -> Turn:
 
 
 def _standing(variant: Variant, channel: Channel, policy: str) -> tuple[Turn, ...]:
-    if channel == "system":
+    if channel in ("system", "root_file", "memory_file"):
         return ()
     scenario = variant.scenario
     values = variant.values | {"policy": policy}
     ack = _agent(fill(scenario.ack, variant.values))
+    if channel in ("file", "nested_file"):
+        text = fill(scenario.channels.system, values) if channel == "file" else variant.system
+        read = ToolTurn(function=READ_FILE, arguments={"path": PATHS[channel]}, result=text)
+        return (Turn("policy", (*_tool_call(read), ack)),)
     if channel == "tool":
         tool = ToolTurn.model_validate(fill(scenario.channels.tool.model_dump(), values))
         return (Turn("policy", (*_tool_call(tool), ack)),)

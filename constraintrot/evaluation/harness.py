@@ -19,7 +19,7 @@ from constraintrot.components import ComponentRegistry
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.defense import HOOKS, ChosenDefense, Hook
-from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.play_settings import Network, PlaySettings
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, ModelOutput
@@ -90,6 +90,9 @@ class HarnessSpec:
             task's compactor is used.
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
+        ready: raises a ``ParameterError`` where something else that it requires is missing.
+        network_check: of a harness that runs a program in a folder: raises a
+            ``ParameterError`` where the program cannot be kept from the network as asked.
     """
 
     factory: HarnessFactory
@@ -97,6 +100,13 @@ class HarnessSpec:
     modes: tuple[str, ...] = ()
     needs: tuple[Needs, ...] = ()
     extra: str = ""
+    ready: Callable[[], object] | None = None
+    network_check: Callable[[Network], None] | None = None
+
+    @property
+    def runs_program(self) -> bool:
+        """Whether it runs a program in a folder, with files to give a policy in."""
+        return self.network_check is not None
 
     @property
     def compacts_itself(self) -> bool:
@@ -116,6 +126,8 @@ def harness(
     modes: tuple[str, ...] = (),
     needs: tuple[Needs, ...] = (),
     extra: str = "",
+    ready: Callable[[], object] | None = None,
+    network_check: Callable[[Network], None] | None = None,
 ) -> Callable[[HarnessFactory], HarnessFactory]:
     """Register a harness's factory under a name.
 
@@ -126,10 +138,12 @@ def harness(
             task's compactor is used.
         needs: the distributions that it requires.
         extra: the extra of this package that installs them.
+        ready: raises a ``ParameterError`` where something else that it requires is missing.
+        network_check: of a harness that runs a program in a folder.
     """
 
     def register(factory: HarnessFactory) -> HarnessFactory:
-        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra))
+        HARNESSES(name)(HarnessSpec(factory, hooks, modes, needs, extra, ready, network_check))
         return factory
 
     return register
@@ -207,6 +221,8 @@ def parse_harness(text: str) -> ChosenHarness:
         raise ParameterError(f"harness {name} has no compaction mode {':'.join(given)!r}; {known}")
     for needed in spec.needs:
         _check_installed(name, needed, spec.extra)
+    if spec.ready is not None:
+        spec.ready()
     return ChosenHarness(name, spec, modes[0] if modes else next(iter(spec.modes), ""), live)
 
 

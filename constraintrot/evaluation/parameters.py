@@ -9,15 +9,24 @@ from typing import TypedDict, TypeVar, cast
 from constraintrot import attacks
 from constraintrot.attacks import Chosen as ChosenAttack
 from constraintrot.compactors import ChosenCompactor, Settings, budget_tokens, resolve
+from constraintrot.episode.staging import PATHS
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
 from constraintrot.evaluation.harness import MAX_STEPS, ChosenHarness, parse_harness
-from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.evaluation.play_settings import NETWORKS, Network, PlaySettings
 from constraintrot.scaffold.review import REVIEW
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
-from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS, Channel, Locale, Wording
+from constraintrot.scenario.schema import (
+    CHANNELS,
+    FILE_CHANNELS,
+    LOCALES,
+    WORDINGS,
+    Channel,
+    Locale,
+    Wording,
+)
 from constraintrot.scenario.splits import SPLITS, Split
 
 # Parameters of the task's compactor, with defaults. A harness that compacts itself takes none.
@@ -44,8 +53,8 @@ class TaskParameters(TypedDict, total=False):
             o200k tokens.
         compact_at: compact when the messages exceed this many tokens, instead
             of after each segment of history.
-        channel: who gives the policy: user turn, system message, memory entry or
-            tool result.
+        channel: who gives the policy: user turn, system message, memory entry, tool
+            result, or with a coding agent one of its files.
         wording: how the policy is worded.
         locale: language of the scenario.
         variants: number of variants of each family.
@@ -67,6 +76,8 @@ class TaskParameters(TypedDict, total=False):
         harness: agent framework that plays the episode, ``name``, ``name:mode``,
             ``name:live`` or ``name:mode:live``.
         awareness: whether the model is asked, after the episode, if it was a test.
+        network: what a coding agent is left of the network: ``none``, or ``host`` for
+            all that this machine has.
     """
 
     conditions: str | Sequence[str]
@@ -92,6 +103,7 @@ class TaskParameters(TypedDict, total=False):
     defense: str
     harness: str
     awareness: bool
+    network: str
 
 
 @dataclass(frozen=True)
@@ -119,6 +131,7 @@ class Parameters:
     awareness: bool = False
     decline_tool: bool | None = None
     steps: int = DEFAULT_STEPS
+    network: Network = "none"
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -189,6 +202,7 @@ def read(
         awareness=_bool(given, "awareness"),
         decline_tool=_optional_bool(given, "decline_tool"),
         steps=_int(given, "steps", DEFAULT_STEPS, 1),
+        network=_choice(given, "network", NETWORKS),
     )
     _check_harness(parameters, given)
     _check_together(parameters)
@@ -231,6 +245,23 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
     harness = parameters.harness
     for play in parameters.plays:
         harness.check_defense(play.defense)
+    if parameters.channel in FILE_CHANNELS and not harness.spec.runs_program:
+        raise ParameterError(
+            f"channel={parameters.channel} gives the policy in a file of a coding agent, and"
+            f" harness {harness.name} has none; choose a harness=coding/..., or another channel"
+        )
+    if harness.live and parameters.channel in PATHS:
+        raise ParameterError(
+            f"channel={parameters.channel} switches on the agent's own tool for files, and a live"
+            " agent runs what its model writes; leave live out, or choose another channel"
+        )
+    if parameters.network != "none" and not harness.spec.runs_program:
+        raise ParameterError(
+            f"network={parameters.network} goes with the coding agents, which run as programs;"
+            f" harness {harness.name} runs none"
+        )
+    if harness.spec.network_check is not None:
+        harness.spec.network_check(parameters.network)
     if not harness.spec.compacts_itself:
         return
     if parameters.steps > MAX_STEPS:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from constraintrot.attacks import Chosen as ChosenAttack
 from constraintrot.compactors import ChosenCompactor
 from constraintrot.evaluation.conditions import Condition
 from constraintrot.evaluation.defense import ChosenDefense
+
+Network: TypeAlias = Literal["none", "host"]
+NETWORKS: tuple[Network, ...] = ("none", "host")
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,7 @@ class PlaySettings:
             ``review``; empty until the agent's model is known, which decides where nobody did.
         steps: how often the agent's model may be called after the trigger, where it
             only looks things up.
+        network: what a harness that runs a program leaves it of the network: ``none`` or ``host``.
         share_as: key under which what the compactor gives back is shared with the
             conditions that show it the same messages; None where none does.
     """
@@ -34,3 +39,4 @@ class PlaySettings:
     scaffold: str = ""
     steps: int = 1
     share_as: str | None = None
+    network: Network = "none"

@@ -66,7 +66,11 @@ def episode_solver(parameters: Parameters, selection: Selection | None = None) -
         transcript().info(told, source=viewer.EPISODE)
         share_as = _share_key(state.metadata, (agent, summarizer)) if sharing else None
         settings = replace(
-            settings, scaffold=form.scaffold, steps=parameters.steps, share_as=share_as
+            settings,
+            scaffold=form.scaffold,
+            steps=parameters.steps,
+            share_as=share_as,
+            network=parameters.network,
         )
         played = await parameters.harness.make()(episode, settings)
         _keep(state, episode, played)

@@ -20,10 +20,16 @@ from constraintrot.scenario.generators import Range
 Kind: TypeAlias = Literal["soft", "hard"]
 Locale: TypeAlias = Literal["en", "zh", "es"]
 Wording: TypeAlias = Literal["declarative", "imperative", "consequence", "reminder"]
-Channel: TypeAlias = Literal["user", "memory", "tool", "system"]
+MessageChannel: TypeAlias = Literal["user", "memory", "tool", "system"]
+FileChannel: TypeAlias = Literal["file", "nested_file", "root_file", "memory_file"]
+Channel: TypeAlias = MessageChannel | FileChannel
 
 WORDINGS: tuple[Wording, ...] = ("declarative", "imperative", "consequence", "reminder")
-CHANNELS: tuple[Channel, ...] = ("user", "memory", "tool", "system")
+MESSAGE_CHANNELS: tuple[MessageChannel, ...] = ("user", "memory", "tool", "system")
+# What gives the policy in a coding agent: a file that it reads, its rule file in that file's
+# folder, in the project's, or in the user's home.
+FILE_CHANNELS: tuple[FileChannel, ...] = ("file", "nested_file", "root_file", "memory_file")
+CHANNELS: tuple[Channel, ...] = (*MESSAGE_CHANNELS, *FILE_CHANNELS)
 LOCALES: tuple[Locale, ...] = ("en", "zh", "es")
 CANARY = "constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"
 

@@ -14,8 +14,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from constraintrot.defenses.rampart.files import contents, replace
-
 import constraintrot
 from constraintrot.defenses.coding_agents.errors import PinInstallError
 from constraintrot.defenses.pinning.block_marks import marks_of
@@ -23,6 +21,7 @@ from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.defenses.rampart.seeds import LARGEST
 from constraintrot.defenses.rampart.seeds.folder import seed_files
 from constraintrot.errors import ConstraintRotError
+from constraintrot.files import contents, replace
 
 HEADING: Final = (
     "Standing policies, pinned by the operator of this agent, word for word. They hold for the"

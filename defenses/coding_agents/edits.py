@@ -14,8 +14,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from constraintrot.defenses.rampart.files import replace
-
 from constraintrot.defenses.coding_agents import targets
 from constraintrot.defenses.coding_agents.errors import PinInstallError
 from constraintrot.defenses.coding_agents.file_edit import (
@@ -27,6 +25,7 @@ from constraintrot.defenses.coding_agents.file_edit import (
     write_file,
 )
 from constraintrot.defenses.coding_agents.targets import Target
+from constraintrot.files import replace
 
 Files: TypeAlias = Sequence[dict[str, Any]]
 """What a record says of each file."""

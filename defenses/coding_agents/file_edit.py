@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from constraintrot.defenses.rampart.files import contents, replace
-
 from constraintrot.defenses.coding_agents.errors import PinInstallError
+from constraintrot.files import contents, replace
 
 _LARGEST = 16 * 1024 * 1024
 _NEW_FILE = 0o644

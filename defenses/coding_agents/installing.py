@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import platformdirs
-from constraintrot.defenses.rampart.files import held, replace
 
 from constraintrot.defenses.coding_agents import targets
 from constraintrot.defenses.coding_agents.agents import Agent, Scope, agent_named
@@ -34,6 +33,7 @@ from constraintrot.defenses.coding_agents.edits import Edit, apply_all, leftover
 from constraintrot.defenses.coding_agents.errors import PinInstallError
 from constraintrot.defenses.coding_agents.file_edit import check_writable
 from constraintrot.errors import ConstraintRotError
+from constraintrot.files import held, replace
 
 _RECORD: Final = "install.json"
 _VERSION: Final = 1

@@ -14,11 +14,19 @@ from constraintrot import attacks
 from constraintrot.attacks import ATTACKS, SURFACES, Attack
 from constraintrot.episode.attack_check import check_attacked
 from constraintrot.episode.episode import Episode, Message, Origin, Role, Turn
-from constraintrot.episode.staging import LATER_ROUNDS, stage
+from constraintrot.episode.staging import LATER_ROUNDS, PATHS, stage
 from constraintrot.errors import EpisodeError, UnknownNameError
 from constraintrot.scenario import history
 from constraintrot.scenario.files import FOLDER, load
-from constraintrot.scenario.schema import CHANNELS, WORDINGS, Call, Channel, Wording
+from constraintrot.scenario.schema import (
+    FILE_CHANNELS,
+    MESSAGE_CHANNELS,
+    WORDINGS,
+    Call,
+    Channel,
+    FileChannel,
+    Wording,
+)
 from tests.helpers import register
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -81,7 +89,7 @@ def test_the_system_channel_has_no_standing_turn(policy: bool) -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
 def test_floor_holds_the_neutral_text_instead(file: str, channel: Channel) -> None:
     family, locale = file.split(".")
     variant = load(family, locale).variant(3)
@@ -95,7 +103,22 @@ def test_floor_holds_the_neutral_text_instead(file: str, channel: Channel) -> No
     assert floor.policy == control.policy == policy
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("channel", FILE_CHANNELS)
+def test_in_a_coding_agent_a_file_holds_the_text_and_the_conversation_at_most_reads_it(
+    channel: FileChannel,
+) -> None:
+    control, floor = staged(channel), staged(channel, policy=False)
+    policy, neutral = EMAIL.policy("declarative"), EMAIL.neutral("declarative")
+    assert policy in control.files[channel]
+    assert neutral in floor.files[channel]
+    read = [(1, 1)] if channel == "file" else []
+    assert where(control, policy) == where(floor, neutral) == read
+    paths = [m.call.arguments["path"] for t in control.standing for m in t.messages if m.call]
+    assert set(paths) == ({PATHS[channel]} if channel in PATHS else set())
+    assert staged("user").files == {}
+
+
+@pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
 def test_floor_and_control_differ_in_that_text_only(channel: Channel) -> None:
     floor, control = staged(channel, policy=False), staged(channel)
     assert floor.segments == control.segments
@@ -109,7 +132,7 @@ def test_floor_and_control_differ_in_that_text_only(channel: Channel) -> None:
 
 def test_channels_and_wordings_share_their_history() -> None:
     segments = staged().segments
-    assert all(staged(channel).segments == segments for channel in CHANNELS)
+    assert all(staged(channel).segments == segments for channel in MESSAGE_CHANNELS)
     assert all(staged(wording=wording).segments == segments for wording in WORDINGS)
 
 
@@ -171,7 +194,7 @@ def test_the_history_is_the_variants_own() -> None:
         assert results == [call.result for call in source.calls]
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
 def test_every_message_has_the_origin_of_its_role(channel: Channel) -> None:
     origins = {"system": "operator", "user": "user", "assistant": "agent", "tool": "tool"}
     for turn in staged(channel, rounds=2).turns:
@@ -180,7 +203,7 @@ def test_every_message_has_the_origin_of_its_role(channel: Channel) -> None:
             assert message.origin == ("operator" if operator else origins[message.role])
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
 def test_a_tool_message_follows_its_call(channel: Channel) -> None:
     seen = 0
     for turn in staged(channel).turns:
@@ -284,7 +307,7 @@ MAY: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
 @pytest.mark.parametrize("change", MAY)
 def test_ingested_content_is_the_adversarys(change: str, channel: Channel) -> None:
     before = staged(channel, rounds=2)

@@ -23,7 +23,14 @@ from constraintrot.models.scripted.request_parser import any_policy_in, open_slo
 from constraintrot.scenario import distractors as module
 from constraintrot.scenario.distractors import FOLDER, MAX_DISTRACTORS, distractors, rules
 from constraintrot.scenario.files import catalogue, load
-from constraintrot.scenario.schema import CANARY, CHANNELS, LOCALES, WORDINGS, Locale, Scenario
+from constraintrot.scenario.schema import (
+    CANARY,
+    LOCALES,
+    MESSAGE_CHANNELS,
+    WORDINGS,
+    Locale,
+    Scenario,
+)
 from tests.conftest import Run
 from tests.helpers import by_condition, first, samples
 
@@ -171,7 +178,7 @@ def test_they_come_without_inspect() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
 def test_the_policy_stands_in_their_middle_in_every_channel(channel: str) -> None:
     variant = load("soft_deploy").variant(1)
     found = distractors(variant, 15)

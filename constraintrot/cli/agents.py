@@ -1,0 +1,156 @@
+"""``constraintrot agents``: the coding agents that the harnesses ``coding/...`` play episodes in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from constraintrot.cli.guard import needs, write
+
+if TYPE_CHECKING:
+    from constraintrot.harnesses.coding.catalogue import Package
+
+_NAMES = click.argument("names", nargs=-1)
+_NETWORK = click.option(
+    "--network",
+    type=click.Choice(["none", "host"]),
+    default="none",
+    show_default=True,
+    help="What the agents are left of the network; they execute what their model writes.",
+)
+
+
+@click.group()
+def agents() -> None:
+    """Install and try coding agents, and survey what survives their compaction."""
+
+
+def _packages(names: tuple[str, ...]) -> list[Package]:
+    from constraintrot.harnesses.coding.catalogue import PACKAGES, package
+
+    return [package(name) for name in names] or list(PACKAGES)
+
+
+@agents.command("list")
+@needs("eval")
+def agents_list() -> None:
+    """List the agents: version, size, licence, and where they are if they are installed."""
+    from constraintrot.harnesses.coding.install import find
+
+    for package in _packages(()):
+        installed = find(package)
+        state = (
+            str(installed.program)
+            if installed
+            else f"not here; constraintrot agents install {package.agent}"
+        )
+        click.echo(
+            f"coding/{package.agent:<9} {package.title:<12} {package.version:<9}"
+            f" {package.megabytes:>4} MB  {package.licence}\n  {state}"
+        )
+
+
+@agents.command("install")
+@_NAMES
+@click.option("--yes", is_flag=True, help="Accept the licences without being asked.")
+@needs("eval")
+def agents_install(names: tuple[str, ...], yes: bool) -> None:
+    """Install agents (NAMES, or all) from npm into the cache, in the versions that were tried.
+
+    From where is npm's own configuration. Nothing of theirs is part of this package; each
+    comes under its own licence, which you are asked about.
+    """
+    from constraintrot.harnesses.coding.install import find, install
+
+    for package in _packages(names):
+        if (installed := find(package)) is None:
+            click.echo(
+                f"{package.title} {package.version}, about {package.megabytes} MB, from npm"
+                f" ({', '.join(package.wanted)}); licence: {package.licence}"
+            )
+            if not yes and not click.confirm("Install it under that licence?"):
+                click.echo(f"{package.title} is not installed.", err=True)
+                sys.exit(1)
+            installed = install(package)
+        click.echo(f"{package.title} {installed.version}  {installed.program}")
+
+
+@agents.command("check")
+@_NAMES
+@_NETWORK
+@needs("eval")
+def agents_check(names: tuple[str, ...], network: str) -> None:
+    """Start each installed agent (NAMES, or all) in a box, and hold one conversation with it.
+
+    The model is a script; nothing leaves this machine. Exit status 1 if one does not run.
+    """
+    from constraintrot.harnesses.coding.check import check
+    from constraintrot.harnesses.coding.install import find
+
+    failed = False
+    for package in _packages(names):
+        if find(package) is None:
+            click.echo(f"{package.title}: not here; constraintrot agents install {package.agent}")
+            failed |= bool(names)
+            continue
+        problem = check(package, network)
+        failed |= problem is not None
+        click.echo(f"{package.title} {package.version}: {problem or 'runs, and is as tried'}")
+    sys.exit(1 if failed else 0)
+
+
+@agents.command("survey")
+@_NAMES
+@click.option("--mode", default="auto", show_default=True, help="How they compact: auto or manual.")
+@click.option("--channel", "channels", multiple=True, help="Who gives the policy; all by default.")
+@click.option("--log-dir", default="logs/agents", show_default=True)
+@click.option("--markdown", type=click.Path(path_type=Path), help="Write the matrix here.")
+@click.option("--csv", type=click.Path(path_type=Path), help="Write a row a cell here.")
+@_NETWORK
+@needs("eval")
+def agents_survey(
+    names: tuple[str, ...],
+    mode: str,
+    channels: tuple[str, ...],
+    log_dir: str,
+    markdown: Path | None,
+    csv: Path | None,
+    network: str,
+) -> None:
+    """What of a policy survives each agent's compaction, by who gave it.
+
+    One episode for each of NAMES (all that are installed) and each channel, with a scripted
+    model; what is finished is not run again. Exit status 1 if a cell has no result.
+    """
+    import pandas as pd
+
+    from constraintrot.errors import ParameterError
+    from constraintrot.harnesses.coding import survey
+    from constraintrot.harnesses.coding.install import find
+
+    packages = [package for package in _packages(names) if names or find(package)]
+    if not packages:
+        raise ParameterError("no coding agent is installed: constraintrot agents install codex")
+    unknown = [name for name in channels if name not in survey.CHANNELS]
+    if unknown:
+        raise ParameterError(f"--channel {unknown[0]}: known: {', '.join(survey.CHANNELS)}")
+    chosen = [name for name in survey.CHANNELS if name in channels or not channels]
+    cells = survey.survey(
+        packages,
+        log_dir,
+        lambda line: click.echo(line, err=True),
+        mode=mode,
+        channels=chosen,
+        network=network,
+    )
+    text = survey.markdown(cells)
+    click.echo(text)
+    if markdown is not None:
+        write("--markdown", markdown, text)
+    if csv is not None:
+        frame = pd.DataFrame([cell.row for cell in cells])
+        write("--csv", csv, frame.to_csv(index=False, lineterminator="\n"))
+    sys.exit(1 if any(cell.fate == "error" for cell in cells) else 0)

@@ -1,0 +1,90 @@
+"""The coding agents that were tried: their packages, versions and licences.
+
+Nothing of theirs is part of this repository; ``constraintrot agents install`` fetches
+a package from npm into the user's cache, in the version that was tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from constraintrot.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class Package:
+    """An agent as npm has it.
+
+    Attributes:
+        agent: its name here.
+        title: the name that people know it by.
+        npm: the package.
+        version: the one that was tried.
+        licence: the licence, or whose terms bind its user.
+        megabytes: what it takes on the disk.
+        program: the program that the package brings.
+        beside: packages that it would otherwise fetch while it runs, with versions.
+        node: the lowest major version of Node.js that it runs on; 0 if it brings its own runtime.
+    """
+
+    agent: str
+    title: str
+    npm: str
+    version: str
+    licence: str
+    megabytes: int
+    program: str
+    beside: tuple[str, ...] = ()
+    node: int = 0
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """What npm is asked to install."""
+        return (f"{self.npm}@{self.version}", *self.beside)
+
+
+PACKAGES = (
+    Package(
+        "claude",
+        "Claude Code",
+        "@anthropic-ai/claude-code",
+        "2.1.328",
+        "proprietary: Anthropic's commercial terms, https://code.claude.com/docs/en/legal-and-compliance",
+        356,
+        "claude",
+    ),
+    Package("codex", "Codex CLI", "@openai/codex", "0.169.0", "Apache-2.0", 404, "codex", node=16),
+    Package(
+        "gemini",
+        "Gemini CLI",
+        "@google/gemini-cli",
+        "0.61.0",
+        "Apache-2.0",
+        100,
+        "gemini",
+        node=20,
+    ),
+    Package(
+        "opencode",
+        "opencode",
+        "opencode-ai",
+        "1.18.33",
+        "MIT",
+        417,
+        "opencode",
+        beside=("@opencode-ai/plugin@1.18.33",),
+    ),
+    Package("pi", "pi", "@mariozechner/pi-coding-agent", "0.73.1", "MIT", 204, "pi", node=20),
+)
+
+
+def package(agent: str) -> Package:
+    """The package of an agent.
+
+    Raises:
+        UnknownNameError: no such agent was tried. The message lists those that were.
+    """
+    for one in PACKAGES:
+        if one.agent == agent:
+            return one
+    raise UnknownNameError("coding agent", agent, [one.agent for one in PACKAGES])

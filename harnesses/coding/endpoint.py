@@ -1,0 +1,122 @@
+"""The model endpoint of a coding agent: its requests on one side, a session on the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+
+import anyio
+from inspect_ai.model import ChatMessageAssistant
+
+from constraintrot.harnesses.coding.background import background
+from constraintrot.harnesses.coding.http_server import HttpRequest, HttpResponse, serving
+from constraintrot.harnesses.coding.session import CodingSession
+from constraintrot.harnesses.coding.wire import anthropic, chat, gemini, responses
+from constraintrot.harnesses.coding.wire.common import Json, Request, Usage
+from constraintrot.tokens import count
+
+# Seconds after which a stream says that it is still there.
+_PATIENCE = 15
+_MODEL = {"id": "constraintrot", "object": "model", "type": "model", "owned_by": "constraintrot"}
+
+
+@asynccontextmanager
+async def serve(session: CodingSession, socket: Path) -> AsyncIterator[None]:
+    """Answer the requests that come over a Unix socket, as a session says."""
+
+    async def handle(request: HttpRequest, response: HttpResponse) -> None:
+        try:
+            await _handle(session, request, response)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise
+        except Exception as error:
+            # The session knows; the agent is told what no agent takes for a reason to try again.
+            session.broke(error)
+            await response.json({"error": {"type": "api_error", "message": str(error)}}, 400)
+
+    listener = await anyio.create_unix_listener(socket)
+    async with listener, background() as group:
+        group.start_soon(listener.serve, serving(handle))
+        yield
+
+
+def api_of(path: str) -> ModuleType | None:
+    """The API that a path belongs to."""
+    if path.endswith("/chat/completions"):
+        return chat
+    if path.endswith("/responses"):
+        return responses
+    if path.endswith("/messages"):
+        return anthropic
+    return gemini if "enerateContent" in path else None
+
+
+async def _handle(session: CodingSession, request: HttpRequest, response: HttpResponse) -> None:
+    path, body = request.path, request.body
+    if path == "/tool":
+        await response.json({"text": session.tool(body["name"], body["arguments"])})
+    elif path.endswith("/models"):
+        await response.json({"object": "list", "data": [_MODEL], "models": []})
+    elif path.endswith(("count_tokens", ":countTokens")):
+        size = count(str(body))
+        await response.json({"input_tokens": size, "totalTokens": size})
+    elif request.method == "POST" and (api := api_of(path)) is not None:
+        await _answer(session, api, request, response)
+    else:
+        await response.json({"error": {"type": "not_found_error", "message": "not here"}}, 404)
+
+
+async def _answer(
+    session: CodingSession, api: ModuleType, request: HttpRequest, response: HttpResponse
+) -> None:
+    stream = bool(request.body.get("stream")) or "streamGenerateContent" in request.path
+    asked: Request = api.read(request.body, stream)
+    if not stream:
+        await response.json(_whole(api, asked, *await session.reply(asked)))
+        return
+    answer = await _patiently(session, asked, response)
+    for event in api.events(_whole(api, asked, *answer)):
+        await response.event(json.dumps(event), event["type"] if api.NAMED_EVENTS else "")
+    if api.DONE:
+        await response.event(api.DONE)
+
+
+def _whole(api: ModuleType, asked: Request, reply: ChatMessageAssistant, usage: Usage) -> Json:
+    whole: Json = api.answer(asked, reply, usage)
+    return whole
+
+
+async def _patiently(
+    session: CodingSession, asked: Request, response: HttpResponse
+) -> tuple[ChatMessageAssistant, Usage]:
+    """A reply for a stream, which is kept alive while a slow model thinks."""
+    answers: list[tuple[ChatMessageAssistant, Usage]] = []
+    faults: list[Exception] = []
+    begun = False
+
+    async def reply() -> None:
+        try:
+            answers.append(await session.reply(asked))
+        except Exception as error:
+            faults.append(error)
+        done.set()
+
+    done = anyio.Event()
+    async with anyio.create_task_group() as group:
+        group.start_soon(reply)
+        while not done.is_set():
+            with anyio.move_on_after(_PATIENCE):
+                await done.wait()
+            if not done.is_set():
+                if not begun:
+                    await response.begin_events()
+                    begun = True
+                await response.comment()
+    if faults:
+        raise faults[0]
+    if not begun:
+        await response.begin_events()
+    return answers[0]

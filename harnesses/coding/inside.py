@@ -1,0 +1,212 @@
+"""The supervisor of one coding agent: what runs first in its namespaces, and what ends it.
+
+Started by ``box.py`` as ``python -I -S inside.py FOLDER``, with the standard library
+only. It forwards a loopback port to the endpoint's Unix socket in FOLDER, so that an
+agent without a network reaches its model and nothing else, and starts the agent's
+programs as it is told: a JSON object a line on standard input, an answer a line on
+standard output. When standard input ends, for whatever reason (the evaluation was
+killed), every process below it is killed and FOLDER is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+_PR_SET_CHILD_SUBREAPER = 36
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
+_CHUNK = 1 << 16
+SOCKET = "endpoint.sock"
+_say = threading.Lock()
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what an agent leaves behind, so that it can be found and ended."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def loopback_up() -> None:
+    """Switch on the loopback of a new network namespace; elsewhere it is on."""
+    if sys.platform != "linux":
+        return
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        given = struct.pack("16sH14x", b"lo", 0)
+        flags = struct.unpack("16sH14x", fcntl.ioctl(any_socket, _SIOCGIFFLAGS, given))[1]
+        if not flags & _IFF_UP:
+            up = struct.pack("16sH14x", b"lo", flags | _IFF_UP)
+            fcntl.ioctl(any_socket, _SIOCSIFFLAGS, up)
+
+
+def relay(target: str) -> int:
+    """Forward a free loopback port to a Unix socket; the port."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+
+    def accept() -> None:
+        while True:
+            client, _ = listener.accept()
+            threading.Thread(target=_forward, args=(client, target), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    return int(listener.getsockname()[1])
+
+
+def _forward(client: socket.socket, target: str) -> None:
+    try:
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        server.connect(target)
+    except OSError:
+        client.close()
+        return
+    back = threading.Thread(target=_copy, args=(server, client), daemon=True)
+    back.start()
+    _copy(client, server)
+    back.join()
+    client.close()
+    server.close()
+
+
+def _copy(source: socket.socket, sink: socket.socket) -> None:
+    try:
+        while data := source.recv(_CHUNK):
+            sink.sendall(data)
+    except OSError:
+        pass
+    with contextlib.suppress(OSError):
+        sink.shutdown(socket.SHUT_WR)
+
+
+def tell(what: dict[str, Any]) -> None:
+    """Answer the evaluation."""
+    with _say:
+        try:
+            sys.stdout.write(json.dumps(what) + "\n")
+            sys.stdout.flush()
+        except (OSError, ValueError):
+            pass  # Nobody reads any more; standard input says so too.
+
+
+class Programs:
+    """The agent's programs that run, by the number that the evaluation gave them."""
+
+    def __init__(self) -> None:
+        self._running: dict[int, subprocess.Popen[str]] = {}
+
+    def obey(self, order: dict[str, Any]) -> None:
+        """Start a program, hand it a text, or ask it something over HTTP."""
+        if order["do"] == "write":
+            with contextlib.suppress(OSError, ValueError):
+                program = self._running.get(order["id"])
+                if program is not None and program.stdin is not None:
+                    program.stdin.write(order["text"])
+                    program.stdin.flush()
+        elif order["do"] == "start":
+            self._start(order)
+        else:
+            threading.Thread(target=_http, args=(order,), daemon=True).start()
+
+    def _start(self, order: dict[str, Any]) -> None:
+        """Start a program; each line that it writes is told, and how it ended."""
+        try:
+            with Path(order["errors"]).open("ab") as errors:
+                process = subprocess.Popen(
+                    order["argv"],
+                    cwd=order["cwd"],
+                    env=order["env"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
+                    encoding="utf-8",
+                    errors="replace",
+                    start_new_session=True,
+                )
+        except OSError as error:
+            Path(order["errors"]).write_text(str(error))
+            tell({"id": order["id"], "ended": -1})
+            return
+        self._running[order["id"]] = process
+        threading.Thread(target=_read, args=(order["id"], process), daemon=True).start()
+
+
+def _read(number: int, process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    # Not by iterating over it, which would wait for a full buffer.
+    while line := process.stdout.readline():
+        tell({"id": number, "line": line})
+    tell({"id": number, "ended": process.wait()})
+
+
+def _http(order: dict[str, Any]) -> None:
+    """Ask a server of the agent's, which only this side of the network can reach."""
+    body = json.dumps(order["body"]).encode() if order["body"] is not None else None
+    request = urllib.request.Request(order["url"], body, {"Content-Type": "application/json"})
+    try:
+        with _DIRECT.open(request, timeout=order["seconds"]) as answer:
+            tell({"id": order["id"], "line": answer.read().decode(), "ended": 0})
+    except OSError as error:
+        tell({"id": order["id"], "line": str(error), "ended": 1})
+
+
+def descendants() -> list[int]:
+    """The processes below this one."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        if fields[0] != "Z":
+            parents[int(entry.parent.name)] = int(fields[1])
+    below = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in below} - below:
+        below |= more
+    return sorted(below - {os.getpid()})
+
+
+def end_all() -> None:
+    """Kill every process below this one, those that they started meanwhile too."""
+    for _ in range(100):
+        left = descendants()
+        if not left:
+            return
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+
+
+def main(folder: str) -> None:
+    """Serve until standard input ends; then end everything and remove the folder."""
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    try:
+        adopt_orphans()
+        loopback_up()
+        tell({"port": relay(str(Path(folder) / SOCKET))})
+        programs = Programs()
+        while line := sys.stdin.readline():
+            programs.obey(json.loads(line))
+    finally:
+        end_all()
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,80 @@
+"""opencode: ``opencode acp``."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any, ClassVar
+
+from constraintrot.harnesses.coding.acp import begin
+from constraintrot.harnesses.coding.agent import (
+    KEY,
+    MODEL,
+    Agent,
+    Dialogue,
+    Mode,
+    NativeCall,
+    Place,
+)
+from constraintrot.harnesses.coding.play import playing
+from constraintrot.harnesses.coding.wire.common import SERVER
+
+_PROVIDER = "loopback"
+_OUTPUT = 4_000
+_OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+# Its tools that run, write or fetch something, and its subagents.
+_TOOLS = ("bash", "edit", "write", "patch", "webfetch", "websearch", "codesearch", "task", "skill",
+          "todowrite", "todoread", "question", "grep", "glob", "list", "lsp")  # fmt: skip
+
+
+class OpenCode(Agent):
+    """opencode has the whole conversation summarised, by a request with a prompt of its own."""
+
+    name: ClassVar[str] = "opencode"
+    modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
+    memory_file: ClassVar[str] = ".config/opencode/AGENTS.md"
+    # It also asks for a title, without tools too.
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"the summary process")
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "read", {"filePath": str(path)}
+
+    def prepare(self, place: Place) -> None:
+        limit = {"context": place.window, "output": _OUTPUT}
+        model = {"name": MODEL, "tool_call": True, "limit": limit}
+        command = {"type": "local", "command": place.mcp, "enabled": True}
+        off = dict.fromkeys((*_TOOLS, *(() if place.reads_files else ("read",))), "deny")
+        config: dict[str, Any] = {
+            "model": f"{_PROVIDER}/{MODEL}",
+            "small_model": f"{_PROVIDER}/{MODEL}",
+            "share": "disabled",
+            "autoupdate": False,
+            "enabled_providers": [_PROVIDER],
+            "permission": {"*": "allow", **off},
+            "mcp": {SERVER: command},
+            "compaction": {"auto": place.compacts},
+            "agent": {"build": {"prompt": place.system}},
+            "provider": {
+                _PROVIDER: {
+                    "npm": "@ai-sdk/openai-compatible",
+                    "name": _PROVIDER,
+                    "options": {"baseURL": f"{place.box.url}/v1", "apiKey": KEY},
+                    "models": {MODEL: model},
+                }
+            },
+        }
+        home = place.box.home / ".config" / "opencode"
+        place.write(home / "opencode.json", config)
+        # Without the types of its plugins it waits for the registry at each start.
+        shutil.copy(place.installed.modules.parent / "package.json", home)
+        (home / "node_modules").symlink_to(place.installed.modules)
+
+    async def start(self, place: Place) -> Dialogue:
+        env = {f"OPENCODE_DISABLE_{name}": "1" for name in _OFF}
+        argv = [str(place.installed.program), "acp"]
+        program = await place.box.start(self.package.title, argv, env)
+        return await begin(program, place, compact="/compact")
+
+
+harness = playing(OpenCode())

@@ -1,0 +1,104 @@
+"""Play an episode in a coding agent, turn by turn, as a person drives it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, cast
+
+import anyio
+from inspect_ai.util import concurrency
+
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.staging import READ_FILE
+from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.harness import HarnessFactory
+from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.coding import files
+from constraintrot.harnesses.coding.agent import Agent, Dialogue, Mode, Place
+from constraintrot.harnesses.coding.background import background
+from constraintrot.harnesses.coding.box import Box, opened
+from constraintrot.harnesses.coding.endpoint import serve
+from constraintrot.harnesses.coding.install import Installed, needed
+from constraintrot.harnesses.coding.session import CodingSession
+from constraintrot.harnesses.session import Say
+
+# Seconds that a turn may take, with the calls of slow models in it.
+TURN = 900
+_LEAST_AT_ONCE = 2
+
+
+def playing(agent: Agent) -> HarnessFactory:
+    """The harness of a coding agent."""
+
+    def factory(mode: str, live: bool) -> Harness:
+        async def play(episode: Episode, settings: PlaySettings) -> Played:
+            installed = needed(agent.package)
+            session = CodingSession(
+                episode, settings, agent, installed.version, mode=cast(Mode, mode), live=live
+            )
+            async with _turn_to_run(), opened(settings.network) as box:
+                place = _place(session, box, installed)
+                if place.reads_files:
+                    session.reading = files.Reading(agent, box.work)
+                files.write(episode, agent, place)
+                place.write_tools()
+                agent.prepare(place)
+                async with serve(session, box.socket):
+                    return await session.run(await _started(session, place))
+
+        return play
+
+    return factory
+
+
+@asynccontextmanager
+async def _turn_to_run() -> AsyncIterator[None]:
+    """Wait until the machine has room for one more agent."""
+    at_once = max(_LEAST_AT_ONCE, os.cpu_count() or 1)
+    async with cast(Any, concurrency("coding agents", at_once)):
+        yield
+
+
+def _place(session: CodingSession, box: Box, installed: Installed) -> Place:
+    tools = tuple(tool for tool in session.tools if tool.name != READ_FILE)
+    reads = files.read_in(session.episode)
+    return Place(box, installed, session.system, tools, session.threshold, reads)
+
+
+async def _started(session: CodingSession, place: Place) -> Say:
+    """Start the agent; what has it answer a request."""
+    async with _ended_at_fault(session):
+        dialogue = await session.agent.start(place)
+    return partial(_say, session, dialogue)
+
+
+async def _say(session: CodingSession, dialogue: Dialogue, text: str) -> None:
+    """Have the agent answer a request; before the trigger it may have to compact."""
+    manual = session.compacts and session.mode == "manual"
+    async with _ended_at_fault(session):
+        if manual and session.turn == len(session.script):
+            await dialogue.compact()
+        session.turn += 1
+        await dialogue.say(text)
+
+
+@asynccontextmanager
+async def _ended_at_fault(session: CodingSession) -> AsyncIterator[None]:
+    """Stop where something went wrong, which the agent would try again for minutes, or late."""
+    title = session.agent.package.title
+
+    async def watch(scope: anyio.CancelScope) -> None:
+        await session.failed.wait()
+        scope.cancel()
+
+    try:
+        with anyio.fail_after(TURN):
+            async with background() as group:
+                group.start_soon(watch, group.cancel_scope)
+                yield
+    except TimeoutError as error:
+        raise EpisodeError(f"{title} took more than {TURN} s for a turn") from error

@@ -1,0 +1,178 @@
+"""An episode as a coding agent plays it: its requests answered, its calls simulated."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Literal, NoReturn, TypeAlias
+
+import anyio
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessage, ChatMessageAssistant
+
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import ORIGIN
+from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.harnesses.coding.agent import Agent, Mode
+from constraintrot.harnesses.coding.files import Reading
+from constraintrot.harnesses.coding.wire.common import Request, Usage
+from constraintrot.harnesses.message_match import plain
+from constraintrot.harnesses.session import DONE, Session
+from constraintrot.tokens import count
+
+Kind: TypeAlias = Literal["agent", "summary", "side"]
+SOURCE = "coding agent"
+
+
+class CodingSession(Session):
+    """A session whose framework is a program that asks over HTTP.
+
+    Args:
+        episode: the staged conversation.
+        settings: what it is played with.
+        agent: the coding agent.
+        version: its installed version.
+        mode: how it is made to compact.
+        live: the agent's model plays the history too.
+
+    Attributes:
+        reading: how the agent reads a file in the history; None where it does not.
+        failed: set when something went wrong that the agent could hide.
+    """
+
+    def __init__(
+        self,
+        episode: Episode,
+        settings: PlaySettings,
+        agent: Agent,
+        version: str,
+        *,
+        mode: Mode,
+        live: bool,
+    ) -> None:
+        super().__init__(episode, settings, live=live, distribution=agent.package.title)
+        self.agent, self.mode, self._version = agent, mode, version
+        self.summarizes = True
+        self.failed = anyio.Event()
+        self.turn = 0
+        self._requests: list[dict[str, Any]] = []
+        self.reading: Reading | None = None
+
+    @property
+    def framework(self) -> str:
+        return f"{self.distribution} {self._version}"
+
+    @property
+    def threshold(self) -> bool:
+        """Whether the agent is to compact by its own threshold."""
+        return self.compacts and self.mode == "auto"
+
+    def kind(self, request: Request) -> Kind:
+        """What a request is for."""
+        if self.agent.is_summary(request):
+            return "summary"
+        offered = {tool.name for tool in request.tools}
+        return "agent" if {tool.name for tool in self.tools} <= offered else "side"
+
+    async def reply(self, request: Request) -> tuple[ChatMessageAssistant, Usage]:
+        """The answer to a request, and the tokens that it is said to have taken."""
+        if self.reading is not None:
+            request = self.reading.staged(request)
+        kind = self.kind(request)
+        size = count(str(request.body))
+        if kind == "summary":
+            text = self.agent.shaped(await self.summarize(request.messages))
+            reply = ChatMessageAssistant(content=text)
+        elif kind == "agent" and self._unasked():
+            # Some go on by themselves after a compaction, which is no part of the script.
+            kind, reply = "side", ChatMessageAssistant(content=DONE)
+        elif kind == "agent":
+            reply = await self.answer(request.messages, request.tools)
+        else:
+            reply = ChatMessageAssistant(content=DONE)
+        usage = self._usage(kind, reply, size)
+        self._log(request, kind, reply, size, usage)
+        return (reply if self.reading is None else self.reading.native(reply)), usage
+
+    def _unasked(self) -> bool:
+        """Whether the agent asks within a scripted turn that has been answered, once it compacted."""
+        scripted = not self._final and not self.live
+        return scripted and not self._replies and bool(self.summaries)
+
+    def _usage(self, kind: Kind, reply: ChatMessageAssistant, size: int) -> Usage:
+        written = count(reply.text) + 1
+        return Usage(self.agent.full if self._fills(kind, reply) else size, written)
+
+    def _fills(self, kind: Kind, reply: ChatMessageAssistant) -> bool:
+        """Whether the reply is said to fill the window, so that the agent compacts next."""
+        if kind == "summary":
+            return self.agent.full_summary
+        if not self.threshold or self.summaries or kind != "agent":
+            return False
+        if self.turn < len(self.script):
+            return False
+        return bool(reply.tool_calls) is (self.agent.full_on == "call") and not self._final
+
+    def _log(
+        self,
+        request: Request,
+        kind: Kind,
+        reply: ChatMessageAssistant,
+        size: int,
+        usage: Usage,
+    ) -> None:
+        entry = {
+            "number": len(self._requests) + 1,
+            "turn": self.turn,
+            "kind": kind,
+            "protocol": request.protocol,
+            "tokens": size,
+            "reported_tokens": usage.total,
+            "messages": len(request.messages),
+            "tools": len(request.tools),
+            "policy_in": self._holding(request.messages),
+        }
+        self._requests.append(entry)
+        calls = [call.function for call in reply.tool_calls or []]
+        transcript().info({**entry, "answer": reply.text, "calls": calls}, source=SOURCE)
+
+    def _holding(self, messages: Sequence[ChatMessage]) -> list[str]:
+        """The messages that hold the policy verbatim: the role of each, and a digest of its text."""
+        policy = plain(self.episode.policy)
+        texts = [(m.role, plain(m.text)) for m in messages]
+        return [
+            f"{role} {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+            for role, text in texts
+            if policy in text
+        ]
+
+    def _failed(self, error: Exception) -> NoReturn:
+        self.failed.set()
+        super()._failed(error)
+
+    def broke(self, error: Exception) -> None:
+        """Note an error that is no answer's, as an unreadable request."""
+        self._fault = self._fault or error
+        self.failed.set()
+
+    def tagged(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """As a session's; these agents also put texts of their own around the user's."""
+        found: list[ChatMessage] = []
+        staged = [(m, plain(m.text)) for m in self.history if m.role == "user" and m.text]
+        for message in super().tagged(messages):
+            if message.role == "user" and (message.metadata or {}).get(ORIGIN) == "framework":
+                text = plain(message.text)
+                within = next((m for m, known in staged if known in text), None)
+                if within is not None:
+                    message = message.model_copy(
+                        update={"metadata": within.metadata, "source": within.source}
+                    )
+            found.append(message)
+        return found
+
+    def _facts(self, sent: Sequence[ChatMessage]) -> dict[str, Any]:
+        return {
+            **super()._facts(sent),
+            "agent_requests": self._requests,
+            "agent_compaction": self.mode if self.compacts else None,
+        }

@@ -1,0 +1,227 @@
+"""What of a policy survives the compaction of each coding agent, by who gave it: a matrix.
+
+Each cell is one episode of ``constraintrot/soft_email`` with a scripted model and a
+scripted summarizer that tells of no policy, so that what is left of the policy is what
+the agent itself kept. What is run is run by name: tasks are in a layer above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+
+from constraintrot.harnesses.coding import install
+from constraintrot.harnesses.coding.catalogue import Package
+from constraintrot.scenario.schema import Channel
+
+TASK = "constraintrot/soft_email"
+MODEL = "scripted/obedient"
+CHANNELS: tuple[Channel, ...] = (
+    "system", "root_file", "memory_file", "user", "file", "tool", "nested_file",
+)  # fmt: skip
+HEADINGS = {
+    "system": "system prompt",
+    "root_file": "project's rule file",
+    "memory_file": "user's rule file",
+    "user": "user's turn",
+    "file": "file it read",
+    "tool": "tool result (MCP)",
+    "nested_file": "nested rule file",
+}
+Fate: TypeAlias = Literal[
+    "verbatim", "re-attached", "summarizer only", "dropped", "not given", "error"
+]
+_CELL = "constraintrot_agents_survey"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of a policy in an agent.
+
+    Attributes:
+        agent: the agent's title.
+        version: the one that was run.
+        mode: how it was made to compact.
+        channel: who gave the policy.
+        fate: ``verbatim``, where a message that held the policy is there unchanged;
+            ``re-attached``, where another one holds it; ``summarizer only``, where the
+            summarizer was shown it and the agent was not any more; ``dropped``, where
+            neither was; ``not given``, where the agent never sent it.
+        before: number of the last request before the compaction.
+        summary: numbers of the requests for a summary.
+        after: number of the request with the trigger.
+        violation: whether the model that obeys what it sees broke the policy.
+        run: the day of the run.
+        error: why there is no result.
+    """
+
+    agent: str
+    version: str
+    mode: str
+    channel: str
+    fate: Fate
+    before: str = ""
+    summary: str = ""
+    after: str = ""
+    violation: str = ""
+    run: str = ""
+    error: str = ""
+
+    @property
+    def row(self) -> dict[str, str]:
+        """As plain data."""
+        return asdict(self)
+
+    @property
+    def evidence(self) -> str:
+        """The numbers of the requests that show it."""
+        return f"#{self.before}, #{self.summary} -> #{self.after}" if self.after else ""
+
+
+def survey(
+    packages: Sequence[Package],
+    log_dir: str,
+    tell: Callable[[str], None],
+    *,
+    mode: str = "auto",
+    channels: Sequence[Channel] = CHANNELS,
+    network: str = "none",
+) -> list[Cell]:
+    """Run what has no finished log yet.
+
+    Args:
+        packages: the agents, which are installed.
+        log_dir: where logs go, and those of finished cells are found.
+        tell: is told of each cell as it is done.
+        mode: how the agents are made to compact.
+        channels: who gives the policy.
+        network: as the task's parameter.
+    """
+    done = dict(_finished(log_dir))
+    cells: list[Cell] = []
+    for package in packages:
+        version = install.needed(package).version
+        for channel in channels:
+            key = [package.agent, version, mode, channel]
+            log = done.get(repr(key)) or _run(key, log_dir, network)
+            cell = read(package, version, mode, channel, log)
+            tell(f"{package.title}, {HEADINGS[channel]}: {cell.fate} {cell.evidence}{cell.error}")
+            cells.append(cell)
+    return cells
+
+
+def _run(key: list[str], log_dir: str, network: str) -> EvalLog:
+    agent, _, mode, channel = key
+    (log,) = inspect_eval(
+        TASK,
+        task_args={
+            "harness": f"coding/{agent}:{mode}",
+            "channel": channel,
+            "conditions": "compaction",
+            "variants": 1,
+            "context_tokens": 800,
+            "network": network,
+        },
+        model=MODEL,
+        log_dir=log_dir,
+        metadata={_CELL: repr(key)},
+        display="none",
+        log_level="error",
+    )
+    return log
+
+
+def _finished(log_dir: str) -> Iterator[tuple[str, EvalLog]]:
+    if not Path(log_dir).is_dir():
+        return
+    for info in list_eval_logs(log_dir):
+        log = read_eval_log(info, header_only=True)
+        key = (log.eval.metadata or {}).get(_CELL)
+        if key is not None and log.status == "success":
+            yield key, read_eval_log(info)
+
+
+def read(package: Package, version: str, mode: str, channel: str, log: EvalLog) -> Cell:
+    """The cell of a log."""
+    head = (package.title, version, mode, channel)
+    day = log.eval.created[:10]
+    (sample,) = log.samples or [None]
+    if sample is None or sample.error is not None:
+        problem = sample.error.message if sample and sample.error else str(log.error)
+        return Cell(*head, "error", run=day, error=problem)
+    requests = sample.metadata["agent_requests"]
+    summaries = [one for one in requests if one["kind"] == "summary"]
+    agents = [one for one in requests if one["kind"] == "agent"]
+    first = summaries[0]["number"]
+    before = [one for one in agents if one["number"] < first]
+    after = next(
+        one for one in agents if one["turn"] == requests[-1]["turn"] and one["number"] > first
+    )
+    violation = (sample.scores or {})["violation"].value
+    return Cell(
+        *head,
+        fate(before, summaries, after),
+        before=str(before[-1]["number"]),
+        summary=", #".join(str(one["number"]) for one in summaries),
+        after=str(after["number"]),
+        violation=str(violation),
+        run=day,
+    )
+
+
+def fate(
+    before: Sequence[dict[str, Any]], summaries: Sequence[dict[str, Any]], after: dict[str, Any]
+) -> Fate:
+    """What became of the policy.
+
+    Args:
+        before: the agent's requests before the compaction.
+        summaries: the requests for a summary.
+        after: the agent's request after it.
+    """
+    known = {_holder(one) for request in before for one in request["policy_in"]}
+    if known & {_holder(one) for one in after["policy_in"]}:
+        return "verbatim"
+    if after["policy_in"]:
+        return "re-attached"
+    if any(request["policy_in"] for request in summaries):
+        return "summarizer only"
+    return "dropped" if known else "not given"
+
+
+def _holder(holding: str) -> str:
+    """What holds a policy; a system prompt is the same one, whatever else changed in it."""
+    return "system" if holding.startswith("system ") else holding
+
+
+def markdown(cells: Sequence[Cell]) -> str:
+    """The matrix, and under it the requests that show each cell."""
+    channels = [name for name in HEADINGS if any(cell.channel == name for cell in cells)]
+    agents = list(dict.fromkeys((cell.agent, cell.version, cell.mode) for cell in cells))
+    by_place = {(cell.agent, cell.version, cell.mode, cell.channel): cell for cell in cells}
+    lines = [
+        f"What of a policy is in the request after a compaction; run by {max_day(cells)}.",
+        "",
+        "| agent | " + " | ".join(HEADINGS[name] for name in channels) + " |",
+        "|---" * (len(channels) + 1) + "|",
+    ]
+    for agent in agents:
+        found = [by_place.get((*agent, name)) for name in channels]
+        shown = " | ".join(f"{cell.fate}" if cell else "-" for cell in found)
+        lines.append(f"| {agent[0]} {agent[1]}, {agent[2]} | {shown} |")
+    lines += ["", "Requests before the compaction, for the summary, and after it:", ""]
+    lines += [
+        f"- {cell.agent}, {HEADINGS[cell.channel]}: {cell.evidence or cell.error}" for cell in cells
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def max_day(cells: Sequence[Cell]) -> str:
+    """The day of the newest run."""
+    return max((cell.run for cell in cells), default=date.today().isoformat())

@@ -1,0 +1,21 @@
+"""The fake agents, registered once, and installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from constraintrot.harnesses import HARNESSES
+from constraintrot.harnesses.coding import play
+from tests.harnesses.coding import fakes
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _fake_agents() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HARNESSES, "_components", dict(HARNESSES._components))
+        patch.setattr(HARNESSES, "_origin", dict(HARNESSES._origin))
+        patch.setattr(play, "needed", lambda package: fakes.INSTALLED)
+        fakes.register()
+        yield

@@ -1,0 +1,74 @@
+"""Harnesses of the agent in ``fake_agent.py``: one for each model API, and one for each misdeed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+from constraintrot.evaluation.harness import harness
+from constraintrot.harnesses.coding.agent import Agent, Dialogue, NativeCall, Place
+from constraintrot.harnesses.coding.box import Program, isolation
+from constraintrot.harnesses.coding.catalogue import Package
+from constraintrot.harnesses.coding.install import Installed
+from constraintrot.harnesses.coding.play import playing
+
+PROGRAM = Path(__file__).with_name("fake_agent.py")
+PACKAGE = Package("fake", "Fake agent", "fake-agent", "1.2.3", "none", 0, "fake")
+INSTALLED = Installed(PACKAGE, Path(sys.executable), "1.2.3")
+APIS = ("chat", "responses", "messages", "gemini")
+# Where the system cannot do without a network, the fakes have one: they run nothing of a model's.
+NETWORK = "host" if isolation() is None else "none"
+
+
+class Fake(Agent):
+    """The agent in ``fake_agent.py``."""
+
+    name: ClassVar[str] = "fake"
+    memory_file: ClassVar[str] = ".fake/AGENTS.md"
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"Write the summary")
+
+    def __init__(self, api: str, misdeed: str = "") -> None:
+        self.api, self.misdeed = api, misdeed
+
+    @property
+    def package(self) -> Package:
+        return PACKAGE
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "read", {"path": str(path)}
+
+    def prepare(self, place: Place) -> None:
+        return None
+
+    async def start(self, place: Place) -> Dialogue:
+        argv = [
+            sys.executable, str(PROGRAM), self.api, place.box.url, str(place.window // 2),
+            place.system, str(place.box.folder / "tools.json"), self.misdeed,
+        ]  # fmt: skip
+        return Lines(await place.box.start("Fake agent", argv, {}))
+
+
+class Lines(Dialogue):
+    """A conversation in lines of JSON."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    async def say(self, text: str) -> None:
+        await self._program.send({"say": text})
+        await self._program.receive()
+
+
+def register() -> None:
+    """Register the harnesses ``fake_API`` and ``fake_MISDEED``."""
+    agents: dict[str, Any] = {api: Fake(api) for api in APIS}
+    agents |= {name: Fake("responses", name) for name in ("dies", "hangs", "daemon", "opaque")}
+    for name, agent in agents.items():
+        harness(
+            f"fake_{name}",
+            hooks=frozenset({"assemble", "approve"}),
+            modes=("auto",),
+            network_check=lambda network: None,
+        )(playing(agent))

@@ -1,0 +1,154 @@
+"""The box of a coding agent: what it may see, and that nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from constraintrot.errors import EpisodeError, ParameterError
+from constraintrot.harnesses.coding import box
+from constraintrot.harnesses.coding.box import PREFIX, Box, opened
+from tests.harnesses.coding.fakes import NETWORK
+from tests.helpers import soaked
+
+NAMESPACES = pytest.mark.skipif(
+    box.isolation() is None, reason="this system has no network namespaces for us"
+)
+KILLS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
+REPOSITORY = Path(__file__).parents[3]
+# Prints the folder of an open box with a daemon in it, and waits to be killed.
+HOLDS = f"""
+import sys, anyio
+from constraintrot.harnesses.coding.box import opened
+async def hold():
+    async with opened({NETWORK!r}) as box:
+        script = "sleep 611 & echo '{{}}'; exec sleep 611"
+        await (await box.start("x", ["/bin/sh", "-c", script], {{}})).receive()
+        print(box.folder, flush=True)
+        await anyio.sleep(600)
+anyio.run(hold)
+"""
+
+
+def within(do: Callable[[Box], Awaitable[Any]]) -> Any:
+    async def go() -> Any:
+        async with opened(NETWORK) as one:
+            return await do(one)
+
+    return anyio.run(go)
+
+
+def ran(script: str, env: dict[str, str] | None = None) -> dict[str, Any]:
+    async def do(one: Box) -> dict[str, Any]:
+        program = await one.start("a script", [sys.executable, "-c", script], env or {})
+        return await program.receive()
+
+    found: dict[str, Any] = within(do)
+    return found
+
+
+def test_a_program_sees_nothing_of_this_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    seen = ran("import os, json; print(json.dumps(dict(os.environ)))", {"OWN": "1"})
+    assert seen.keys() - {"LC_CTYPE"} == {"HOME", "PATH", "TERM", "LANG", "TMPDIR", "OWN"}
+    assert PREFIX in seen["HOME"]
+
+
+@NAMESPACES
+def test_a_program_reaches_no_network() -> None:
+    seen = ran(
+        "import socket, json\n"
+        "try: socket.create_connection(('192.0.2.1', 80), 2); said = 'reached'\n"
+        "except OSError as error: said = error.strerror\n"
+        "names = [name for _, name in socket.if_nameindex()]\n"
+        "print(json.dumps({'said': said, 'names': names}))"
+    )
+    assert seen == {"said": "Network is unreachable", "names": ["lo"]}
+
+
+def test_a_program_that_cannot_start_or_ends_says_so() -> None:
+    async def absent(one: Box) -> None:
+        await (await one.start("it", ["/nowhere/at-all"], {})).receive()
+
+    with pytest.raises(EpisodeError, match=r"it ended with -1: .*nowhere"):
+        within(absent)
+
+    async def ends(one: Box) -> None:
+        script = "import sys; print('no json'); print('why', file=sys.stderr); sys.exit(4)"
+        await (await one.start("it", [sys.executable, "-c", script], {})).receive()
+
+    with pytest.raises(EpisodeError, match="it ended with 4: why"):
+        within(ends)
+
+
+def test_an_error_within_a_box_is_not_wrapped() -> None:
+    async def fails(one: Box) -> None:
+        raise KeyError(str(one.folder))
+
+    with pytest.raises(KeyError) as raised:
+        within(fails)
+    assert not Path(raised.value.args[0]).exists()
+
+
+def alive(folder: str) -> bool:
+    """Whether a process of the box that a folder belongs to runs."""
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if os.fsencode(folder) in entry.read_bytes():
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@pytest.mark.parametrize("how", soaked(KILLS, [signal.SIGKILL]))
+def test_a_killed_evaluation_leaves_no_process_and_no_folder(how: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    ) as process:
+        assert process.stdout is not None
+        folder = process.stdout.readline().strip()
+        assert Path(folder).is_dir()
+        assert alive(folder)
+        process.send_signal(how)
+    until = time.monotonic() + 20
+    while (alive(folder) or Path(folder).exists()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(folder)
+    assert not Path(folder).exists()
+
+
+def test_what_two_kills_left_behind_is_swept_and_what_is_in_use_is_not() -> None:
+    left = Path(tempfile.mkdtemp(prefix=PREFIX))
+    (left / "lock").touch()
+
+    async def do(one: Box) -> bool:
+        box.sweep()
+        return one.folder.exists()
+
+    assert within(do)
+    assert not left.exists()
+
+
+def test_without_namespaces_it_is_refused_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(box, "isolation", lambda: None)
+    with pytest.raises(ParameterError, match="give -T network=host"):
+        box.check_network("none")
+    with pytest.warns(UserWarning, match="with this machine's network within its reach"):
+        box.check_network("host")

@@ -1,0 +1,68 @@
+"""What goes with a coding agent and what does not; what a survey makes of its requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation.parameters import read
+from constraintrot.harnesses.coding.survey import Cell, Fate, fate, markdown
+from constraintrot.scenario.schema import FILE_CHANNELS
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        *[({"channel": name}, f"channel={name} gives the policy in a file") for name in FILE_CHANNELS],
+        ({"network": "host"}, "network=host goes with the coding agents"),
+        ({"network": "some"}, "unknown network 'some'; known: none, host"),
+        ({"harness": "fake_chat:live", "channel": "file"}, "leave live out"),
+        ({"harness": "fake_chat:live", "channel": "nested_file"}, "leave live out"),
+        ({"harness": "fake_chat", "compactor": "truncate"}, "compacts by itself"),
+        ({"harness": "fake_chat", "defense": "pin"}, "needs wrap"),
+        ({"harness": "fake_chat:sometimes"}, "no compaction mode 'sometimes'; modes: auto, live"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_refused_before_anything_runs(
+    given: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(ParameterError, match=why):
+        read(given)
+
+
+@pytest.mark.parametrize("channel", FILE_CHANNELS)
+def test_a_coding_agent_takes_the_channels_of_files(channel: str) -> None:
+    assert read({"harness": "fake_chat", "channel": channel}).channel == channel
+
+
+def request(*holding: str) -> dict[str, Any]:
+    return {"policy_in": list(holding)}
+
+
+@pytest.mark.parametrize(
+    ("before", "summary", "after", "expected"),
+    [
+        (["user a"], ["user a"], ["user a", "user b"], "verbatim"),
+        (["system a"], [], ["system b"], "verbatim"),
+        (["user a"], ["user a"], ["user b"], "re-attached"),
+        (["tool a"], ["tool a"], [], "summarizer only"),
+        (["tool a"], [], [], "dropped"),
+        ([], [], [], "not given"),
+    ],
+)
+def test_the_fate_of_a_policy(
+    before: list[str], summary: list[str], after: list[str], expected: Fate
+) -> None:
+    assert fate([request(), request(*before)], [request(*summary)], request(*after)) == expected
+
+
+def test_the_matrix_names_the_requests_that_show_it() -> None:
+    kept = Cell("A", "1", "auto", "system", "verbatim", "3", "4", "5", "0", "2026-11-22")
+    broken = Cell("A", "1", "auto", "user", "error", error="it fell over")
+    text = markdown([kept, broken])
+    assert "run by 2026-11-22" in text
+    assert "| A 1, auto | verbatim | error |" in text
+    assert "- A, system prompt: #3, #4 -> #5" in text
+    assert "- A, user's turn: it fell over" in text

@@ -1,0 +1,104 @@
+"""An episode in a coding agent: a program that speaks a model API, in a box."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import EvalSample
+
+from constraintrot.harnesses.coding.box import PREFIX
+from tests.conftest import Run
+from tests.harnesses.coding.fakes import APIS, NETWORK
+from tests.harnesses.episodes import compacted, error, failing, violated
+from tests.helpers import by_condition, samples
+
+GIVEN: dict[str, Any] = {"network": NETWORK, "context_tokens": 300, "variants": 1}
+pytestmark = pytest.mark.filterwarnings("ignore:network=host")
+
+
+def kinds(sample: EvalSample) -> list[str]:
+    return [request["kind"] for request in sample.metadata["agent_requests"]]
+
+
+def folders() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_each_api_plays_the_floor_the_control_and_the_compaction(run: Run, api: str) -> None:
+    log = run("soft_email", harness=f"fake_{api}", **GIVEN)
+    assert log.status == "success", log.error
+    assert by_condition(log) == {"floor": 1, "control": 0, "compaction": 1}
+    (sample,) = samples(log)["compaction"]
+    facts = sample.metadata
+    assert facts["framework"] == "Fake agent 1.2.3"
+    assert facts["rounds_run"][0]["shown_verbatim"]
+    assert facts["summarizer_calls"] == 1
+    assert kinds(sample)[-2:] == ["summary", "agent"]
+    assert next(e.role for e in sample.events if e.event == "model") == "summarizer"
+    sizes = [request["tokens"] for request in facts["agent_requests"]]
+    assert sizes[-1] < sizes[-3]
+    # The system message survives, and every call of the history was a real one.
+    assert facts["roles"][0] == "system"
+    (control,) = samples(log)["control"]
+    assert kinds(control) == ["agent"] * len(kinds(control))
+
+
+def test_a_result_of_a_tool_is_summarised_away_and_the_system_prompt_is_not(run: Run) -> None:
+    lost = compacted(run, harness="fake_chat", channel="tool", **GIVEN)
+    kept = compacted(run, harness="fake_chat", channel="system", **GIVEN)
+    assert (violated(lost), violated(kept)) == (True, False)
+    holders = [bool(request["policy_in"]) for request in lost.metadata["agent_requests"]]
+    assert holders[0] is False
+    assert holders[-3:] == [True, True, False]
+
+
+def test_the_summarizer_is_the_role_s(run: Run) -> None:
+    roles = {"summarizer": "scripted/summarizer-keep"}
+    sample = compacted(run, harness="fake_messages", model_roles=roles, **GIVEN)
+    assert not violated(sample)
+    assert sample.metadata["summarizer"] == "scripted/summarizer-keep"
+
+
+def test_a_summarizer_that_fails_ends_the_sample(run: Run) -> None:
+    roles = {"summarizer": failing()}
+    assert "is down" in error(run, harness="fake_chat", model_roles=roles, **GIVEN)
+
+
+@pytest.mark.parametrize(
+    ("misdeed", "why"),
+    [
+        ("dies", "Fake agent ended with 3: out of luck"),
+        ("opaque", "an opaque item: nobody can say what of the policy is in it"),
+    ],
+)
+def test_an_agent_that_misbehaves_is_an_error_of_the_sample(
+    run: Run, misdeed: str, why: str
+) -> None:
+    assert why in error(run, harness=f"fake_{misdeed}", **GIVEN)
+
+
+def test_an_agent_that_hangs_is_ended_with_all_that_it_left_behind(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = folders()
+    monkeypatch.setattr("constraintrot.harnesses.coding.play.TURN", 1)
+    assert "took more than 1 s" in error(run, harness="fake_hangs", **GIVEN)
+    compacted(run, harness="fake_daemon", **GIVEN)
+    assert folders() == before
+    left = [entry.name for entry in Path("/proc").glob("[0-9]*") if _sleeps(entry)]
+    assert left == []
+
+
+def _sleeps(entry: Path) -> bool:
+    """Whether a process is the daemon of the fake agent's, or a child of this test's that is."""
+    try:
+        command = (entry / "cmdline").read_bytes().split(b"\0")
+        environment = (entry / "environ").read_bytes()
+    except OSError:
+        return False
+    return command[:2] == [b"sleep", b"600"] and os.fsencode(PREFIX) in environment

@@ -1,0 +1,110 @@
+"""Coding agents come from npm, by a command that names their licence, and only then."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from constraintrot.cli.main import main
+from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
+from constraintrot.evaluation.harness import parse_harness
+from constraintrot.harnesses import HARNESSES
+from constraintrot.harnesses.coding import install
+from constraintrot.harnesses.coding.catalogue import PACKAGES, Package, package
+
+CODEX = package("codex")
+# Writes what it was asked for where npm would put it.
+NPM = """#!/bin/sh
+echo "$@" >> asked
+[ -f ../../refuse ] && echo "npm error 404 no such package" >&2 && exit 1
+mkdir -p node_modules/.bin node_modules/@openai/codex
+echo '{"version": "0.169.0"}' > node_modules/@openai/codex/package.json
+printf '#!/bin/sh\\n' > node_modules/.bin/codex
+chmod +x node_modules/.bin/codex
+"""
+
+
+@pytest.fixture
+def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
+    """A PATH with an npm in small and a node; the folder of the agents."""
+    for name, text in {"npm": NPM, "node": "#!/bin/sh\necho v22.1.0\n"}.items():
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(text)
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return cache / "agents"
+
+
+def agents(*arguments: str, said: str = "") -> Result:
+    return CliRunner().invoke(main, ["agents", *arguments], input=said)
+
+
+def test_the_licence_is_named_and_asked_for(npm: Path) -> None:
+    refused = agents("install", "codex", said="n\n")
+    assert refused.exit_code == 1
+    assert "Codex CLI 0.169.0, about 404 MB, from npm" in refused.output
+    assert "licence: Apache-2.0" in refused.output
+    assert not (npm / "codex").exists()
+    accepted = agents("install", "codex", said="y\n")
+    assert accepted.exit_code == 0, accepted.output
+    program = npm / "codex/0.169.0/node_modules/.bin/codex"
+    assert str(program) in accepted.output
+    assert (npm / "codex/0.169.0/asked").read_text().split()[-1] == "@openai/codex@0.169.0"
+    # What is there is not asked for again.
+    again = agents("install", "codex")
+    assert again.output == f"Codex CLI 0.169.0  {program}\n"
+
+
+def test_no_is_the_answer_of_a_closed_input_and_yes_can_be_given_before(npm: Path) -> None:
+    assert agents("install", "codex").exit_code == 1
+    assert agents("install", "codex", "--yes").exit_code == 0
+    assert str(npm) in agents("list").output
+
+
+def test_what_npm_says_is_told_and_nothing_half_is_left(npm: Path) -> None:
+    npm.mkdir(parents=True)
+    (npm / "refuse").touch()
+    failed = agents("install", "codex", "--yes")
+    assert failed.exit_code == 2
+    assert "npm could not install @openai/codex@0.169.0:\nnpm error 404" in failed.output
+    assert install.find(CODEX) is None
+    (npm / "refuse").unlink()
+    assert agents("install", "codex", "--yes").exit_code == 0
+
+
+def test_without_npm_or_with_an_old_node_it_says_what_to_do(
+    npm: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bin/node").write_text("#!/bin/sh\necho v12.0.0\n")
+    with pytest.raises(ConstraintRotError, match=r"needs Node.js 16 or newer, and v12.0.0"):
+        install.install(CODEX)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConstraintRotError, match=r"install Node\.js 20 or newer"):
+        install.install(CODEX)
+
+
+def test_a_harness_whose_agent_is_missing_names_the_command(cache: Path) -> None:
+    with pytest.raises(ParameterError, match=r"constraintrot agents install codex$"):
+        parse_harness("coding/codex")
+
+
+def test_every_agent_is_a_harness_and_an_unknown_one_is_answered_with_the_known(
+    cache: Path,
+) -> None:
+    names = {f"coding/{one.agent}" for one in PACKAGES}
+    assert names <= set(HARNESSES.names())
+    with pytest.raises(UnknownNameError, match="known: claude, codex"):
+        package("nano")
+
+
+def test_a_broken_installation_is_none(cache: Path) -> None:
+    broken = Package("codex", "Codex", "@openai/codex", "0.169.0", "x", 1, "codex")
+    folder = cache / "agents/codex/0.169.0/node_modules/@openai/codex"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text(json.dumps({"version": "0.169.0"}))
+    assert install.find(broken) is None

@@ -1,0 +1,154 @@
+"""Requests of coding agents, as they write them, read as messages; and what is answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from inspect_ai.model import ChatMessageAssistant
+from inspect_ai.tool import ToolCall
+
+from constraintrot.harnesses.coding.wire import anthropic, chat, gemini, responses
+from constraintrot.harnesses.coding.wire.common import OpaqueError, Request, Usage
+
+USAGE = Usage(7, 2)
+CALL = ToolCall(id="c9", function="send", arguments={"to": "a@example.org"})
+REPLY = ChatMessageAssistant(content="I send it.", tool_calls=[CALL])
+
+
+def told(request: Request) -> list[tuple[str, str]]:
+    return [(m.role, m.text) for m in request.messages]
+
+
+def test_a_message_of_several_blocks_is_one_and_results_are_the_tools(  # Claude Code
+) -> None:
+    body: dict[str, Any] = {
+        "model": "m",
+        "system": [{"type": "text", "text": "Be kind."}, {"type": "text", "text": "Be brief."}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "<note>"}, {"type": "text", "text": "Go"}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "text", "text": "Yes."},
+                {"type": "tool_use", "id": "t1", "name": "mcp__office__send", "input": {"to": "x"}},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "sent"}]},
+                {"type": "image", "source": {}},
+            ]},
+        ],
+        "tools": [{"name": "mcp__office__send", "description": "d", "input_schema": {"properties": {}}}],
+    }  # fmt: skip
+    request = anthropic.read(body, stream=True)
+    assert told(request) == [
+        ("system", "Be kind.\nBe brief."),
+        ("user", "<note>\nGo"),
+        ("assistant", "Yes."),
+        ("tool", "sent"),
+        ("user", "[image]"),
+    ]
+    assert request.messages[3].function == "send"
+    assert [tool.name for tool in request.tools] == ["send"]
+    whole = anthropic.answer(request, REPLY, USAGE)
+    assert whole["content"][1]["name"] == "mcp__office__send"
+    assert whole["stop_reason"] == "tool_use"
+    kinds = [event["type"] for event in anthropic.events(whole)]
+    assert kinds[0] == "message_start"
+    assert kinds[-2:] == ["message_delta", "message_stop"]
+    assert kinds.count("content_block_start") == 2
+
+
+def test_items_namespaces_and_developer_messages() -> None:  # Codex
+    body: dict[str, Any] = {
+        "instructions": "Base.",
+        "input": [
+            {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Rule."}]},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Go"}]},
+            {"type": "reasoning", "summary": []},
+            {"type": "function_call", "call_id": "c1", "namespace": "mcp__office", "name": "send",
+             "arguments": "{\"to\": \"x\"}"},
+            {"type": "function_call_output", "call_id": "c1", "output": "[{\"page\": 1}]"},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Ok"}]},
+        ],
+        "tools": [
+            {"type": "namespace", "name": "mcp__office", "tools": [{"name": "send", "parameters": {}}]},
+            {"type": "function", "name": "exec_command", "parameters": {}},
+            {"type": "web_search"},
+        ],
+    }  # fmt: skip
+    request = responses.read(body, stream=True)
+    assert told(request) == [
+        ("system", "Base."),
+        ("system", "Rule."),
+        ("user", "Go"),
+        ("assistant", ""),
+        # JSON that a tool returned is what it returned.
+        ("tool", '[{"page": 1}]'),
+        ("assistant", "Ok"),
+    ]
+    assert request.messages[3].tool_calls[0].arguments == {"to": "x"}
+    assert [tool.name for tool in request.tools] == ["send", "exec_command", "web_search"]
+    whole = responses.answer(request, REPLY, USAGE)
+    assert (whole["output"][1]["namespace"], whole["output"][1]["name"]) == ("mcp__office", "send")
+    last = list(responses.events(whole))[-1]
+    assert last["response"]["usage"]["total_tokens"] == 9
+
+
+@pytest.mark.parametrize("kind", ["compaction_trigger", "compaction"])
+def test_a_compaction_that_only_its_provider_can_read_is_no_measurement(kind: str) -> None:
+    body = {"input": [{"role": "user", "content": "Go"}, {"type": kind}]}
+    with pytest.raises(OpaqueError, match="so it is no measurement"):
+        responses.read(body, stream=True)
+
+
+def test_chat_completions() -> None:  # opencode, pi
+    function = {"name": "office_send", "description": "d", "parameters": {"required": ["to"]}}
+    calls = [{"id": "c1", "function": {"name": "office_send", "arguments": "not json"}}]
+    body: dict[str, Any] = {
+        "messages": [
+            {"role": "system", "content": "Base."},
+            {"role": "user", "content": [{"type": "text", "text": "Go"}]},
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": "c1", "content": "sent"},
+        ],
+        "tools": [{"type": "function", "function": function}],
+    }
+    request = chat.read(body, stream=True)
+    assert [m.role for m in request.messages] == ["system", "user", "assistant", "tool"]
+    assert request.messages[2].tool_calls[0].parse_error
+    assert request.last_user_text == "Go"
+    whole = chat.answer(request, REPLY, USAGE)
+    (first, last, usage) = chat.events(whole)
+    assert first["choices"][0]["delta"]["tool_calls"][0]["function"]["name"] == "office_send"
+    assert last["choices"][0]["finish_reason"] == "tool_calls"
+    assert usage["usage"]["prompt_tokens"] == 7
+
+
+def test_parts_without_ids_are_matched_in_order() -> None:  # Gemini CLI
+    body: dict[str, Any] = {
+        "systemInstruction": {"role": "user", "parts": [{"text": "Base."}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": "Go"}]},
+            {"role": "model", "parts": [
+                {"text": "hm", "thought": True},
+                {"functionCall": {"name": "mcp_office_send", "args": {"to": "x"}}},
+                {"functionCall": {"name": "mcp_office_send", "args": {"to": "y"}}},
+            ]},
+            {"role": "user", "parts": [
+                {"functionResponse": {"name": "mcp_office_send", "response": {"output": "one"}}},
+                {"functionResponse": {"name": "mcp_office_send", "response": {"error": "two"}}},
+            ]},
+        ],
+        "tools": [{"functionDeclarations": [
+            {"name": "mcp_office_send", "parameters": {"properties": {"to": {"type": "STRING"}}}},
+        ]}],
+    }  # fmt: skip
+    request = gemini.read(body, stream=False)
+    assert told(request)[-2:] == [("tool", "one"), ("tool", "two")]
+    ids = [call.id for call in request.messages[2].tool_calls]
+    assert [m.tool_call_id for m in request.messages[3:]] == ids
+    assert request.tools[0].parameters.properties["to"].type == "string"
+    (event,) = gemini.events(gemini.answer(request, REPLY, USAGE))
+    parts = event["candidates"][0]["content"]["parts"]
+    assert [part.get("text") for part in parts] == ["I send it.", None]
+    assert parts[1]["functionCall"]["name"] == "mcp_office_send"
