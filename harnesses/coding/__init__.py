@@ -6,7 +6,8 @@ endpoint of ours in place of its provider's. ``constraintrot agents install`` fe
 
 from functools import partial
 
-from constraintrot.evaluation.harness import Hook, harness, imported_when_made
+from constraintrot.evaluation.defense import Hook
+from constraintrot.evaluation.harness import harness, imported_when_made
 from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding.catalogue import PACKAGES
 from constraintrot.harnesses.coding.install import needed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -57,7 +58,7 @@ class Codex(Agent):
             "check_for_update_on_startup": False,
             "web_search": "disabled",
         }
-        tables = {
+        tables: dict[str, Mapping[str, object]] = {
             f"model_providers.{_PROVIDER}": {
                 "name": _PROVIDER,
                 "base_url": f"{place.box.url}/v1",
@@ -106,7 +107,7 @@ class _Thread(Dialogue):
             raise EpisodeError(f"Codex CLI: the turn {turn['status']}: {turn.get('error')}")
 
 
-def _toml(top: dict[str, object], tables: dict[str, dict[str, object]]) -> str:
+def _toml(top: Mapping[str, object], tables: Mapping[str, Mapping[str, object]]) -> str:
     """Plain values as TOML, whose strings, numbers, booleans and lists of strings are JSON's."""
     lines = [f"{name} = {json.dumps(value)}" for name, value in top.items()]
     for table, values in tables.items():

@@ -134,7 +134,8 @@ class CodingSession(Session):
         }
         self._requests.append(entry)
         calls = [call.function for call in reply.tool_calls or []]
-        transcript().info({**entry, "answer": reply.text, "calls": calls}, source=SOURCE)
+        told: dict[str, Any] = {**entry, "answer": reply.text, "calls": calls}
+        transcript().info(told, source=SOURCE)
 
     def _holding(self, messages: Sequence[ChatMessage]) -> list[str]:
         """The messages that hold the policy verbatim: the role of each, and a digest of its text."""

@@ -151,7 +151,7 @@ def read(package: Package, version: str, mode: str, channel: str, log: EvalLog) 
     """The cell of a log."""
     head = (package.title, version, mode, channel)
     day = log.eval.created[:10]
-    (sample,) = log.samples or [None]
+    sample = log.samples[0] if log.samples else None
     if sample is None or sample.error is not None:
         problem = sample.error.message if sample and sample.error else str(log.error)
         return Cell(*head, "error", run=day, error=problem)

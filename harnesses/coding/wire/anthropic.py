@@ -94,7 +94,7 @@ def events(whole: Json) -> Iterator[Json]:
     yield {"type": "message_start", "message": begun}
     for at, block in enumerate(whole["content"]):
         if block["type"] == "tool_use":
-            empty = {"input": {}}
+            empty: Json = {"input": {}}
             delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
         else:
             empty = {"text": ""}

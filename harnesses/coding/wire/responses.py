@@ -135,7 +135,7 @@ def events(whole: Json) -> Iterator[Json]:
     begun = whole | {"status": "in_progress", "output": [], "usage": None}
     yield event("response.created", response=begun)
     for at, item in enumerate(whole["output"]):
-        empty = {"content": []} if item["type"] == "message" else {"arguments": ""}
+        empty: Json = {"content": []} if item["type"] == "message" else {"arguments": ""}
         started = item | {"status": "in_progress"} | empty
         yield event("response.output_item.added", output_index=at, item=started)
         where = {"item_id": item["id"], "output_index": at}

@@ -73,11 +73,11 @@ def chat(with_tools: bool) -> Answer:
     body = {"model": "m", "messages": messages, "stream": True}
     events = post("/v1/chat/completions", body | ({"tools": offered} if with_tools else {}))
     delta = events[0]["choices"][0]["delta"]
-    calls = [
+    made = [
         (c["id"], c["function"]["name"], json.loads(c["function"]["arguments"]))
         for c in delta.get("tool_calls", [])
     ]
-    return delta.get("content") or "", calls, events[-1]["usage"]["total_tokens"]
+    return delta.get("content") or "", made, events[-1]["usage"]["total_tokens"]
 
 
 def responses(with_tools: bool) -> Answer:
@@ -115,8 +115,8 @@ def messages(with_tools: bool) -> Answer:
         if "call" in one:
             number, name, given = one["call"]
             use = {"type": "tool_use", "id": number, "name": f"mcp__office__{name}", "input": given}
-            text = [{"type": "text", "text": one["text"]}] if one["text"] else []
-            sent.append({"role": "assistant", "content": [*text, use]})
+            said = [{"type": "text", "text": one["text"]}] if one["text"] else []
+            sent.append({"role": "assistant", "content": [*said, use]})
         elif "result" in one:
             result = {"type": "tool_result", "tool_use_id": one["result"], "content": one["text"]}
             sent.append({"role": "user", "content": [result]})
@@ -127,7 +127,8 @@ def messages(with_tools: bool) -> Answer:
     ]
     body = {"model": "m", "system": SYSTEM, "messages": sent, "stream": True, "max_tokens": 9}
     events = post("/v1/messages?beta=true", body | ({"tools": offered} if with_tools else {}))
-    text, calls, name, number = "", [], "", ""
+    text, name, number = "", "", ""
+    calls: list[tuple[str, str, dict[str, Any]]] = []
     for event in events:
         if event["type"] == "content_block_start" and event["content_block"]["type"] == "tool_use":
             number, name = event["content_block"]["id"], event["content_block"]["name"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from constraintrot.evaluation.harness import harness
+from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding.agent import Agent, Dialogue, NativeCall, Place
 from constraintrot.harnesses.coding.box import Program, isolation
 from constraintrot.harnesses.coding.catalogue import Package
@@ -19,7 +20,7 @@ PACKAGE = Package("fake", "Fake agent", "fake-agent", "1.2.3", "none", 0, "fake"
 INSTALLED = Installed(PACKAGE, Path(sys.executable), "1.2.3")
 APIS = ("chat", "responses", "messages", "gemini")
 # Where the system cannot do without a network, the fakes have one: they run nothing of a model's.
-NETWORK = "host" if isolation() is None else "none"
+NETWORK: Network = "host" if isolation() is None else "none"
 
 
 class Fake(Agent):

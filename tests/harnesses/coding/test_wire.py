@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from inspect_ai.model import ChatMessageAssistant
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
 from constraintrot.harnesses.coding.wire import anthropic, chat, gemini, responses
@@ -14,6 +14,11 @@ from constraintrot.harnesses.coding.wire.common import OpaqueError, Request, Usa
 USAGE = Usage(7, 2)
 CALL = ToolCall(id="c9", function="send", arguments={"to": "a@example.org"})
 REPLY = ChatMessageAssistant(content="I send it.", tool_calls=[CALL])
+
+
+def made(message: ChatMessage) -> list[ToolCall]:
+    assert isinstance(message, ChatMessageAssistant)
+    return message.tool_calls or []
 
 
 def told(request: Request) -> list[tuple[str, str]]:
@@ -47,7 +52,9 @@ def test_a_message_of_several_blocks_is_one_and_results_are_the_tools(  # Claude
         ("tool", "sent"),
         ("user", "[image]"),
     ]
-    assert request.messages[3].function == "send"
+    result = request.messages[3]
+    assert isinstance(result, ChatMessageTool)
+    assert result.function == "send"
     assert [tool.name for tool in request.tools] == ["send"]
     whole = anthropic.answer(request, REPLY, USAGE)
     assert whole["content"][1]["name"] == "mcp__office__send"
@@ -86,7 +93,7 @@ def test_items_namespaces_and_developer_messages() -> None:  # Codex
         ("tool", '[{"page": 1}]'),
         ("assistant", "Ok"),
     ]
-    assert request.messages[3].tool_calls[0].arguments == {"to": "x"}
+    assert made(request.messages[3])[0].arguments == {"to": "x"}
     assert [tool.name for tool in request.tools] == ["send", "exec_command", "web_search"]
     whole = responses.answer(request, REPLY, USAGE)
     assert (whole["output"][1]["namespace"], whole["output"][1]["name"]) == ("mcp__office", "send")
@@ -115,7 +122,7 @@ def test_chat_completions() -> None:  # opencode, pi
     }
     request = chat.read(body, stream=True)
     assert [m.role for m in request.messages] == ["system", "user", "assistant", "tool"]
-    assert request.messages[2].tool_calls[0].parse_error
+    assert made(request.messages[2])[0].parse_error
     assert request.last_user_text == "Go"
     whole = chat.answer(request, REPLY, USAGE)
     (first, last, usage) = chat.events(whole)
@@ -145,8 +152,8 @@ def test_parts_without_ids_are_matched_in_order() -> None:  # Gemini CLI
     }  # fmt: skip
     request = gemini.read(body, stream=False)
     assert told(request)[-2:] == [("tool", "one"), ("tool", "two")]
-    ids = [call.id for call in request.messages[2].tool_calls]
-    assert [m.tool_call_id for m in request.messages[3:]] == ids
+    ids = [call.id for call in made(request.messages[2])]
+    assert [m.tool_call_id for m in request.messages[3:] if isinstance(m, ChatMessageTool)] == ids
     assert request.tools[0].parameters.properties["to"].type == "string"
     (event,) = gemini.events(gemini.answer(request, REPLY, USAGE))
     parts = event["candidates"][0]["content"]["parts"]
