@@ -18,7 +18,7 @@ from tests.small_install import ROOT, distributions
 pytestmark = pytest.mark.soak
 VERSIONS = ("3.11", "3.12", "3.13")
 KINDS = ("wheel", "sdist", "editable")
-MEGABYTES = 40
+MEGABYTES = 55
 SECONDS = 0.3
 FACTS = """
 import json, sys
