@@ -22,10 +22,16 @@ from pathlib import Path
 import numpy as np
 
 from constraintrot.stats import bootstrap, clusters
+from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import rounds_to_loss
 from constraintrot.stats.interval import TOO_FEW, Floats, Interval, around
 from constraintrot.stats.mediation import share_carried
-from constraintrot.stats.newcombe import count_pairs, difference_limits, pair_limits
+from constraintrot.stats.newcombe import (
+    count_pairs,
+    difference_limits,
+    pair_limits,
+    square_and_add,
+)
 from constraintrot.stats.rate import BCA, Limits, Resampler, rate_limits, ratio
 from constraintrot.stats.simulate import EFFECTS, PAIRS, RATES, Cell, grid, resampler, simulate
 
@@ -33,6 +39,8 @@ LEAST, MOST = 0.93, 0.97
 CHOSEN = "chosen"
 KEPT = (0.1, 0.5, 0.9, 0.97)
 """True shares kept after two rounds."""
+RATINGS = ((0.5, 0.3), (0.5, 0.8), (0.2, 0.5), (0.2, 0.9))
+"""Share of the first category, and kappa, of two raters."""
 IGNORED = "Wilson, clusters ignored"
 
 
@@ -41,7 +49,8 @@ class Row:
     """Coverage of one method in one cell.
 
     Attributes:
-        statistic: rate, difference, share, or kept (of a survival curve).
+        statistic: rate, difference, unpaired (difference), share, kept (of a survival
+            curve), kappa or alpha.
         truth: the true value of the statistic.
         rates: the true rates of the arms.
         clusters: number of clusters.
@@ -80,15 +89,17 @@ def rate_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int])
     sizes = np.broadcast_to(cell.sizes, hits.shape)
     draw = resampler(cell.clusters, resamples, rng)
     n, truth = sizes.sum(-1), cell.rates[0]
-    if cell.size == "1":
-        find = clusters.clopper_pearson
-        chosen = Limits(*find(hits.sum(-1), n), np.zeros(simulations, bool))
-    else:
-        chosen = rate_limits(hits, sizes, draw=draw)
-    rows = [_row("rate", truth, cell, CHOSEN, chosen)]
+    rows = [_row("rate", truth, cell, CHOSEN, _rate(hits, sizes, cell, draw))]
     ignored = Limits(*clusters.wilson(hits.sum(-1), n), np.zeros(simulations, bool))
     rows.append(_row("rate", truth, cell, IGNORED, ignored))
     return rows + _boot("rate", truth, cell, np.stack([hits, sizes], -1), draw)
+
+
+def _rate(hits: Floats, sizes: Floats, cell: Cell, draw: Resampler) -> Limits:
+    if cell.size != "1":
+        return rate_limits(hits, sizes, draw=draw)
+    limits = clusters.clopper_pearson(hits.sum(-1), sizes.sum(-1))
+    return Limits(*limits, np.zeros(len(hits), bool))
 
 
 def difference_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
@@ -107,6 +118,57 @@ def difference_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence
     return rows + _boot("difference", truth, cell, np.stack([b - a, sizes], -1), draw)
 
 
+def unpaired_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
+    """Coverage of the difference of two rates of different episodes."""
+    rng = np.random.default_rng(seed)
+    ends: list[tuple[Floats, Floats, Floats]] = []
+    for arm in range(2):
+        # Drawn anew for each arm, so nothing ties them.
+        hits = simulate(cell, simulations, rng)[arm]
+        sizes = np.broadcast_to(cell.sizes, hits.shape)
+        limits = _rate(hits, sizes, cell, resampler(cell.clusters, resamples, rng))
+        ends.append((hits.sum(-1) / sizes.sum(-1), limits.lower, limits.upper))
+    both = Limits(
+        *square_and_add(ends[0], ends[1], np.zeros(simulations)), np.zeros(simulations, bool)
+    )
+    return [_row("unpaired", cell.rates[1] - cell.rates[0], cell, CHOSEN, both)]
+
+
+def agreement_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
+    """Coverage of the agreement of two raters beyond chance."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(cell.clusters), cell.sizes.astype(int))
+    share, kappa = cell.rates
+    printed: dict[str, list[Interval]] = {"kappa": [], "alpha": []}
+    for at in range(simulations):
+        # The second rater copies the first with this chance, or rates at random.
+        copied = rng.random(len(of)) < cell.correlation**0.5
+        chance = np.where(copied, rng.random(cell.clusters)[of], rng.random(len(of)))
+        first, other = (rng.random((2, len(of))) < share).astype(int)
+        second = np.where(chance < kappa, first, other)
+        pair = [list(map(int, first)), list(map(int, second))]
+        labels = [str(one) for one in of]
+        found = {
+            "kappa": cohen_kappa(pair[0], pair[1], labels, resamples=resamples, seed=at),
+            "alpha": krippendorff_alpha(pair, labels, resamples=resamples, seed=at),
+        }
+        for name, one in found.items():
+            if isinstance(one, Interval):
+                printed[name].append(one)
+    return [
+        _row(name, kappa, cell, CHOSEN, _limits(of_name), len(of_name) / simulations)
+        for name, of_name in printed.items()
+    ]
+
+
+def _limits(printed: Sequence[Interval]) -> Limits:
+    return Limits(
+        np.asarray([one.lower for one in printed]),
+        np.asarray([one.upper for one in printed]),
+        np.zeros(len(printed), bool),
+    )
+
+
 def share_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
     """Coverage of the share of an effect that is mediated by deletion, where it is printed."""
     rng = np.random.default_rng(seed)
@@ -120,12 +182,7 @@ def share_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]
     shares = [share_carried(total, direct) for total, direct in zip(*effects, strict=True)]
     printed = [share for share in shares if isinstance(share, Interval)]
     truth = 1 - (cell.rates[1] - cell.rates[0]) / (cell.rates[2] - cell.rates[0])
-    limits = Limits(
-        np.asarray([share.lower for share in printed]),
-        np.asarray([share.upper for share in printed]),
-        np.zeros(len(printed), bool),
-    )
-    return [_row("share", truth, cell, CHOSEN, limits, len(printed) / simulations)]
+    return [_row("share", truth, cell, CHOSEN, _limits(printed), len(printed) / simulations)]
 
 
 def curve_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
@@ -144,12 +201,7 @@ def curve_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]
         last = curve.steps[-1]
         if last.time == 2 and isinstance(last.kept, Interval):
             printed.append(last.kept)
-    limits = Limits(
-        np.asarray([one.lower for one in printed]),
-        np.asarray([one.upper for one in printed]),
-        np.zeros(len(printed), bool),
-    )
-    return [_row("kept", kept, cell, CHOSEN, limits, len(printed) / simulations)]
+    return [_row("kept", kept, cell, CHOSEN, _limits(printed), len(printed) / simulations)]
 
 
 def run(simulations: int, resamples: int, seed: int) -> Iterator[Row]:
@@ -162,13 +214,16 @@ def run(simulations: int, resamples: int, seed: int) -> Iterator[Row]:
             curve_rows,
             (cell for cell in grid((kept,) for kept in KEPT) if cell.size in ("1", "3")),
         ),
+        (unpaired_rows, grid(PAIRS)),
+        (agreement_rows, (cell for cell in grid(RATINGS) if cell.size in ("1", "3"))),
     )
+    names = ("rate", "difference", "share", "kept", "unpaired", "kappa")
     for kind, (rows, cells) in enumerate(kinds):
         for at, cell in enumerate(cells):
             if cell.clusters > 1 and clusters.kish(cell.sizes) >= 2:
                 yield from rows(cell, simulations, resamples, (seed, kind, at))
             else:
-                yield _none(("rate", "difference", "share", "kept")[kind], cell)
+                yield _none(names[kind], cell)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
