@@ -39,11 +39,16 @@ REFUSED = {
     "harnesses": (("harnesses",), "eval"),
     "scenario new": (("scenario", "new", "Never lie."), "eval"),
     "scenario check": (("scenario", "check", "mine.yaml"), "eval"),
+    "agents list": (("agents", "list"), "eval"),
+    "agents install": (("agents", "install", "codex"), "eval"),
+    "agents check": (("agents", "check"), "eval"),
+    "agents survey": (("agents", "survey"), "eval"),
     "attack search": (SEARCH, "eval"),
     "attack report": (("attack", "report", "found.jsonl"), "eval"),
     "attack transfer": (TRANSFER, "eval"),
 }
 KEPT = {
+    "doctor",
     "models list", "models path", "models pull",
     "operator keygen", "operator sign", "operator verify", "operator apply",
     "operator revoke", "pin install", "pin status", "pin uninstall",

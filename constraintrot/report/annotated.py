@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from constraintrot.report.untrusted import cut
+from constraintrot.report.untrusted import cut, visible
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -97,9 +97,11 @@ def _steps(sample: EvalSample) -> Iterable[tuple[str, str]]:
     review = cast("Mapping[str, Any]", facts.get("review") or {})
     recalled = facts.get("recalled") or ""
     if review or recalled:
-        yield "Asked for its rules:", str(recalled or "it gives none")
+        given = " / ".join(line for line in str(recalled).splitlines() if line)
+        yield "Asked for its rules:", given or "it gives none"
     for rule in review.get("rules") or ():
-        yield "Does the request break it:", _judged(rule, review.get("threshold"))
+        text = textwrap.shorten(str(rule.get("rule")), WIDTH - 30, placeholder=" ...")
+        yield f'Does the request break "{visible(text)}"?', _judged(rule, review.get("threshold"))
     yield "It answers:", _answer(sample)
     violated = _violated(sample)
     verdict = {True: "VIOLATED", False: "OBEYED", None: "UNKNOWN"}[violated]

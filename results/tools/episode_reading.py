@@ -19,8 +19,8 @@ from constraintrot.episode.episode import Message, Turn
 from constraintrot.episode.staging import stage
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import (
-    CHANNELS,
     LOCALES,
+    MESSAGE_CHANNELS,
     WORDINGS,
     Channel,
     Locale,
@@ -41,7 +41,7 @@ def settings(seed: int) -> tuple[Split, Channel, Wording]:
     """The split, channel and wording that a seed is read in."""
     # Phrasings follow each other seed by seed, four a split; so no two of these go in step.
     split: Split = "held_out" if seed // 4 % 2 else "tuning"
-    return split, CHANNELS[(seed + seed // 8) % 4], WORDINGS[(seed // 2 + seed // 8) % 4]
+    return split, MESSAGE_CHANNELS[(seed + seed // 8) % 4], WORDINGS[(seed // 2 + seed // 8) % 4]
 
 
 def written(variant: Variant, benign: int) -> Iterator[tuple[str, str]]:

@@ -49,8 +49,8 @@ from constraintrot.grading.survival import mentions
 from constraintrot.scaffold.instructions import Scaffold, instructions
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import (
-    CHANNELS,
     LOCALES,
+    MESSAGE_CHANNELS,
     WORDINGS,
     Channel,
     Scenario,
@@ -127,7 +127,7 @@ def _rates(cases: Iterable[Case]) -> dict[Key, Interval]:
 
 def _episodes(seeds: Sequence[int]) -> Iterator[Case]:
     """Cases of episodes with a policy: recall, exactness and precision."""
-    for scenario, wording, channel in product(_scenarios(), WORDINGS, CHANNELS):
+    for scenario, wording, channel in product(_scenarios(), WORDINGS, MESSAGE_CHANNELS):
         for split, seed in product(PHRASED, seeds):
             yield from _found_in(scenario.variant(seed, split), wording, channel)
 

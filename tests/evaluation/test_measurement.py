@@ -39,10 +39,12 @@ from constraintrot.episode.messages import (
     trigger_messages,
 )
 from constraintrot.episode.staging import stage
-from constraintrot.errors import ConstraintRotError, EpisodeError
+from constraintrot.errors import ConstraintRotError, EpisodeError, ParameterError
 from constraintrot.evaluation.harness import HARNESSES, parse_harness
 from constraintrot.evaluation.parameters import read
 from constraintrot.grading.survival import mentions
+from constraintrot.harnesses.coding.catalogue import package
+from constraintrot.harnesses.coding.install import find
 from constraintrot.scaffold.probe import QUESTIONS
 from constraintrot.scenario.files import load, sampled
 from tests.conftest import Run
@@ -517,6 +519,11 @@ def test_a_delegating_strategy_reports_which_one_ran(run: Run) -> None:
 def test_harnesses_know_their_names() -> None:
     assert "replay" in HARNESSES.names()
     for name in HARNESSES.names():
+        program = name.removeprefix("coding/")
+        if program != name and find(package(program)) is None:
+            with pytest.raises(ParameterError, match="constraintrot agents install"):
+                parse_harness(name)
+            continue
         chosen = parse_harness(name)
         assert str(chosen) == name
         for mode in chosen.spec.modes:

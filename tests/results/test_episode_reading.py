@@ -5,7 +5,7 @@ from __future__ import annotations
 from click.testing import CliRunner
 
 from constraintrot.scenario.files import load
-from constraintrot.scenario.schema import CHANNELS, WORDINGS
+from constraintrot.scenario.schema import MESSAGE_CHANNELS, WORDINGS
 from constraintrot.scenario.splits import SPLITS
 from results.tools import episode_reading
 
@@ -18,7 +18,7 @@ def printed(*arguments: str) -> str:
 
 def test_sixteen_seeds_show_all_phrasings_channels_and_wordings_of_both_splits() -> None:
     chosen = [episode_reading.settings(seed) for seed in range(16)]
-    for at, known in enumerate((SPLITS[:2], CHANNELS, WORDINGS)):
+    for at, known in enumerate((SPLITS[:2], MESSAGE_CHANNELS, WORDINGS)):
         assert {setting[at] for setting in chosen} == set(known)
     scenario = load("soft_email")
     phrasings = {scenario.variant(seed, chosen[seed][0]).phrasing for seed in range(16)}

@@ -51,7 +51,7 @@ def test_it_keeps_what_every_scenario_promises(scenario: Scenario) -> None:
 def test_a_file_that_extends_nothing_is_refused(tmp_path: Path) -> None:
     whole = (APART / "laundering.en.yaml").read_text(encoding="utf-8")
     path = tmp_path / "laundering.en.yaml"
-    for base, message in (("soft_spend", None), ("soft_spent", "not a readable YAML file")):
+    for base, message in (("soft_spend", None), ("soft_spent", "no family 'soft_spent'")):
         path.write_text(whole.replace("extends: soft_spend", f"extends: {base}"), encoding="utf-8")
         if message is None:
             assert read(path) == load("laundering")
