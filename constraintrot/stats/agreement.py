@@ -16,7 +16,7 @@ from constraintrot.stats.rate import Labels
 UNDEFINED = "all ratings are the same, so agreement beyond chance is not defined"
 TOO_ALIKE = "too few units that differ for an interval"
 TOO_FEW = "fewer than 50 clusters, where the bootstrap of an agreement covers too little"
-# In simulation it covers 91 % at 30 and less below; see ``make validate``.
+# In simulation it covers 91 % at 30 and less below.
 _LEAST_CLUSTERS = 50
 # Share of resamples that may be undefined, because they have one category only.
 _UNDEFINED_SHARE = 0.05

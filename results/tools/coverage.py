@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 
 from constraintrot.stats import bootstrap, clusters
-from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import rounds_to_loss
 from constraintrot.stats.interval import TOO_FEW, Floats, Interval, around
 from constraintrot.stats.mediation import share_carried
@@ -39,8 +38,6 @@ LEAST, MOST = 0.93, 0.97
 CHOSEN = "chosen"
 KEPT = (0.1, 0.5, 0.9, 0.97)
 """True shares kept after two rounds."""
-RATINGS = ((0.5, 0.3), (0.5, 0.8), (0.2, 0.5), (0.2, 0.9))
-"""Share of the first category, and kappa, of two raters."""
 IGNORED = "Wilson, clusters ignored"
 
 
@@ -49,8 +46,8 @@ class Row:
     """Coverage of one method in one cell.
 
     Attributes:
-        statistic: rate, difference, unpaired (difference), share, kept (of a survival
-            curve), kappa or alpha.
+        statistic: rate, difference, unpaired (difference), share or kept (of a
+            survival curve).
         truth: the true value of the statistic.
         rates: the true rates of the arms.
         clusters: number of clusters.
@@ -134,33 +131,6 @@ def unpaired_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[i
     return [_row("unpaired", cell.rates[1] - cell.rates[0], cell, CHOSEN, both)]
 
 
-def agreement_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int]) -> list[Row]:
-    """Coverage of the agreement of two raters beyond chance."""
-    rng = np.random.default_rng(seed)
-    of = np.repeat(np.arange(cell.clusters), cell.sizes.astype(int))
-    share, kappa = cell.rates
-    printed: dict[str, list[Interval]] = {"kappa": [], "alpha": []}
-    for at in range(simulations):
-        # The second rater copies the first with this chance, or rates at random.
-        copied = rng.random(len(of)) < cell.correlation**0.5
-        chance = np.where(copied, rng.random(cell.clusters)[of], rng.random(len(of)))
-        first, other = (rng.random((2, len(of))) < share).astype(int)
-        second = np.where(chance < kappa, first, other)
-        pair = [list(map(int, first)), list(map(int, second))]
-        labels = [str(one) for one in of]
-        found = {
-            "kappa": cohen_kappa(pair[0], pair[1], labels, resamples=resamples, seed=at),
-            "alpha": krippendorff_alpha(pair, labels, resamples=resamples, seed=at),
-        }
-        for name, one in found.items():
-            if isinstance(one, Interval):
-                printed[name].append(one)
-    return [
-        _row(name, kappa, cell, CHOSEN, _limits(of_name), len(of_name) / simulations)
-        for name, of_name in printed.items()
-    ]
-
-
 def _limits(printed: Sequence[Interval]) -> Limits:
     return Limits(
         np.asarray([one.lower for one in printed]),
@@ -215,9 +185,8 @@ def run(simulations: int, resamples: int, seed: int) -> Iterator[Row]:
             (cell for cell in grid((kept,) for kept in KEPT) if cell.size in ("1", "3")),
         ),
         (unpaired_rows, grid(PAIRS)),
-        (agreement_rows, (cell for cell in grid(RATINGS) if cell.size in ("1", "3"))),
     )
-    names = ("rate", "difference", "share", "kept", "unpaired", "kappa")
+    names = ("rate", "difference", "share", "kept", "unpaired")
     for kind, (rows, cells) in enumerate(kinds):
         for at, cell in enumerate(cells):
             if cell.clusters > 1 and clusters.kish(cell.sizes) >= 2:

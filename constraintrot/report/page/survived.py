@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from constraintrot.report.page.view import (
 from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.stats.frames import KEYS, frame_mediate, labels
+from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.mediation import Mediation, by_survival
 from constraintrot.stats.paired import Comparison
 
@@ -169,7 +171,7 @@ def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         said = "undefined: the primary measure says the same of all"
         if both["survived"].nunique() > 1:
             kappa = cohen_kappa(list(both["survived"]), list(both[name]), labels(both))
-            said = share(cells.keep(kappa, TITLE, f"kappa of survived and {name}"))
+            said = _beyond_chance(cells.keep(kappa, TITLE, f"kappa of survived and {name}"))
         rows.append(Row((f"survived and {name}",), (f"{agree}/{len(both)}", said)))
     if not rows:
         return []
@@ -179,10 +181,17 @@ def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
         if frame[name].notna().any() and not bool((frame["measure"] == name).all())
     ]
     found = krippendorff_alpha([list(frame[name]) for name in names], labels(frame))
-    alpha = share(cells.keep(found, TITLE, "alpha of all checks"))
+    alpha = _beyond_chance(cells.keep(found, TITLE, "alpha of all checks"))
     notes = (f"Krippendorff's alpha of survived and {' and '.join(names[1:])}: {alpha}.",)
     caption = "Agreement of survival checks"
     return [Table(caption, ("checks",), ("agree", "Cohen's kappa"), tuple(rows), notes)]
+
+
+def _beyond_chance(found: Estimate) -> str:
+    """An agreement; where there is no interval the value, and why."""
+    if isinstance(found, Interval) or math.isnan(found.estimate):
+        return share(found)
+    return f"{found.estimate:.2f}, without an interval: {found.reason}"
 
 
 def rounds(cells: Cells, frame: pd.DataFrame) -> Section:

@@ -201,7 +201,7 @@ def test_violation_is_told_by_state_of_survival_and_the_checks_by_their_agreemen
     assert [one.cells[0] for one in agreement.rows] == ["9/10"]
     alpha = krippendorff_alpha([[1.0] * 6 + [0.0] * 4, [1.0] * 7 + [0.0] * 3])
     assert agreement.notes[0].startswith(
-        f"Krippendorff's alpha of survived and mentions: {alpha.estimate:.2f} ["
+        f"Krippendorff's alpha of survived and mentions: {alpha.estimate:.2f}, without an interval"
     )
     agree(page)
 
