@@ -111,6 +111,14 @@ def plain(content: object, *, deep: int = 6) -> str:
     return ""
 
 
+def text_parts(content: object) -> str:
+    """The text of content that is a text, or of its parts of type ``text`` alone."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(string(part, "text") for part in parts if at(part, "type") == "text")
+
+
 def call(function: object, arguments: object) -> Call:
     """A tool call, its arguments decoded."""
     name = function if isinstance(function, str) else ""

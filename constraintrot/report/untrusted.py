@@ -64,3 +64,26 @@ def escape_cell(text: str) -> str:
 def unescape_cell(text: str) -> str:
     """The inverse of ``escape_cell``."""
     return _ESCAPED.sub(r"\1", text)
+
+
+def environment(longest: int) -> Any:
+    """A Jinja environment in which every printed text goes through ``cut``, then is escaped.
+
+    Args:
+        longest: most characters of a text.
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    def shown(value: object) -> object:
+        # Markup is trusted: the stylesheet, and drawings whose texts were escaped when drawn.
+        if isinstance(value, str) and not hasattr(value, "__html__"):
+            return cut(value, longest)
+        return value
+
+    return Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

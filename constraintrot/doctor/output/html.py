@@ -22,26 +22,13 @@ def html(found: Mapping[str, Any]) -> str:
     Args:
         found: what ``data`` gives.
     """
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     folder = resources.files("constraintrot.doctor.output")
-    environment: Any = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = untrusted.environment(_LONGEST)
     template = environment.from_string(
         folder.joinpath("template.html.j2").read_text(encoding="utf-8")
     )
     style = folder.joinpath("style.css").read_text(encoding="utf-8")
     text: str = template.render(found=found, policy=POLICY, style=Markup(style))
     return text
-
-
-def _shown(value: object) -> object:
-    if isinstance(value, str) and not hasattr(value, "__html__"):
-        return untrusted.cut(value, _LONGEST)
-    return value

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from constraintrot.doctor.events import Channel, Compaction, Event, Facts, Kept, Losses, Message
 from constraintrot.doctor.readers.format import Format
 from constraintrot.doctor.readers.tools import Calls, is_project_file
-from constraintrot.doctor.records import Record, at, call, items, plain, string
+from constraintrot.doctor.records import Record, at, call, items, plain, string, text_parts
 
 _KINDS = frozenset(["user", "assistant", "system", "attachment"])
 # Written by the agent into user lines: what a command said, reminders, caveats.
@@ -122,7 +122,7 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
                 made.append(call(at(part, "name"), at(part, "input")))
                 calls.made(at(part, "id"), made[-1])
         # What a sub-agent reads is not in this context; what it calls is done all the same.
-        text = "" if side else _texts(content)
+        text = "" if side else text_parts(content)
         if text or made:
             yield Message(
                 "assistant",
@@ -146,19 +146,12 @@ def _message(number: int, record: Record, calls: Calls) -> Iterator[Message]:
             if is_project_file(origin):
                 channel = "nested file"
             yield Message("tool", plain(at(part, "content")), channel, number, time, origin, key)
-    text = _texts(content)
+    text = text_parts(content)
     if text:
         own = record.get("isMeta") is True or _NOT_TYPED.match(text) is not None
         yield Message(
             "user", text, "system" if own else "user", number, time, key=key, attached=own
         )
-
-
-def _texts(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(string(part, "text") for part in parts if at(part, "type") == "text")
 
 
 FORMAT = Format(

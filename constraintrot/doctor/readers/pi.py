@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from constraintrot.doctor.events import Compaction, Event, Facts, Kept, Losses, Message
 from constraintrot.doctor.readers.format import Format
 from constraintrot.doctor.readers.tools import Calls, is_project_file
-from constraintrot.doctor.records import Record, at, call, items, plain, string
+from constraintrot.doctor.records import Record, at, call, items, plain, string, text_parts
 
 _KINDS = ("message", "compaction", "branch_summary", "custom_message")
 
@@ -60,7 +60,7 @@ def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]
 def _message(number: int, record: Record, key: str, time: str, calls: Calls) -> Iterator[Message]:
     message = record.get("message")
     role = at(message, "role")
-    text = _texts(at(message, "content"))
+    text = text_parts(at(message, "content"))
     if role == "assistant":
         made = []
         for part in items(message, "content"):
@@ -77,13 +77,6 @@ def _message(number: int, record: Record, key: str, time: str, calls: Calls) -> 
         yield Message("user", shown, "tool", number, time, string(message, "command"), key)
     else:
         yield Message("user", text, "user", number, time, key=key)
-
-
-def _texts(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(string(part, "text") for part in parts if at(part, "type") == "text")
 
 
 FORMAT = Format(

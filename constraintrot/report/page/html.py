@@ -11,7 +11,7 @@ import hashlib
 from functools import partial
 from importlib import resources
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constraintrot.report import untrusted
 from constraintrot.report.page import episodes, side_by_side, view
@@ -36,18 +36,10 @@ def policy(script: str) -> str:
 
 def html(page: Page) -> str:
     """Render the page."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     folder = resources.files("constraintrot.report.page")
-    # Every printed text goes through ``finalize`` and then through autoescaping.
-    environment: Any = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = untrusted.environment(LONGEST)
     environment.globals.update(
         percent=view.percent,
         limits=view.limits,
@@ -80,10 +72,3 @@ def html(page: Page) -> str:
 
 def _is(kind: type, one: object) -> bool:
     return isinstance(one, kind)
-
-
-def _shown(value: object) -> object:
-    # Markup is trusted: the stylesheet, and drawings whose texts were escaped when drawn.
-    if isinstance(value, str) and not hasattr(value, "__html__"):
-        return untrusted.cut(value, LONGEST)
-    return value

@@ -15,10 +15,9 @@ from constraintrot.harnesses.coding.wire.common import (
     Usage,
     call_id,
     call_of,
-    names_of,
     reply_texts,
+    request_of,
     text_of,
-    tool_info,
 )
 
 NAMED_EVENTS, DONE = True, ""
@@ -33,15 +32,8 @@ def read(body: Json, stream: bool) -> Request:
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         _add(said, message["role"], blocks)
     tools = [tool for tool in body.get("tools") or [] if "input_schema" in tool]
-    return Request(
-        "messages",
-        said.messages,
-        [tool_info(t["name"], t.get("description"), t["input_schema"]) for t in tools],
-        names_of(t["name"] for t in tools),
-        stream,
-        str(body.get("model", "")),
-        body,
-    )
+    offered = [(t["name"], t.get("description"), t["input_schema"]) for t in tools]
+    return request_of("messages", said, offered, body, stream)
 
 
 def _add(said: Conversation, role: str, blocks: list[Json]) -> None:

@@ -17,10 +17,9 @@ from constraintrot.harnesses.coding.wire.common import (
     Usage,
     call_id,
     call_of,
-    names_of,
     reply_texts,
+    request_of,
     text_of,
-    tool_info,
 )
 
 NAMED_EVENTS, DONE = False, "[DONE]"
@@ -32,15 +31,8 @@ def read(body: Json, stream: bool) -> Request:
     for message in body.get("messages") or []:
         _add(said, message)
     functions = [tool["function"] for tool in body.get("tools") or [] if tool.get("function")]
-    return Request(
-        "chat",
-        said.messages,
-        [tool_info(f["name"], f.get("description"), f.get("parameters")) for f in functions],
-        names_of(f["name"] for f in functions),
-        stream,
-        str(body.get("model", "")),
-        body,
-    )
+    offered = [(f["name"], f.get("description"), f.get("parameters")) for f in functions]
+    return request_of("chat", said, offered, body, stream)
 
 
 def _add(said: Conversation, message: Json) -> None:

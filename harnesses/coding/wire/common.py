@@ -162,6 +162,33 @@ def tool_info(name: str, description: str | None, schema: Mapping[str, Any] | No
     )
 
 
+def request_of(
+    protocol: str,
+    said: Conversation,
+    tools: Sequence[tuple[str, str | None, Mapping[str, Any] | None]],
+    body: Json,
+    stream: bool,
+) -> Request:
+    """A request of an API whose tools have one name each.
+
+    Args:
+        protocol: as in ``Request``.
+        said: its messages.
+        tools: name, description and schema of each.
+        body: the request itself.
+        stream: whether the answer is to be streamed.
+    """
+    return Request(
+        protocol,
+        said.messages,
+        [tool_info(*tool) for tool in tools],
+        names_of(name for name, _, _ in tools),
+        stream,
+        str(body.get("model", "")),
+        body,
+    )
+
+
 def text_of(content: object) -> str:
     """The text of a message's content, whatever form an API gives it; other parts are named."""
     if content is None:

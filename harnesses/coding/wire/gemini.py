@@ -16,10 +16,9 @@ from constraintrot.harnesses.coding.wire.common import (
     Usage,
     call_id,
     call_of,
-    names_of,
     reply_texts,
+    request_of,
     text_of,
-    tool_info,
 )
 
 NAMED_EVENTS, DONE = False, ""
@@ -50,15 +49,8 @@ def read(body: Json, stream: bool) -> Request:
         if texts:
             add(text_of(texts))
     tools = [one for tool in body.get("tools") or [] for one in _declared(tool)]
-    return Request(
-        "gemini",
-        said.messages,
-        [tool_info(t["name"], t.get("description"), _schema(t)) for t in tools],
-        names_of(t["name"] for t in tools),
-        stream,
-        str(body.get("model", "")),
-        body,
-    )
+    offered = [(t["name"], t.get("description"), _schema(t)) for t in tools]
+    return request_of("gemini", said, offered, body, stream)
 
 
 def _declared(tool: Json) -> list[Json]:
