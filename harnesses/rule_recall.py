@@ -17,7 +17,7 @@ from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.evaluation.probe import rules_given
-from constraintrot.rule_judge.reading import CANDIDATES, any_case_log_odds
+from constraintrot.rule_judge.reading import CANDIDATES, any_case_log_odds, first_token
 from constraintrot.scaffold.grounding import passages
 from constraintrot.scaffold.in_process import is_in_process
 from constraintrot.scaffold.review import (
@@ -87,7 +87,5 @@ async def _odds(model: Model, passage: str) -> float:
     config = GenerateConfig(max_tokens=1, logprobs=True, top_logprobs=CANDIDATES)
     asked = ChatMessageUser(content=PASSAGE_QUESTION.format(passage=" ".join(passage.split())))
     output = await model.generate([asked], config=config)
-    said = output.choices[0].logprobs if output.choices else None
-    first = (said.content[0].top_logprobs or ()) if said and said.content else ()
-    value = any_case_log_odds((each.token, each.logprob) for each in first)
+    value = any_case_log_odds(first_token(output) or ())
     return NO_ANSWER if value is None else round(value, 2)

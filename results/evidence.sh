@@ -9,8 +9,9 @@ set -eu
 LOGS=${LOGS:-logs/evidence}
 MODEL=${MODEL:-local/qwen2.5-coder-1.5b}
 SEEDS=${SEEDS:-30 32 34}
-# Four families, and the soft ones, which have other languages.
+# Four and six families of both kinds, and the soft ones, which have other languages.
 FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
+SIX=soft_email,soft_language,soft_channel,soft_spend,hard_secret,hard_seccontrol
 SOFT=soft_email,soft_language,soft_channel,soft_deploy,soft_spend
 
 status=0
@@ -31,11 +32,14 @@ play() {
 
 one() {
   case $1 in
-  main) play main suite \
-    -T conditions=floor,control,compaction,summary_removed,sham,summary_restored,defense_pin ;;
+  main) play main suite -T conditions=floor,control,compaction,defense_pin ;;
   allowed) play allowed utility -T conditions=control,compaction,defense_pin ;;
+  # Where the summarizer keeps some policies and loses others, so that there is something to
+  # take out of a summary, and something that an attack can make worse.
   attacks) play attacks suite -T prompt=constraint_aware \
     -T conditions=compaction,attack_inject,attack_volume,defense_pin_attack ;;
+  counterfactuals) play counterfactuals suite -T prompt=constraint_aware \
+    -T conditions=summary_removed,sham,summary_restored ;;
   defenses) for defense in system_channel spotlight; do
     play defenses suite -T conditions=compaction -T "defense=$defense"
   done ;;
@@ -46,8 +50,10 @@ one() {
     play locales suite -T families=$SOFT -T conditions=control,compaction -T locale=$locale
   done ;;
   frameworks) for harness in autogen langgraph langmem:headroom openai_agents:summary_input; do
-    play frameworks suite -T families=$FOUR -T harness=$harness -T conditions=control,compaction
-    play frameworks suite -T families=$FOUR -T harness=$harness -T conditions=compaction -T defense=pin
+    play frameworks suite -T families=$SIX -T harness=$harness -T conditions=control,compaction
+  done ;;
+  framework_pins) for harness in autogen langgraph langmem:headroom openai_agents:summary_input; do
+    play framework_pins suite -T families=$SIX -T harness=$harness -T conditions=defense_pin
   done ;;
   channels) for channel in system memory tool; do
     play channels suite -T families=$SOFT -T conditions=control,compaction -T channel=$channel
@@ -56,7 +62,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- main allowed attacks strategies locales defenses frameworks channels
+[ $# -gt 0 ] || set -- main attacks frameworks locales counterfactuals allowed framework_pins strategies defenses channels
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status

@@ -9,7 +9,7 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, Model
 from constraintrot.errors import EpisodeError
 from constraintrot.rule_judge import adapter
 from constraintrot.rule_judge.prompt import question
-from constraintrot.rule_judge.reading import CANDIDATES, log_odds, probability
+from constraintrot.rule_judge.reading import CANDIDATES, first_token, log_odds, probability
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,8 @@ async def judge(
         extra_body={"adapter": adapter.NAME} if beside else None,
     )
     output = await model.generate([ChatMessageUser(content=question(rule, request))], config=config)
-    logprobs = output.choices[0].logprobs if output.choices else None
-    if logprobs is None or not logprobs.content:
+    candidates = first_token(output)
+    if candidates is None:
         raise EpisodeError(f"{model} gave no log-probabilities, which the rule judge reads")
-    candidates = logprobs.content[0].top_logprobs or ()
-    score = log_odds((each.token, each.logprob) for each in candidates)
+    score = log_odds(candidates)
     return Judgement(score, probability(score), score > limit)

@@ -5,11 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from inspect_ai.model import ModelOutput
+
 from constraintrot.errors import EpisodeError
 from constraintrot.rule_judge.prompt import NO, YES
 
 CANDIDATES = 20
 """How many of the likeliest tokens to ask the model for; what most model APIs can give."""
+
+
+def first_token(output: ModelOutput) -> list[tuple[str, float]] | None:
+    """The candidates for an answer's first token with their log-probabilities, if it has any."""
+    logprobs = output.choices[0].logprobs if output.choices else None
+    if logprobs is None or not logprobs.content:
+        return None
+    return [(each.token, each.logprob) for each in logprobs.content[0].top_logprobs or ()]
 
 
 def log_odds(candidates: Iterable[tuple[str, float]]) -> float:

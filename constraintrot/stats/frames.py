@@ -35,7 +35,7 @@ UNKNOWN = ("malformed", "no_call")
 
 KEYS = (
     "family", "locale", "wording", "channel", "condition", "compactor", "prompt",
-    "budget_words", "rounds", "scaffold", "attack", "defense", "harness", "agent",
+    "budget_words", "rounds", "scaffold", "rule_judge_by", "attack", "defense", "harness", "agent",
     "summarizer", "distractors", "context_tokens", "compact_at", "allowed", "seed", "replicate",
 )  # fmt: skip
 """Columns that arms are matched on, unless an arm fixes them."""

@@ -96,6 +96,16 @@ def test_defenses_are_matched_within_the_condition() -> None:
     assert found.verdict == "b is lower"
 
 
+def test_what_one_judge_let_through_is_no_partner_of_what_another_did() -> None:
+    # A review's judge decides as much as the agent's model; only episodes of one judge are a pair.
+    shared, other = episodes(rule_judge_by="an adapter"), episodes(rule_judge_by="a prompt")
+    both = pd.concat([shared, other])
+    a, b = ({"condition": name, "defense": "none"} for name in ("control", "compaction"))
+    found = frames.arms(both, {"a": a, "b": b})
+    assert "rule_judge_by" in found.keys
+    assert len(found.shared) == 2 * len(frames.arms(shared, {"a": a, "b": b}).shared)
+
+
 def test_unpaired_and_unscored_episodes_are_left_out_and_counted() -> None:
     frame = plain(episodes(), condition="compaction")
     frame = frame[~((frame["defense"] == "pin") & (frame["seed"] == 3))]
