@@ -52,15 +52,16 @@ class Tier:
         """Take an entry out."""
         self.tokens -= self._half(key).pop(key).tokens
 
+    def to_front(self, key: str) -> None:
+        """Move one to the beginning."""
+        front = self._front
+        front[key] = (front if key in front else self._back).pop(key)
+
     def move(self, keys: Sequence[str], position: int) -> None:
         """Move a group, its inner order kept, so that ``position`` others come before it.
 
         Costs the group and the position, whatever the size of the tier (section 2.5).
         """
-        if position == 0 and len(keys) == 1:
-            # What an agent does at every turn.
-            self._front[keys[0]] = self._half(keys[0]).pop(keys[0])
-            return
         group = [self._half(key).pop(key) for key in keys]
         if position >= len(self):
             self._back.update((entry.key, entry) for entry in group)
