@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ["INSPECT_DISPLAY"] = "none"
 
@@ -26,10 +26,29 @@ os.environ["INSPECT_DISPLAY"] = "none"
 CELLS = 27
 
 
-def bare(samples: int, live: bool = True) -> float:
-    """Seconds of a bare task whose samples make the calls that ours make."""
-    from inspect_ai import Task
+class Spent(NamedTuple):
+    """Seconds on the clock, and of the processor."""
+
+    clock: float
+    processor: float
+
+
+def spent(task: Any, model: str, live: bool, **given: Any) -> Spent:
+    """What one evaluation takes."""
     from inspect_ai import eval as inspect_eval
+
+    with tempfile.TemporaryDirectory() as folder:
+        start, used = time.perf_counter(), time.process_time()
+        (log,) = inspect_eval(
+            task, model=model, log_dir=folder, display="none", score_display=live, **given
+        )
+        assert log.status == "success"
+        return Spent(time.perf_counter() - start, time.process_time() - used)
+
+
+def bare(samples: int, live: bool = True) -> Spent:
+    """A bare task whose samples make the calls that ours make."""
+    from inspect_ai import Task
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ChatMessageUser, get_model
     from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
@@ -86,35 +105,14 @@ def bare(samples: int, live: bool = True) -> float:
         for seed in range(samples // CELLS)
         for condition in ("floor", "control", "compaction")
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        (log,) = inspect_eval(
-            Task(dataset=dataset, solver=same_calls(), scorer=called()),
-            model="scripted/obedient",
-            log_dir=folder,
-            display="none",
-            score_display=live,
-        )
-        assert log.status == "success"
-        return time.perf_counter() - start
+    task = Task(dataset=dataset, solver=same_calls(), scorer=called())
+    return spent(task, "scripted/obedient", live)
 
 
-def ours(samples: int, live: bool = True) -> float:
-    """Seconds of our task over as many samples."""
-    from inspect_ai import eval as inspect_eval
-
-    with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        (log,) = inspect_eval(
-            "constraintrot/suite",
-            model="scripted/obedient",
-            task_args={"variants": samples // CELLS},
-            log_dir=folder,
-            display="none",
-            score_display=live,
-        )
-        assert log.status == "success"
-        return time.perf_counter() - start
+def ours(samples: int, live: bool = True) -> Spent:
+    """Our task over as many samples."""
+    given = {"variants": samples // CELLS}
+    return spent("constraintrot/suite", "scripted/obedient", live, task_args=given)
 
 
 def overhead(samples: int, times: int, live: bool = True) -> dict[str, float]:
@@ -127,14 +125,14 @@ def overhead(samples: int, times: int, live: bool = True) -> dict[str, float]:
             which it does by default and which costs more the more there are.
     """
     pairs = [(bare(samples, live), ours(samples, live)) for _ in range(times)]
-    theirs, mine = (statistics.median(column) for column in zip(*pairs, strict=True))
-    return {
-        "samples": samples,
-        "live metrics": live,
-        "bare_s": round(theirs, 2),
-        "ours_s": round(mine, 2),
-        "ratio": round(mine / theirs, 2),
-    }
+    found: dict[str, float] = {"samples": samples, "live metrics": live}
+    for name in Spent._fields:
+        theirs = statistics.median(getattr(one, name) for one, _ in pairs)
+        mine = statistics.median(getattr(one, name) for _, one in pairs)
+        found[f"bare {name} s"] = round(theirs, 2)
+        found[f"ours {name} s"] = round(mine, 2)
+        found[f"{name} ratio"] = round(mine / theirs, 2)
+    return found
 
 
 def memory(which: str, samples: int) -> float:

@@ -87,8 +87,12 @@ def identify(by: Principal) -> UUID:
         secret, claimed = by._secret, by._id  # pyright: ignore[reportPrivateUsage]
         # A proof holds for these very objects; of an id, the number can be changed in place.
         proof = _proven.get(by)
-        known = proof is not None and proof[0] is secret and proof[1] is claimed
-        if known and proof[2] == claimed.int:
+        if (
+            proof is not None
+            and proof[0] is secret
+            and proof[1] is claimed
+            and proof[2] == claimed.int
+        ):
             return claimed
         # A class of one's own could show one number here and another one to the registry.
         number, plain = claimed.int, type(claimed) is UUID

@@ -117,12 +117,15 @@ class Index:
             entries = (*moment.pins, *moment.rest)
             rows = [self._row.get(entry.key, count) for entry in entries]
             self._order = (moment.revision, np.array(rows, np.intp))
+        scores: Matrix
         if count and not self._expected:
-            return self._matrix[:count].dot(query).take(self._order[1])
-        scores = np.full(count + 1, np.nan, np.float32)
-        if count:
-            np.dot(self._matrix[:count], query, out=scores[:count])
-        return scores.take(self._order[1])
+            scores = self._matrix[:count].dot(query)
+        else:
+            scores = np.full(count + 1, np.nan, np.float32)
+            if count:
+                np.dot(self._matrix[:count], query, out=scores[:count])
+        ordered: Matrix = scores.take(self._order[1])
+        return ordered
 
 
 def embedded_query(embedder: Embedder, query: str) -> Matrix:
