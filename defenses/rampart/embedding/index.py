@@ -140,9 +140,10 @@ def embedded_query(embedder: Embedder, query: str) -> Matrix:
         row = given[0]
         square = float(row.dot(row))
         if 0 < square < math.inf:
-            unit: Matrix = row / math.sqrt(square)
-            return unit
-    return _units(given, 1)[0]
+            near: Matrix = row / math.sqrt(square)
+            return near
+    unit: Matrix = _units(given, 1)[0]
+    return unit
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
