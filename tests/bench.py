@@ -26,11 +26,16 @@ os.environ["INSPECT_DISPLAY"] = "none"
 CELLS = 27
 
 
+# By how much the tokens that the two send may differ: summaries and what is kept beside them do.
+ALIKE = 0.05
+
+
 class Spent(NamedTuple):
-    """Seconds on the clock, and of the processor."""
+    """Seconds on the clock and of the processor, and the tokens that were sent to models."""
 
     clock: float
     processor: float
+    sent: int
 
 
 def spent(task: Any, model: str, live: bool, **given: Any) -> Spent:
@@ -43,11 +48,12 @@ def spent(task: Any, model: str, live: bool, **given: Any) -> Spent:
             task, model=model, log_dir=folder, display="none", score_display=live, **given
         )
         assert log.status == "success"
-        return Spent(time.perf_counter() - start, time.process_time() - used)
+        clock, processor = time.perf_counter() - start, time.process_time() - used
+    return Spent(clock, processor, sum(use.input_tokens for use in log.stats.model_usage.values()))
 
 
 def bare(samples: int, live: bool = True) -> Spent:
-    """A bare task whose samples make the calls that ours make."""
+    """A bare task whose samples make the calls that ours make, with the same tools."""
     from inspect_ai import Task
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ChatMessageUser, get_model
@@ -63,8 +69,11 @@ def bare(samples: int, live: bool = True) -> Spent:
         tool_infos,
         trigger_messages,
     )
-    from constraintrot.episode.staging import stage
+    from constraintrot.evaluation.parameters import read
+    from constraintrot.evaluation.solver import AnswerForm, staged
     from constraintrot.scenario.files import catalogue, load
+
+    parameters = read({})
 
     def messages(episode: Episode) -> list[Any]:
         found = [*opening_messages(episode), *standing_messages(episode)]
@@ -75,8 +84,10 @@ def bare(samples: int, live: bool = True) -> Spent:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             condition = state.metadata["condition"]
             variant = load(state.metadata["family"]).variant(state.metadata["seed"])
-            episode = stage(variant, policy=condition != "floor")
-            tools = tool_infos(variant.tools)
+            settings = parameters.play(condition, "none")
+            form = AnswerForm("direct", decline_tool=False)
+            episode = staged(variant, parameters, settings, allowed=False, form=form)
+            tools = tool_infos(episode.tools)
             model = get_model()
             history = messages(episode)
             if condition == "compaction":
@@ -118,6 +129,9 @@ def ours(samples: int, live: bool = True) -> Spent:
 def overhead(samples: int, times: int, live: bool = True) -> dict[str, float]:
     """Medians of both, measured in turn in one process.
 
+    Raises:
+        SystemExit: the two do not send the same, so that a ratio would compare two workloads.
+
     Args:
         samples: of each.
         times: how often.
@@ -125,13 +139,17 @@ def overhead(samples: int, times: int, live: bool = True) -> dict[str, float]:
             which it does by default and which costs more the more there are.
     """
     pairs = [(bare(samples, live), ours(samples, live)) for _ in range(times)]
+    for theirs, mine in pairs:
+        if abs(mine.sent / theirs.sent - 1) > ALIKE:
+            raise SystemExit(f"not the same calls: {theirs.sent:,} tokens bare, {mine.sent:,} ours")
     found: dict[str, float] = {"samples": samples, "live metrics": live}
-    for name in Spent._fields:
-        theirs = statistics.median(getattr(one, name) for one, _ in pairs)
-        mine = statistics.median(getattr(one, name) for _, one in pairs)
-        found[f"bare {name} s"] = round(theirs, 2)
-        found[f"ours {name} s"] = round(mine, 2)
-        found[f"{name} ratio"] = round(mine / theirs, 2)
+    for name in ("clock", "processor"):
+        seconds = [
+            statistics.median(getattr(one, name) for one in column)
+            for column in zip(*pairs, strict=True)
+        ]
+        found[f"bare {name} s"], found[f"ours {name} s"] = (round(one, 2) for one in seconds)
+        found[f"{name} ratio"] = round(seconds[1] / seconds[0], 2)
     return found
 
 
