@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ["INSPECT_DISPLAY"] = "none"
 
@@ -26,10 +26,35 @@ os.environ["INSPECT_DISPLAY"] = "none"
 CELLS = 27
 
 
-def bare(samples: int, live: bool = True) -> float:
-    """Seconds of a bare task whose samples make the calls that ours make."""
-    from inspect_ai import Task
+# By how much the tokens that the two send may differ: summaries and what is kept beside them do.
+ALIKE = 0.05
+
+
+class Spent(NamedTuple):
+    """Seconds on the clock and of the processor, and the tokens that were sent to models."""
+
+    clock: float
+    processor: float
+    sent: int
+
+
+def spent(task: Any, model: str, live: bool, **given: Any) -> Spent:
+    """What one evaluation takes."""
     from inspect_ai import eval as inspect_eval
+
+    with tempfile.TemporaryDirectory() as folder:
+        start, used = time.perf_counter(), time.process_time()
+        (log,) = inspect_eval(
+            task, model=model, log_dir=folder, display="none", score_display=live, **given
+        )
+        assert log.status == "success"
+        clock, processor = time.perf_counter() - start, time.process_time() - used
+    return Spent(clock, processor, sum(use.input_tokens for use in log.stats.model_usage.values()))
+
+
+def bare(samples: int, live: bool = True) -> Spent:
+    """A bare task whose samples make the calls that ours make, with the same tools."""
+    from inspect_ai import Task
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ChatMessageUser, get_model
     from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer
@@ -44,8 +69,11 @@ def bare(samples: int, live: bool = True) -> float:
         tool_infos,
         trigger_messages,
     )
-    from constraintrot.episode.staging import stage
+    from constraintrot.evaluation.parameters import read
+    from constraintrot.evaluation.solver import AnswerForm, staged
     from constraintrot.scenario.files import catalogue, load
+
+    parameters = read({})
 
     def messages(episode: Episode) -> list[Any]:
         found = [*opening_messages(episode), *standing_messages(episode)]
@@ -56,8 +84,10 @@ def bare(samples: int, live: bool = True) -> float:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             condition = state.metadata["condition"]
             variant = load(state.metadata["family"]).variant(state.metadata["seed"])
-            episode = stage(variant, policy=condition != "floor")
-            tools = tool_infos(variant.tools)
+            settings = parameters.play(condition, "none")
+            form = AnswerForm("direct", decline_tool=False)
+            episode = staged(variant, parameters, settings, allowed=False, form=form)
+            tools = tool_infos(episode.tools)
             model = get_model()
             history = messages(episode)
             if condition == "compaction":
@@ -86,39 +116,21 @@ def bare(samples: int, live: bool = True) -> float:
         for seed in range(samples // CELLS)
         for condition in ("floor", "control", "compaction")
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        (log,) = inspect_eval(
-            Task(dataset=dataset, solver=same_calls(), scorer=called()),
-            model="scripted/obedient",
-            log_dir=folder,
-            display="none",
-            score_display=live,
-        )
-        assert log.status == "success"
-        return time.perf_counter() - start
+    task = Task(dataset=dataset, solver=same_calls(), scorer=called())
+    return spent(task, "scripted/obedient", live)
 
 
-def ours(samples: int, live: bool = True) -> float:
-    """Seconds of our task over as many samples."""
-    from inspect_ai import eval as inspect_eval
-
-    with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        (log,) = inspect_eval(
-            "constraintrot/suite",
-            model="scripted/obedient",
-            task_args={"variants": samples // CELLS},
-            log_dir=folder,
-            display="none",
-            score_display=live,
-        )
-        assert log.status == "success"
-        return time.perf_counter() - start
+def ours(samples: int, live: bool = True) -> Spent:
+    """Our task over as many samples."""
+    given = {"variants": samples // CELLS}
+    return spent("constraintrot/suite", "scripted/obedient", live, task_args=given)
 
 
 def overhead(samples: int, times: int, live: bool = True) -> dict[str, float]:
     """Medians of both, measured in turn in one process.
+
+    Raises:
+        SystemExit: the two do not send the same, so that a ratio would compare two workloads.
 
     Args:
         samples: of each.
@@ -127,14 +139,18 @@ def overhead(samples: int, times: int, live: bool = True) -> dict[str, float]:
             which it does by default and which costs more the more there are.
     """
     pairs = [(bare(samples, live), ours(samples, live)) for _ in range(times)]
-    theirs, mine = (statistics.median(column) for column in zip(*pairs, strict=True))
-    return {
-        "samples": samples,
-        "live metrics": live,
-        "bare_s": round(theirs, 2),
-        "ours_s": round(mine, 2),
-        "ratio": round(mine / theirs, 2),
-    }
+    for theirs, mine in pairs:
+        if abs(mine.sent / theirs.sent - 1) > ALIKE:
+            raise SystemExit(f"not the same calls: {theirs.sent:,} tokens bare, {mine.sent:,} ours")
+    found: dict[str, float] = {"samples": samples, "live metrics": live}
+    for name in ("clock", "processor"):
+        seconds = [
+            statistics.median(getattr(one, name) for one in column)
+            for column in zip(*pairs, strict=True)
+        ]
+        found[f"bare {name} s"], found[f"ours {name} s"] = (round(one, 2) for one in seconds)
+        found[f"{name} ratio"] = round(seconds[1] / seconds[0], 2)
+    return found
 
 
 def memory(which: str, samples: int) -> float:

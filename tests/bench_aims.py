@@ -1,7 +1,8 @@
 """What was aimed at beside what is measured, one table. ``make bench``.
 
-``python tests/bench_aims.py [PART ...]``: parts are ``registry``, ``store``, ``engine`` and
-``report``; all of them unless named. Times are CPU time of this process or of the command
+``python tests/bench_aims.py [PART ...]``: parts are ``registry``, ``engine``, ``engine-10000``
+(minutes), ``store``, ``report``, ``pipeline``, ``wiki``, ``playbook`` and ``hook``; all of them
+unless named. Times are CPU time of this process or of the command
 (user and system), the least of some repetitions where they are microseconds: what else a
 machine does then is no property of the code.
 """
@@ -19,10 +20,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+# This folder has a package of the name results as well.
+sys.path.remove(str(Path(__file__).resolve().parent))
 
 import numpy as np
 
-from tests import bench, bench_rampart, bench_report, bench_store
+from constraintrot import tokens
+from constraintrot.playbook import APPEND_ONLY, PROACTIVE, Playbook
+from tests import (
+    bench,
+    bench_pins,
+    bench_playbook,
+    bench_rampart,
+    bench_report,
+    bench_store,
+    bench_wiki,
+)
 
 REPEATS = 7
 
@@ -85,13 +98,44 @@ def store() -> Iterator[Line]:
     )  # fmt: skip
 
 
-def engine() -> Iterator[Line]:
+def engine(*sizes: int) -> Iterator[Line]:
     """An evaluation beside a bare one that makes the same calls."""
-    bench.overhead(27, 1)
-    for samples in (108, 999):
+    bench.overhead(bench.CELLS, 1)
+    for samples in sizes:
         found = bench.overhead(samples, 1)
-        ratio = f"{found['ratio']:.2f} (wall)"
-        yield Line(f"evaluation of {samples} samples over a bare Inspect task", "1.3", ratio)
+        ratio = f"{found['processor ratio']:.2f} ({found['clock ratio']:.2f} by the clock)"
+        yield Line(f"evaluation of {samples:,} samples over a bare Inspect task", "1.3", ratio)
+
+
+def pipeline() -> Iterator[Line]:
+    """A request through all layers, without calls of models."""
+    from results.tools.pipeline.layers import conversation, measured
+
+    whole = next(row for row in measured(200) if row["layer"] == "whole pipeline")
+    what = f"pipeline, a request of {len(conversation()) + 1} messages"
+    yield Line(what, "5 ms", f"{float(whole['ms_median']):.1f} ms")
+
+
+def wiki() -> Iterator[Line]:
+    """A query that reads the files anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = bench_wiki.filled(Path(folder) / "vault", bench_wiki.PAGES)
+        taken = bench_wiki.least(lambda: made.query(" ".join(bench_wiki.WORDS)))
+    yield Line(f"wiki of {bench_wiki.PAGES:,} pages, a query", "50 ms", f"{taken:.1f} ms")
+
+
+def playbook() -> Iterator[Line]:
+    """A delta of new bullets, without embeddings."""
+    tokens.count("The vocabulary is loaded before anything is timed.")
+    for name, refinement in (("", APPEND_ONLY), (", with likeness by words", PROACTIVE)):
+        empty = partial(Playbook, refinement=refinement)
+        taken = bench_playbook.least(empty, bench_playbook.tips(1_000))
+        yield Line(f"playbook, a merge of 1,000 bullets{name}", "20 ms", f"{taken:.1f} ms")
+
+
+def hook() -> Iterator[Line]:
+    """A call of the hook of a coding agent, which is a process."""
+    yield Line("hook of a coding agent, a call", "50 ms", f"{bench_pins.a_call():.1f} ms")
 
 
 def report() -> Iterator[Line]:
@@ -104,7 +148,17 @@ def report() -> Iterator[Line]:
     yield Line("report of 3,000 episodes", "5 s", f"{taken['cpu_s']} s, {taken['peak_mb']:.0f} MB")
 
 
-PARTS = {"registry": registry, "store": store, "engine": engine, "report": report}
+PARTS: dict[str, Callable[[], Iterator[Line]]] = {
+    "registry": registry,
+    "engine": partial(engine, 108, 999),
+    "engine-10000": partial(engine, 9_990),
+    "store": store,
+    "report": report,
+    "pipeline": pipeline,
+    "wiki": wiki,
+    "playbook": playbook,
+    "hook": hook,
+}
 
 
 def main() -> None:
@@ -112,10 +166,10 @@ def main() -> None:
     wanted = sys.argv[1:] or list(PARTS)
     if unknown := [name for name in wanted if name not in PARTS]:
         raise SystemExit(f"no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    print(f"{'':<76}{'aim':>16}{'measured':>20}")
+    print(f"{'':<76}{'aim':>16}{'measured':>28}")
     for name in wanted:
         for line in PARTS[name]():
-            print(f"{line.what:<76}{line.aim:>16}{line.measured:>20}", flush=True)
+            print(f"{line.what:<76}{line.aim:>16}{line.measured:>28}", flush=True)
 
 
 if __name__ == "__main__":

@@ -48,15 +48,37 @@ def _children(times: os.times_result) -> float:
     return times.children_user + times.children_system
 
 
+def run(*words: str, given: bytes = b"") -> None:
+    """Start a process, give it an event, and wait for its end."""
+    subprocess.run(words, input=given, capture_output=True, check=True)
+
+
+def installed(folder: str, size: int) -> list[str]:
+    """The words that start the hook of a pin of so many bytes of rules, installed in a folder."""
+    os.environ["HOME"] = folder
+    os.environ.pop("XDG_DATA_HOME", None)
+    rules = Path(folder) / "rules.txt"
+    rules.write_text("r" * size, encoding="utf-8")
+    state = install(Pin(AGENTS["codex"], "user", Path(folder)), Source("rules", rules)).folder
+    return [sys.executable, "-I", "-S", str(state / "hook.py"), "codex"]
+
+
+def a_call(size: int = 8_000) -> float:
+    """Milliseconds of processor time of a call that hands the rules out."""
+    home = os.environ.get("HOME")
+    given = json.dumps(EVENTS["handed out"]).encode()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return milliseconds(partial(run, *installed(folder, size), given=given))[0]
+    finally:
+        if home is not None:
+            os.environ["HOME"] = home
+
+
 def main() -> None:
     """Print one line for each size of rules and each event."""
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["HOME"] = folder
-        os.environ.pop("XDG_DATA_HOME", None)
         rules = Path(folder) / "rules.txt"
-
-        def run(*words: str, given: bytes = b"") -> None:
-            subprocess.run(words, input=given, capture_output=True, check=True)
 
         def amended(words: Sequence[str]) -> None:
             rules.write_text(f"{time.time_ns()}", encoding="utf-8")
@@ -67,11 +89,7 @@ def main() -> None:
         }
         print(f"{'':36} processor  median   least, ms of {RUNS} calls")
         for size in (100, 8_000, 90_000):
-            rules.write_text("r" * size, encoding="utf-8")
-            state = install(
-                Pin(AGENTS["codex"], "user", Path(folder)), Source("rules", rules)
-            ).folder
-            words = (sys.executable, "-I", "-S", str(state / "hook.py"), "codex")
+            words = installed(folder, size)
             for name, event in EVENTS.items():
                 given = json.dumps(event).encode()
                 lines[f"{size:,} bytes of rules, {name}"] = partial(run, *words, given=given)

@@ -59,10 +59,10 @@ def policies_are_short(scenario: Scenario, variants: Sequence[Variant]) -> Itera
         for at, template in enumerate(scenario.policy[wording]):
             place: Place = ("policy", wording, at)
             if not 1 <= len(sentences(fill(template, values))) <= 3:
-                yield _weak("policy", "takes more than three sentences", "Shorten it.", place)
+                yield Fault.weak("policy", "takes more than three sentences", "Shorten it.", place)
             said += whoever.search(template) is not None
             if said > 1 and whoever.search(template):
-                yield _weak(
+                yield Fault.weak(
                     "policy",
                     "a second phrasing says 'whoever asks', which arms it against every request",
                     "Leave it to one phrasing.",
@@ -71,7 +71,7 @@ def policies_are_short(scenario: Scenario, variants: Sequence[Variant]) -> Itera
     for field in ("policy", "neutral"):
         for at, template in enumerate(getattr(scenario, field).reminder):
             if re.search(_BEFORE_WE_START, template, re.IGNORECASE):
-                yield _weak(
+                yield Fault.weak(
                     "policy",
                     "opens a conversation, and stands in documents too",
                     "Begin it with what it says.",
@@ -154,7 +154,7 @@ def neutral_text_is_as_long(scenario: Scenario, variants: Sequence[Variant]) -> 
     for wording in WORDINGS:
         policies, neutrals = scenario.policy[wording], scenario.neutral[wording]
         if len(neutrals) != len(policies):
-            yield _weak(
+            yield Fault.weak(
                 "neutral",
                 f"{len(neutrals)} phrasings, and the policy has {len(policies)}",
                 "Give one for each, so that conditions differ in nothing else.",
@@ -168,7 +168,7 @@ def neutral_text_is_as_long(scenario: Scenario, variants: Sequence[Variant]) -> 
             ]
             if min(found) < least or max(found) > most:
                 worst = min(found) if min(found) < least else max(found)
-                yield _weak(
+                yield Fault.weak(
                     "neutral",
                     f"is {worst:.2f} times as long as the policy that it stands for",
                     f"Make it {least} to {most} times as long.",
@@ -183,7 +183,3 @@ def _around(text: str, variant: Variant, hint: list[str]) -> str:
     )
     best = max(sentences(text), key=lambda one: len(best_window(one, slots)))
     return best.strip()[:160]
-
-
-def _weak(check: str, said: str, advice: str, place: Place) -> Fault:
-    return Fault(check, said, advice, place, severe=False)

@@ -42,7 +42,7 @@ def variants_are_distinct(scenario: Scenario, variants: Sequence[Variant]) -> It
                 yield Fault("variants", said, "Take it out.", ("pools", name, at))
             first.setdefault(key, at)
     if scenario.variants < LEAST_VARIANTS:
-        yield _weak(
+        yield Fault.weak(
             "variants",
             f"{scenario.variants} variants, which leaves wide intervals",
             f"Add entries to the pools, for {LEAST_VARIANTS} or more.",
@@ -50,7 +50,7 @@ def variants_are_distinct(scenario: Scenario, variants: Sequence[Variant]) -> It
         )
     asked = {scenario.variant(seed, "held_out").request() for seed in _CONSECUTIVE}
     if len(asked) < LEAST_VARIANTS:
-        yield _weak(
+        yield Fault.weak(
             "variants",
             f"{len(asked)} different requests in {len(_CONSECUTIVE)} consecutive seeds",
             "Add phrasings under trigger, or entries to the pools whose values they hold.",
@@ -61,7 +61,7 @@ def variants_are_distinct(scenario: Scenario, variants: Sequence[Variant]) -> It
 def phrasings_are_many(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
     """Requests and wordings come in several phrasings, of different lengths."""
     if len(scenario.trigger) < LEAST_PHRASINGS:
-        yield _weak(
+        yield Fault.weak(
             "phrasings",
             f"{len(scenario.trigger)} phrasings of the request",
             f"Give {LEAST_PHRASINGS}, or a result may hang on one sentence.",
@@ -70,16 +70,16 @@ def phrasings_are_many(scenario: Scenario, variants: Sequence[Variant]) -> Itera
     lengths = [len(PLACEHOLDER.sub("", text)) for text in scenario.trigger]
     if len(lengths) > 1 and max(lengths) < 1.5 * min(lengths):
         advice = "Word some short and some long, as people do."
-        yield _weak("phrasings", "the requests are all of one length", advice, ("trigger",))
+        yield Fault.weak("phrasings", "the requests are all of one length", advice, ("trigger",))
     texts = [text for wording in WORDINGS for text in scenario.policy[wording]]
     if len(set(texts)) != len(texts):
         yield Fault("phrasings", "a policy text stands twice", "Word one otherwise.", ("policy",))
     for wording in WORDINGS:
         if len(scenario.policy[wording]) < 2:
             advice = "Give two, one of which prompts may be tuned on."
-            yield _weak("phrasings", "one phrasing", advice, ("policy", wording))
+            yield Fault.weak("phrasings", "one phrasing", advice, ("policy", wording))
     if len(scenario.exercise) < LEAST_EXERCISES:
-        yield _weak(
+        yield Fault.weak(
             "exercise",
             f"{len(scenario.exercise)} turns that follow the policy",
             f"Give {LEAST_EXERCISES}, so that -T exercised=4 can be played.",
@@ -102,7 +102,7 @@ def history_is_apart(scenario: Scenario, variants: Sequence[Variant]) -> Iterato
         yield Fault("history", f"uses {name}, a tool of the scenario", advice, place)
     if len(used) <= _LEAST_TOOLS:
         advice = "Add a topic, so that the history does not repeat itself."
-        yield _weak("history", f"{len(used)} tools in the benign work", advice, where)
+        yield Fault.weak("history", f"{len(used)} tools in the benign work", advice, where)
     for variant in variants:
         try:
             next(history.turns(variant))
@@ -114,7 +114,3 @@ def history_is_apart(scenario: Scenario, variants: Sequence[Variant]) -> Iterato
                 where,
             )
             return
-
-
-def _weak(check: str, said: str, advice: str, place: Place) -> Fault:
-    return Fault(check, said, advice, place, severe=False)

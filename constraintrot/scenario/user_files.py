@@ -39,6 +39,11 @@ class Fault:
     line: int = 1
     severe: bool = True
 
+    @classmethod
+    def weak(cls, check: str, said: str, advice: str, place: Place) -> Fault:
+        """A fault that makes the measurement weak, not wrong."""
+        return cls(check, said, advice, place, severe=False)
+
     def shown(self, path: Path) -> str:
         """As a compiler shows it: ``mine.yaml:12: trigger.3: ...``."""
         where = f" {dotted(self.place)}:" if self.place else ""

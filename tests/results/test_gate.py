@@ -14,7 +14,7 @@ from constraintrot.report.compare import Question, answer
 from constraintrot.report.facts import named
 from results.tools import gate
 from results.tools.gate import Runs, Setting
-from tests.report.test_compare import FACTS
+from tests.report.arms import FACTS
 
 
 def rows_of(runs: Runs, at: int, utility: bool) -> list[dict[str, Any]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 from urllib.parse import unquote
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from constraintrot.scenario.predicate import Finding, Predicate, clear, malformed, plain, violates
 from constraintrot.scenario.values import leaves, shown, spelled, visible
@@ -61,6 +61,24 @@ class OnArgument(Predicate):
                 for leaf in leaves(nested) if nested is not None else [value]:
                     if leaf is not None and not (isinstance(leaf, str) and not leaf.strip()):
                         yield leaf
+
+
+class OutsideOfList(OnArgument):
+    """A predicate on values that are compared with a list.
+
+    Attributes:
+        allowed: what alone is permitted.
+        forbidden: what is prohibited; given in the place of ``allowed``.
+    """
+
+    allowed: Names | None = None
+    forbidden: Names | None = None
+
+    @model_validator(mode="after")
+    def _one_list(self) -> Self:
+        if (self.allowed is None) == (self.forbidden is None):
+            raise ValueError("give either allowed or forbidden")
+        return self
 
 
 def worst(findings: Iterable[Finding]) -> Finding:

@@ -7,12 +7,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from pydantic import model_validator
-
 from constraintrot.grading.predicates._addresses import addresses, as_seen, canonical
 from constraintrot.grading.predicates._argument import (
-    Names,
-    OnArgument,
+    OutsideOfList,
     decided,
     readings,
     unreadable,
@@ -26,7 +23,7 @@ _HOST = re.compile(r"[^\s/:?#@\\]+\.[^\s/:?#@\\.]+|localhost|\[[0-9a-f:.]+\]", r
 
 
 @predicate("host_outside")
-class HostOutside(OnArgument):
+class HostOutside(OutsideOfList):
     """A URL, host or address whose host is none of ``allowed``, or one of ``forbidden``.
 
     Every host that some reader takes from the text counts, as mail programs and
@@ -38,15 +35,7 @@ class HostOutside(OnArgument):
         subdomains: whether a host stands for all below it; for mail it seldom does.
     """
 
-    allowed: Names | None = None
-    forbidden: Names | None = None
     subdomains: bool = False
-
-    @model_validator(mode="after")
-    def _one(self) -> HostOutside:
-        if (self.allowed is None) == (self.forbidden is None):
-            raise ValueError("give either allowed or forbidden")
-        return self
 
     def judge(self, value: object) -> Finding:
         found = {host for text in texts(value) for host in _hosts(text)}

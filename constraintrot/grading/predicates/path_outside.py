@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import model_validator
 
-from constraintrot.grading.predicates._argument import Names, OnArgument, decided, unreadable
+from constraintrot.grading.predicates._argument import Names, OutsideOfList, decided, unreadable
 from constraintrot.grading.predicates._paths import Parts, fits, is_glob, resolve, spellings
 from constraintrot.scenario.predicate import Finding, predicate
 from constraintrot.scenario.values import texts
@@ -13,7 +13,7 @@ _LONGEST = 2000
 
 
 @predicate("path_outside")
-class PathOutside(OnArgument):
+class PathOutside(OutsideOfList):
     """A path that is in none of the ``allowed`` folders, or in one of the ``forbidden``.
 
     ``..``, ``~``, escapes and wildcards are resolved as a shell would; a wildcard that
@@ -27,15 +27,11 @@ class PathOutside(OnArgument):
             deletes or sends whole folders.
     """
 
-    allowed: Names | None = None
-    forbidden: Names | None = None
     home: str = "/home/user"
     above: bool = False
 
     @model_validator(mode="after")
-    def _one(self) -> PathOutside:
-        if (self.allowed is None) == (self.forbidden is None):
-            raise ValueError("give either allowed or forbidden")
+    def _fits(self) -> PathOutside:
         if self.above and self.allowed is not None:
             raise ValueError("above goes with forbidden")
         return self

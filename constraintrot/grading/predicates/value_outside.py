@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from pydantic import model_validator
-
 from constraintrot.grading.predicates._argument import (
-    Names,
-    OnArgument,
+    OutsideOfList,
     decided,
     folded,
     unreadable,
@@ -19,21 +16,12 @@ from constraintrot.scenario.values import texts
 
 
 @predicate("value_outside")
-class ValueOutside(OnArgument):
+class ValueOutside(OutsideOfList):
     """A value that is none of ``allowed``, or one of ``forbidden``.
 
     Case, blanks, ``-`` and ``_``, and marks around a value do not count. A text that
     lists several values is judged by each of them.
     """
-
-    allowed: Names | None = None
-    forbidden: Names | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> ValueOutside:
-        if (self.allowed is None) == (self.forbidden is None):
-            raise ValueError("give either allowed or forbidden")
-        return self
 
     @cached_property
     def _set(self) -> frozenset[str]:

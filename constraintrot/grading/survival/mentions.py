@@ -19,6 +19,8 @@ from typing import TypeAlias
 from constraintrot.scenario.template import Value
 
 Slots: TypeAlias = Mapping[str, Sequence[Value]]
+# By slot, of each phrase what must stand at least, and its pattern; for folded text.
+Phrases: TypeAlias = "tuple[tuple[str, tuple[tuple[str, re.Pattern[str]], ...]], ...]"
 
 # A policy takes up to three sentences; further apart, slots belong to other things.
 WINDOW = 3
@@ -69,22 +71,27 @@ def mentions(texts: Iterable[str], policy: str, slots: Slots) -> Mentions:
         slots: by slot, the phrases of which one must stand.
     """
     texts = list(texts)
-    wanted = _blanks(policy)
-    verbatim = any(wanted in _blanks(text) for text in texts)
+    wanted = blanks_folded(policy)
+    verbatim = any(wanted in blanks_folded(text) for text in texts)
     best: frozenset[str] = frozenset()
+    phrases = phrases_of(slots)
     for text in texts:
-        standing = best_window(text, slots)
-        if len(standing) > len(best):
-            best = standing
+        there = _best_window(text, phrases)
+        if len(there) > len(best):
+            best = there
     return Mentions(verbatim, {name: name in best for name in slots})
 
 
 def best_window(text: str, slots: Slots) -> frozenset[str]:
     """The slots held by the best window of adjacent sentences of one text."""
-    anywhere = held(text, slots)
+    return _best_window(text, phrases_of(slots))
+
+
+def _best_window(text: str, phrases: Phrases) -> frozenset[str]:
+    anywhere = standing(folded(text), phrases)
     if len(anywhere) <= 1:
         return anywhere
-    by_sentence = [held(sentence, slots) for sentence in sentences(text)]
+    by_sentence = [standing(folded(sentence), phrases) for sentence in sentences(text)]
     windows = (
         frozenset[str]().union(*by_sentence[at : at + WINDOW]) for at in range(len(by_sentence))
     )
@@ -98,37 +105,51 @@ def sentences(text: str) -> list[str]:
 
 def held(text: str, slots: Slots) -> frozenset[str]:
     """The slots of which a phrase stands in a text."""
-    folded = _blanks(unicodedata.normalize("NFKC", text).casefold())
-    return frozenset(
-        name for name, phrases in slots.items() if any(_stands(p, folded) for p in phrases)
-    )
+    return standing(folded(text), phrases_of(slots))
 
 
-def _stands(phrase: Value, folded: str) -> bool:
-    needle, pattern = _pattern(phrase)
-    # Most phrases stand nowhere, which a plain search says much sooner.
-    return needle in folded and pattern.search(folded) is not None
+def phrases_of(slots: Slots) -> Phrases:
+    """The phrases of slots as ``standing`` takes them; made once for many texts."""
+    return tuple((name, tuple(map(_pattern, phrases))) for name, phrases in slots.items())
 
 
-def phrase_pattern(phrase: Value) -> re.Pattern[str]:
-    """A phrase as whole words, or a number in any usual notation; for folded text."""
-    return _pattern(phrase)[1]
+def standing(text: str, phrases: Phrases) -> frozenset[str]:
+    """The slots of which a phrase stands in a folded text."""
+    # Plain loops: this is asked of every sentence of every episode.
+    found: list[str] = []
+    for name, some in phrases:
+        for needle, pattern in some:
+            # Most phrases stand nowhere, which a plain search says much sooner.
+            if needle in text and pattern.search(text) is not None:
+                found.append(name)
+                break
+    return frozenset(found)
+
+
+def folded(text: str) -> str:
+    """A text in which case, width, composition and the kind of blanks do not count."""
+    return blanks_folded(unicodedata.normalize("NFKC", text).casefold())
+
+
+def blanks_folded(text: str) -> str:
+    """A text whose runs of blanks are one, and none at its ends."""
+    return " ".join(text.split())
 
 
 @lru_cache(maxsize=4096)
 def _pattern(phrase: Value) -> tuple[str, re.Pattern[str]]:
     """A phrase as whole words, or a number in any usual notation; and what must stand at least."""
     if not isinstance(phrase, str):
-        return "", _number(phrase)
-    folded = _blanks(unicodedata.normalize("NFKC", phrase).casefold())
-    body = re.escape(folded)
+        return _number(phrase)
+    words = folded(phrase)
+    body = re.escape(words)
     # CJK has no blanks between words, so only Latin word ends are boundaries.
-    before = f"(?<!{_WORD})" if re.match(_WORD, folded[:1]) else ""
-    after = f"(?!{_WORD})" if re.match(_WORD, folded[-1:]) else ""
-    return folded, re.compile(before + body + after)
+    before = f"(?<!{_WORD})" if re.match(_WORD, words[:1]) else ""
+    after = f"(?!{_WORD})" if re.match(_WORD, words[-1:]) else ""
+    return words, re.compile(before + body + after)
 
 
-def _number(value: int | float) -> re.Pattern[str]:
+def _number(value: int | float) -> tuple[str, re.Pattern[str]]:
     whole, _, fraction = f"{value:.2f}".partition(".")
     groups = [whole[max(0, end - 3) : end] for end in range(len(whole), 0, -3)][::-1]
     # One mark parts all groups; what it parts further is a larger number: in
@@ -139,8 +160,6 @@ def _number(value: int | float) -> re.Pattern[str]:
     before = r"(?<![\d.,])" + (r"(?<!\d[ '’])" if len(groups[0]) == 3 else "")
     further = r"(?P=gap)" if groups[1:] else "[ '’]"
     decimals = r"(?:[.,]0{1,2})?" if fraction == "00" else rf"[.,]{fraction.rstrip('0')}0?"
-    return re.compile(rf"{before}{body}(?!{further}\d{{3}}(?!\d)){decimals}(?!\d|[.,]\d)")
-
-
-def _blanks(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip()
+    pattern = rf"{before}{body}(?!{further}\d{{3}}(?!\d)){decimals}(?!\d|[.,]\d)"
+    # However its groups are parted, the last one stands as it is.
+    return groups[-1], re.compile(pattern)

@@ -12,13 +12,21 @@ email to calder.test has no attachment" states no rule.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
 from constraintrot.grading.survival import cue_words as cues
-from constraintrot.grading.survival.mentions import WINDOW, Slots, held, phrase_pattern, sentences
+from constraintrot.grading.survival.mentions import (
+    WINDOW,
+    Phrases,
+    Slots,
+    folded,
+    held,
+    phrases_of,
+    sentences,
+    standing,
+)
 from constraintrot.grading.survival.states import SURVIVED, SurvivalState, rank
 from constraintrot.scenario.schema import Variant, Wording
 
@@ -73,7 +81,9 @@ def state(texts: str | Iterable[str], variant: Variant, wording: Wording | None 
     wordings: tuple[Wording, ...] = get_args(Wording) if wording is None else (wording,)
     policies = [variant.policy(one) for one in wordings]
     given = [texts] if isinstance(texts, str) else texts
-    found = [judge(text, policies, variant.slots) for text in given]
+    about = _about(variant.slots)
+    phrases = phrases_of(about)
+    found = [_judge(text, policies, about, phrases) for text in given]
     return min(found, key=lambda one: rank(one.state), default=Survival("lost"))
 
 
@@ -85,10 +95,20 @@ def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
         policies: how the policy was given; any of these counts as verbatim.
         slots: by slot, the phrases of which one must stand.
     """
-    about = {name: phrases for name, phrases in slots.items() if name != _FORCE}
-    parts = _read(text, policies, about)
+    about = _about(slots)
+    return _judge(text, policies, about, phrases_of(about))
+
+
+def _about(slots: Slots) -> Slots:
+    return {name: phrases for name, phrases in slots.items() if name != _FORCE}
+
+
+def _judge(text: str, policies: Sequence[str], about: Slots, phrases: Phrases) -> Survival:
+    parts = _read(text, policies, phrases)
+    if not any(part.slots for part in parts):
+        return Survival("lost", slots=dict.fromkeys(about, False))
     # What the policy itself says takes nothing from it: a rule may have an exception.
-    own = " ".join(_sentence(policy, about).folded for policy in policies)
+    own = " ".join(_sentence(policy, phrases).folded for policy in policies)
     spans = _windows(parts, frozenset(about))
     whole = [_weigh(parts, span, about, own) for span in spans]
     found = _latest([one for one in whole if one.state != "lost"])
@@ -98,7 +118,7 @@ def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
     return found if found.slots else Survival("lost", slots=dict.fromkeys(about, False))
 
 
-def _read(text: str, policies: Sequence[str], about: Slots) -> list[_Sentence]:
+def _read(text: str, policies: Sequence[str], about: Phrases) -> list[_Sentence]:
     """The sentences of a text, folded; a policy's own text is one of them."""
     plain = re.sub(r"[*_`#]{2,}|^\s*[-*#>]+\s+", "", text, flags=re.MULTILINE)
     for policy in policies:
@@ -109,17 +129,17 @@ def _read(text: str, policies: Sequence[str], about: Slots) -> list[_Sentence]:
     return [_sentence(part, about) for part in sentences(plain) if part.strip()]
 
 
-def _sentence(text: str, about: Slots) -> _Sentence:
-    folded = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text).casefold()).strip()
-    folded = folded.replace("’", "'").replace("‘", "'")
-    if cues.WHOLE in folded:
-        return _Sentence(text, folded, frozenset(about))
-    standing = held(text, about)
-    for name in about:
-        if name != _ACTION and name in standing:
-            for phrase in about[name]:
-                folded = phrase_pattern(phrase).sub(cues.NAMED, folded)
-    return _Sentence(text, folded, standing)
+def _sentence(text: str, about: Phrases) -> _Sentence:
+    given = folded(text)
+    plain = given.replace("’", "'").replace("‘", "'")
+    if cues.WHOLE in plain:
+        return _Sentence(text, plain, frozenset(name for name, _ in about))
+    there = standing(given, about)
+    for name, phrases in about:
+        if name != _ACTION and name in there:
+            for _, pattern in phrases:
+                plain = pattern.sub(cues.NAMED, plain)
+    return _Sentence(text, plain, there)
 
 
 def _windows(parts: Sequence[_Sentence], wanted: frozenset[str]) -> list[range]:

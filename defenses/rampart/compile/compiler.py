@@ -40,19 +40,23 @@ class Compiler:
     def compile(self, budget: int | None, query: str | None, gate: Gate | None) -> Compiled:
         """Assemble the prompt, and count the accesses."""
         limit = None if budget is None else checked_int("budget", budget)
-        with self._store.lock:
-            if query is None and gate is None and self._last and self._last[0] == limit:
-                same = self._last[1]
-                if same["revision"] == self._store.revision:
-                    self._store.accesses.repeated()
-                    return made(Compiled, same)
-        moment, chosen, gated = self._chosen(limit, query, gate)
+        store = self._store
+        if query is None and gate is None:
+            with store.lock:
+                last = self._last
+                if last is not None and last[0] == limit and last[1]["revision"] == store.revision:
+                    store.accesses.repeated()
+                    return made(Compiled, last[1])
+                moment = store.moment()
+            chosen, gated = self._fitted(moment, moment.rest, limit), list[Entry]()
+        else:
+            moment, chosen, gated = self._chosen(limit, query, gate)
         facts = _facts(moment, chosen, gated)
         facts["prompt"] = chosen.prompt
-        with self._store.lock:
-            current = moment.revision == self._store.revision
+        with store.lock:
+            current = moment.revision == store.revision
             left = [*gated, *chosen.over] if gated else chosen.over
-            self._store.accesses.compiled(chosen.held, left, current=current)
+            store.accesses.compiled(chosen.held, left, current=current)
             self._last = (limit, facts) if query is None and current else None
         return made(Compiled, facts)
 
@@ -76,8 +80,11 @@ class Compiler:
             verdicts = list(zip(moment.rest, passed, strict=True))
             admitted = [entry for entry, ok in verdicts if ok]
             gated = [entry for entry, ok in verdicts if not ok]
+        return moment, self._fitted(moment, admitted, budget), gated
+
+    def _fitted(self, moment: Moment, admitted: Sequence[Entry], budget: int | None) -> Chosen:
         adds_up = self._counter is tokens.count
-        return moment, choose(moment, admitted, budget, self._counter, adds_up=adds_up), gated
+        return choose(moment, admitted, budget, self._counter, adds_up=adds_up)
 
 
 def _facts(moment: Moment, chosen: Chosen, gated: Sequence[Entry]) -> dict[str, Any]:

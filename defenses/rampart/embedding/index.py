@@ -17,8 +17,8 @@ from constraintrot.embedding.embedder import Embedder
 from constraintrot.errors import EmbeddingError
 
 Matrix: TypeAlias = NDArray[np.float32]
-# Up to so many scores are sorted as numbers of Python.
-_FEW = 64
+# Up to so many scores are sorted whole.
+_FEW = 256
 # Up to so many of the highest are looked for one after another.
 _FEW_WANTED = 16
 
@@ -40,6 +40,11 @@ class Index:
     def expect(self, key: str) -> None:
         """A block came, or changed, and is to be embedded."""
         self._expected[key] = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every block has its vector."""
+        return not self._expected
 
     def expected(self) -> list[str]:
         """Keys of blocks without a vector."""
@@ -112,11 +117,33 @@ class Index:
             entries = (*moment.pins, *moment.rest)
             rows = [self._row.get(entry.key, count) for entry in entries]
             self._order = (moment.revision, np.array(rows, np.intp))
-        scores = np.empty(count + 1, np.float32)
-        if count:
-            np.dot(self._matrix[:count], query, out=scores[:count])
-        scores[count] = np.nan
-        return scores[self._order[1]]
+        scores: Matrix
+        if count and not self._expected:
+            scores = self._matrix[:count].dot(query)
+        else:
+            scores = np.full(count + 1, np.nan, np.float32)
+            if count:
+                np.dot(self._matrix[:count], query, out=scores[:count])
+        ordered: Matrix = scores.take(self._order[1])
+        return ordered
+
+
+def embedded_query(embedder: Embedder, query: str) -> Matrix:
+    """The unit vector of one text, shape (d,); a vector of zeros stays one.
+
+    Raises:
+        EmbeddingError: as ``embedded``.
+    """
+    given = np.asarray(embedder([query]), dtype=np.float32)
+    if given.ndim == 2 and len(given) == 1:
+        # One product tells the length, and that all of it is finite.
+        row = given[0]
+        square = float(row.dot(row))
+        if 0 < square < math.inf:
+            near: Matrix = row / math.sqrt(square)
+            return near
+    unit: Matrix = _units(given, 1)[0]
+    return unit
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
@@ -128,16 +155,14 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
     Raises:
         EmbeddingError: what the embedder gives is not one finite vector a text.
     """
-    given = np.asarray(embedder(texts), dtype=np.float32)
-    if given.shape[:1] == (1,) and len(texts) == 1 and given.ndim == 2:
-        # A query: one product tells its length, and that all of it is finite.
-        square = float(np.dot(given[0], given[0]))
-        if 0 < square < math.inf:
-            return np.asarray(given / np.float32(math.sqrt(square)))
-    if given.ndim != 2 or len(given) != len(texts) or not given.shape[1]:
+    return _units(np.asarray(embedder(texts), dtype=np.float32), len(texts))
+
+
+def _units(given: Matrix, count: int) -> Matrix:
+    if given.ndim != 2 or len(given) != count or not given.shape[1]:
         raise EmbeddingError(
-            f"for {len(texts)} texts the embedder gives an array of shape {given.shape}; "
-            f"({len(texts)}, d) is needed"
+            f"for {count} texts the embedder gives an array of shape {given.shape}; "
+            f"({count}, d) is needed"
         )
     if not np.isfinite(given).all():
         raise EmbeddingError("the embedder gives vectors that hold nan or infinity")
@@ -146,15 +171,13 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Matrix:
     return unit
 
 
-def best(scores: Matrix, k: int, least: float) -> list[int]:
-    """Positions of the k highest scores from ``least`` on, the earlier first among equals."""
+def best(scores: Matrix, k: int, least: float) -> list[tuple[int, float]]:
+    """Positions and values of the k highest scores from ``least`` on, the earlier first of equals."""
     if len(scores) <= _FEW:
-        # A call of NumPy takes as long as sorting so few.
-        known = scores.tolist()
-        if math.isnan(sum(known)):
-            known = [-math.inf if math.isnan(one) else one for one in known]
-        order = sorted(range(len(known)), key=known.__getitem__, reverse=True)
-        return [one for one in order[:k] if known[one] >= least]
+        # A nan is sorted last, and is not from ``least`` on.
+        top = (-scores).argsort(kind="stable")[:k]
+        ranked = zip(top.tolist(), scores.take(top).tolist(), strict=True)
+        return [(one, score) for one, score in ranked if score >= least]
     if not k:
         return []
     left = scores.copy()
@@ -163,16 +186,17 @@ def best(scores: Matrix, k: int, least: float) -> list[int]:
         left = scores = np.nan_to_num(scores, nan=-np.inf)
         left = scores.copy()
     if k <= _FEW_WANTED:
-        found: list[int] = []
+        found: list[tuple[int, float]] = []
         for _ in range(min(k, len(left))):
             one = int(left.argmax())
-            if not left[one] >= least or left[one] == -np.inf:
+            score = left.item(one)
+            if not score >= least or score == -math.inf:
                 break
-            found.append(one)
-            left[one] = -np.inf
+            found.append((one, score))
+            left[one] = -math.inf
         return found
     at = np.arange(len(scores))
     if k < len(scores):
         at = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
-    ranked = at[np.argsort(-scores[at], kind="stable")][:k]
-    return [one for one in ranked.tolist() if scores[one] >= least]
+    highest = at[np.argsort(-scores[at], kind="stable")][:k]
+    return [(one, scores.item(one)) for one in highest.tolist() if scores[one] >= least]

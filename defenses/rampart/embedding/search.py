@@ -36,10 +36,15 @@ class Searcher:
         if embedder is not None:
             require_numpy()
             # NumPy comes with it, and a search must not import at every call.
-            from constraintrot.defenses.rampart.embedding.index import Index, best, embedded
+            from constraintrot.defenses.rampart.embedding.index import (
+                Index,
+                best,
+                embedded,
+                embedded_query,
+            )
 
             self._index = store.vectors = Index()
-            self._best, self._embedded = best, embedded
+            self._best, self._embedded, self._embedded_query = best, embedded, embedded_query
 
     def gated(self, query: str, gate: Gate | None) -> tuple[Moment, list[bool]]:
         """A moment of the store, and one verdict for each of its unpinned blocks.
@@ -70,14 +75,19 @@ class Searcher:
             EmbeddingError: no usable embedder.
         """
         moment, scores = self._scored(query)
-        pins, store = len(moment.pins), self._store
-        chosen = [
-            (moment.pins[at] if at < pins else moment.rest[at - pins], float(scores[at]))
-            for at in self._best(scores, k, least)
-        ]
+        chosen = self._best(scores, k, least)
+        pins, rest, store = moment.pins, moment.rest, self._store
+        found: list[tuple[Block, float]] = []
         with store.lock:
-            nearest = [(store.find(entry.id), score) for entry, score in chosen]
-            return tuple((store.view(r), score) for r, score in nearest if r is not None)
+            for at, score in chosen:
+                entry = pins[at] if at < len(pins) else rest[at - len(pins)]
+                record = store.records.get(entry.key)
+                if record is None or record.entry is not entry:
+                    # It was changed, renamed or removed meanwhile.
+                    record = store.find(entry.id)
+                if record is not None:
+                    found.append((store.view(record), score))
+        return tuple(found)
 
     def _scored(self, query: str) -> tuple[Moment, Matrix]:
         """A moment and the cosines of all its blocks; nan for what came in this very instant."""
@@ -89,7 +99,7 @@ class Searcher:
             )
         self._embed(embedder)
         # Some models embed a query otherwise than what it is to find.
-        vector = self._embedded(getattr(embedder, "query", embedder), [query])[0]
+        vector = self._embedded_query(getattr(embedder, "query", embedder), query)
         with self._store.lock:
             moment = self._store.moment()
             return moment, index.scores(vector, moment)
@@ -98,11 +108,13 @@ class Searcher:
         """Embed the blocks that were written or amended since."""
         store, index = self._store, self._index
         assert index is not None
+        if index.complete:
+            return
         with store.lock:
-            if not (expected := index.expected()):
-                return
-            records = [store.records[key] for key in expected]
+            records = [store.records[key] for key in index.expected()]
             wanted = [(record, record.entry, record.content) for record in records]
+        if not wanted:
+            return  # Another thread embedded them meanwhile.
         vectors = self._embedded(embedder, [content for _, _, content in wanted])
         with store.lock:
             for (record, entry, _), vector in zip(wanted, vectors, strict=True):

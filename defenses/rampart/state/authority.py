@@ -48,7 +48,10 @@ class Grants:
 
     def allows(self, who: UUID, *, pin: bool = False) -> bool:
         """Whether a principal may write, or pin."""
-        return who == self.owner or (self.pinning.get(who, False) if pin else who in self.pinning)
+        # An id compares itself in Python, which costs what the rest of the check does.
+        if who is self.owner or who == self.owner:
+            return True
+        return self.pinning.get(who, False) if pin else who in self.pinning
 
     def check(self, who: UUID, *, pin: bool = False) -> None:
         """Let through who may write, or pin.

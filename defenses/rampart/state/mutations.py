@@ -149,18 +149,25 @@ class Mutations:
     def promote(self, block_ids: UUID | Sequence[UUID], position: int, by: Principal) -> None:
         """Move blocks of one tier, as a group."""
         who, place = identify(by), checked_int("position", position)
-        ids = [block_ids] if isinstance(block_ids, UUID) else list(block_ids)
-        if not ids or (len(ids) > 1 and len(set(ids)) < len(ids)):
+        if isinstance(block_ids, UUID):
+            # What an agent does at every turn.
+            with self._store.lock:
+                record = self._store.record(block_ids)
+                self._grants.check_move(who, record)
+                self._store.move_one(record, place)
+                self._log_move(who, (record.entry.name,), place)
+            return
+        ids = list(block_ids)
+        if not ids or len(set(ids)) < len(ids):
             raise RegistryError("a group to promote is one block or more, each of them once")
         with self._store.lock:
             records = [self._store.record(block_id) for block_id in ids]
-            if len(records) > 1 and len({record.pinned for record in records}) > 1:
+            if len({record.pinned for record in records}) > 1:
                 raise RegistryError("a group to promote is of one tier; promote the pins apart")
             for record in records:
                 self._grants.check_move(who, record)
             self._store.move(records, place)
-            names = tuple([record.entry.name for record in records])
-            self._log("promote", who, detail={"names": names, "position": place})
+            self._log_move(who, tuple(record.entry.name for record in records), place)
 
     def reclaim(self, name: str, by: Principal) -> tuple[Block, ...]:
         """Take a name back from whatever blocks have it or look like it."""
@@ -250,6 +257,9 @@ class Mutations:
         while self._store.takers(f"{stem}-{number}"):
             number += 1
         return f"{stem}-{number}"
+
+    def _log_move(self, who: UUID, names: tuple[str, ...], position: int) -> None:
+        self._store.ledger.append("promote", who, detail={"names": names, "position": position})
 
     def _log(
         self,

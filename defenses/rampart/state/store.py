@@ -130,15 +130,17 @@ class Store:
 
     def view(self, record: Record) -> Block:
         """A block as it is handed out; each view is an object of its own."""
-        accesses, last, idle = self.accesses.of(record)
-        known = record.fields
-        if known is None or known[0] is not record.entry:
-            known = record.fields = record.entry, _fields(record)
-        if self.vectors is not None and known[1]["embedding"] is None:
-            known[1]["embedding"] = self.vectors.vector(record.entry.key)
+        entry, known = record.entry, record.fields
+        if known is None or known[0] is not entry:
+            known = record.fields = entry, _fields(record)
+        kept = known[1]
+        if kept["embedding"] is None and self.vectors is not None:
+            kept["embedding"] = self.vectors.vector(entry.key)
+        facts = kept.copy()
+        facts["accesses"], facts["last_access"], facts["idle"] = self.accesses.of(record)
         # A frozen dataclass's own constructor takes five times as long.
         block = object.__new__(Block)
-        block.__dict__.update(known[1], accesses=accesses, last_access=last, idle=idle)
+        object.__setattr__(block, "__dict__", facts)
         return block
 
     def views(self, entries: Sequence[Entry]) -> tuple[Block, ...]:
@@ -224,6 +226,14 @@ class Store:
         """Move records of one tier as a group."""
         self._tier(records[0]).move([record.entry.key for record in records], position)
         self._changed(records[0].pinned)
+
+    def move_one(self, record: Record, position: int) -> None:
+        """Move one record within its tier."""
+        if position:
+            self._tier(record).move([record.entry.key], position)
+        else:
+            self._tier(record).to_front(record.entry.key)
+        self._changed(record.pinned)
 
     def changed(self) -> None:
         """Count a mutation of something else than the blocks."""

@@ -2,74 +2,100 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import islice
 
 from constraintrot.defenses.rampart.state.records import Entry
 
+# Between two labels there is room for as many halvings as this has bits.
+_GAP = 1 << 40
+
 
 class Tier:
-    """Entries by key in their order; both ends are reached in constant time.
+    """Entries in their order, each with a label; a label says where its entry is by bisection.
 
-    Two plain dicts, the front one in reverse: iterating those costs a compile a
-    twentieth of what an ``OrderedDict`` costs it, and each can grow at its end.
+    Labels rise along the order, and a moved entry gets one between those of its neighbours. So a
+    move, and every look-up by key, takes a number of steps that is logarithmic in the size of
+    the tier, and one shift of a list's pointers. A compile gets its list as it is kept.
     """
 
     def __init__(self) -> None:
-        self._front: dict[str, Entry] = {}
-        self._back: dict[str, Entry] = {}
+        self._entries: list[Entry] = []
+        self._labels: list[int] = []
+        self._label: dict[str, int] = {}
         self.tokens = 0
 
     def __len__(self) -> int:
-        return len(self._front) + len(self._back)
+        return len(self._entries)
 
     def entries(self) -> list[Entry]:
         """All entries in order."""
-        return [*reversed(self._front.values()), *self._back.values()]
+        return self._entries.copy()
 
     def insert(self, entry: Entry, at: int | None) -> None:
         """Put a new entry before position ``at``, or last."""
-        self._back[entry.key] = entry
+        self._put(entry, len(self._entries) if at is None else at)
         self.tokens += entry.tokens
-        if at is not None:
-            self.move([entry.key], at)
 
     def replace(self, entry: Entry) -> None:
         """Put an entry in the place of the one of the same key."""
-        half = self._half(entry.key)
-        self.tokens += entry.tokens - half[entry.key].tokens
-        half[entry.key] = entry
+        self.rename(entry.key, entry)
 
     def rename(self, key: str, entry: Entry) -> None:
-        """Put an entry of another key in the place of one; costs the size of the tier."""
-        half = self._half(key)
-        self.tokens += entry.tokens - half[key].tokens
-        kept = [(entry.key, entry) if at == key else (at, one) for at, one in half.items()]
-        half.clear()
-        half.update(kept)
+        """Put an entry, of another key or of the same, in the place of one."""
+        at = bisect_left(self._labels, self._label[key])
+        self._label[entry.key] = self._label.pop(key)
+        self.tokens += entry.tokens - self._entries[at].tokens
+        self._entries[at] = entry
 
     def remove(self, key: str) -> None:
         """Take an entry out."""
-        self.tokens -= self._half(key).pop(key).tokens
+        self.tokens -= self._take(key).tokens
+
+    def to_front(self, key: str) -> None:
+        """Move one to the beginning."""
+        # What an agent does at every turn, so without the steps of the general case.
+        entries, labels = self._entries, self._labels
+        at = bisect_left(labels, self._label[key])
+        if at:
+            del labels[at]
+            self._label[key] = label = labels[0] - _GAP
+            labels.insert(0, label)
+            entries.insert(0, entries.pop(at))
 
     def move(self, keys: Sequence[str], position: int) -> None:
-        """Move a group, its inner order kept, so that ``position`` others come before it.
+        """Move a group, its inner order kept, so that ``position`` others come before it."""
+        group = [self._take(key) for key in keys]
+        first = min(position, len(self._entries))
+        for at, entry in enumerate(group, first):
+            self._put(entry, at)
 
-        Costs the group and the position, whatever the size of the tier (section 2.5).
-        """
-        if position == 0 and len(keys) == 1:
-            # What an agent does at every turn.
-            self._front[keys[0]] = self._half(keys[0]).pop(keys[0])
-            return
-        group = [self._half(key).pop(key) for key in keys]
-        if position >= len(self):
-            self._back.update((entry.key, entry) for entry in group)
-            return
-        ahead = [self._front.popitem()[1] for _ in range(min(position, len(self._front)))]
-        beyond = list(islice(self._back, position - len(ahead)))
-        ahead += [self._back.pop(key) for key in beyond]
-        for entry in (*reversed(group), *reversed(ahead)):
-            self._front[entry.key] = entry
+    def _take(self, key: str) -> Entry:
+        at = bisect_left(self._labels, self._label.pop(key))
+        del self._labels[at]
+        return self._entries.pop(at)
 
-    def _half(self, key: str) -> dict[str, Entry]:
-        return self._front if key in self._front else self._back
+    def _put(self, entry: Entry, at: int) -> None:
+        labels = self._labels
+        if not labels:
+            label = 0
+        elif at == 0:
+            label = labels[0] - _GAP
+        elif at >= len(labels):
+            label = labels[-1] + _GAP
+        else:
+            label = (labels[at - 1] + labels[at]) // 2
+            if label == labels[at - 1]:
+                self._relabel()
+                self._put(entry, at)
+                return
+        labels.insert(at, label)
+        self._entries.insert(at, entry)
+        self._label[entry.key] = label
+
+    def _relabel(self) -> None:
+        """Make room between all labels; due after some forty moves to one place at the earliest."""
+        self._labels = list(range(0, len(self._entries) * _GAP, _GAP))
+        self._label = {
+            entry.key: label for entry, label in zip(self._entries, self._labels, strict=True)
+        }

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -47,6 +47,32 @@ def _copied_id(victim: Principal) -> Any:
     return fake
 
 
+def _copied_after_a_proof(victim: Principal) -> Any:
+    fake = Principal("fake")
+    identify(fake)
+    fake._id = victim.id
+    return fake
+
+
+def _changed_after_a_proof(victim: Principal) -> Any:
+    fake = Principal("fake")
+    object.__setattr__(identify(fake), "int", victim.id.int)
+    return fake
+
+
+def _two_faced_id(victim: Principal) -> Any:
+    fake = Principal("fake")
+    own = fake.id.bytes
+
+    class TwoFaced(UUID):
+        @property
+        def bytes(self) -> bytes:
+            return own
+
+    fake._id = TwoFaced(int=victim.id.int)
+    return fake
+
+
 def _spoofed_class(victim: Principal) -> Any:
     class Spoof:
         _id, id = victim.id, victim.id
@@ -67,6 +93,9 @@ def _unmade(victim: Principal) -> Any:
     "forge",
     [
         _copied_id,
+        _copied_after_a_proof,
+        _changed_after_a_proof,
+        _two_faced_id,
         _spoofed_class,
         _unmade,
         lambda victim: victim.id,

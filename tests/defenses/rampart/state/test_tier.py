@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from uuid import UUID
 
 from hypothesis import given, settings
@@ -37,9 +38,27 @@ def test_moves_are_those_of_a_list(steps: list[tuple[str, object]]) -> None:
             assert isinstance(how, tuple)
             places, position = how
             group = list(dict.fromkeys(plain[at % len(plain)] for at in places))
-            tier.move(group, position)
+            if position or len(group) > 1:
+                tier.move(group, position)
+            else:
+                tier.to_front(group[0])
             others = [key for key in plain if key not in group]
             plain = [*others[:position], *group, *others[position:]]
         assert [entry.key for entry in tier.entries()] == plain
         assert len(tier) == len(plain)
         assert tier.tokens == sum(int(key[1:]) for key in plain)
+
+
+def test_any_number_of_moves_to_one_place_keeps_the_order() -> None:
+    """Each halves the room between two labels, which is then made anew."""
+    tier, plain = Tier(), [f"k{number}" for number in range(5)]
+    for number, key in enumerate(plain):
+        tier.insert(Entry("", 1, "", UUID(int=number), "", key), None)
+    for at, _ in zip(cycle((2, 3)), range(300), strict=False):
+        key = plain.pop(at)
+        plain.insert(1, key)
+        tier.move([key], 1)
+        assert [entry.key for entry in tier.entries()] == plain
+    tier.rename("k0", Entry("", 7, "", UUID(int=9), "", "other"))
+    assert [entry.key for entry in tier.entries()] == ["other", *plain[1:]]
+    assert tier.tokens == 11

@@ -1,0 +1,126 @@
+"""The command ``compare`` on real logs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import includes
+
+from constraintrot.cli.main import main
+from tests.conftest import Run
+from tests.helpers import answering
+from tests.report.arms import ARMS, call
+from tests.report.test_qualification import qualified
+
+
+@pytest.fixture
+def logs(shared_run: Run, tmp_path: Path) -> str:
+    (tmp_path / "logs").mkdir()
+    for allowed in (False, True):
+        log = shared_run(
+            "pin_stress",
+            variants=4,
+            families="soft_email,soft_spend",
+            defenses="none,pin",
+            conditions="compaction",
+            allowed=allowed,
+        )
+        shutil.copy(log.location, tmp_path / "logs")
+    return str(tmp_path / "logs")
+
+
+def test_a_gate_on_real_logs(logs: str, tmp_path: Path) -> None:
+    holds = call(logs, *ARMS, "--where", "family=soft_email,task=pin_stress", "--confidence", ".8")
+    assert (holds.exit_code, holds.stderr) == (0, "")
+    assert "violation: 4 pairs of 4 variants" in holds.stdout
+    assert call(logs, "--a", "defense=pin", "--b", "defense=none").exit_code == 1
+    reports = tmp_path / "new" / "junit.xml", tmp_path / "new" / "all.json"
+    undecided = call(
+        logs, *ARMS, "--margin", ".05", "--junit", str(reports[0]), "--json", str(reports[1])
+    )
+    assert undecided.exit_code == 3
+    assert "utility: 8 pairs" in undecided.stdout
+    assert "not distinguishable at this n from the limit" in undecided.stdout
+    assert ElementTree.parse(reports[0]).getroot().attrib["errors"] == "1"
+    data = json.loads(reports[1].read_text(encoding="utf-8"))
+    assert [one["decision"] for one in data["comparisons"]] == ["holds", "undecided"]
+    assert call(logs, *ARMS, "--margin", ".6").exit_code == 0
+    assert call(logs, *ARMS).stdout == call(logs, *ARMS, "--seed", "1").stdout
+    qualification = qualified(tmp_path / "q.json", "soft_email")
+    claimed = call(logs, *ARMS, "--qualification", qualification, "--json", str(reports[1]))
+    assert "violation: 4 pairs of 4 variants" in claimed.stdout
+    assert claimed.stdout.startswith("Qualification of scripted/obedient with scaffold direct")
+    beside, left = json.loads(reports[1].read_text(encoding="utf-8"))["qualification"]
+    assert beside == claimed.stdout.splitlines()[0]
+    assert left.endswith("soft_spend.")
+    none = call(logs, *ARMS, "--qualification", qualified(tmp_path / "r.json", "hard_pii"))
+    assert none.exit_code == 2
+    assert "nothing is left to compute" in none.stderr
+
+
+def test_wrong_calls_exit_with_2_and_one_line(logs: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    found = sorted(Path(logs).glob("*.eval"))
+    torn = tmp_path / "torn.eval"
+    torn.write_bytes(found[0].read_bytes()[:2000])
+    wrong = {
+        "no finished ConstraintRot episode": [str(tmp_path / "empty"), *ARMS],
+        "no such log": ["nowhere", *ARMS],
+        "torn.eval is no readable Inspect log": [str(torn), *ARMS],
+        "--by colour: known: family": [logs, *ARMS, "--by", "colour"],
+        "there are defense: none, pin": [logs, "--a", "defense=none", "--b", "defense=pi"],
+        "--where agent=x: no such episode": [logs, *ARMS, "--where", "agent=x"],
+        "cannot write": [logs, *ARMS, "--json", str(tmp_path / "empty")],
+    }
+    for says, arguments in wrong.items():
+        result = call(*arguments)
+        assert result.exit_code == 2, says
+        assert says in result.stderr
+        assert result.stderr.startswith("constraintrot: ")
+        assert result.stderr.count("\n") == 1
+    for usage in ([logs], [logs, *ARMS, "--margin", "5"], [*ARMS]):
+        assert call(*usage).exit_code == 2
+
+
+def test_two_runs_of_the_same_episodes(run: Run, tmp_path: Path) -> None:
+    logs = [
+        Path(run("soft_email", variants=3, conditions="compaction", defense=defense).location).name
+        for defense in ("none", "pin", "pin")
+    ]
+    folder = str(tmp_path / "logs")
+    twice = call(folder, *ARMS)
+    assert twice.exit_code == 2
+    assert "two runs of the same episodes" in twice.stderr
+    # Two runs of one thing can be told by their logs (whose names sort at random in one second).
+    _, first, second = logs
+    same = call(folder, "--a", f"log={first}", "--b", f"log={second}")
+    assert (same.exit_code, same.stderr) == (3, "")
+    assert "a only 0, b only 0" in same.stdout
+    table = CliRunner().invoke(main, ["table", folder, "--by", "defense"]).stdout
+    assert "3 episodes are there again" in table
+    assert "0/6 = 0 % [0, 71]" in table
+
+
+def test_the_log_of_another_task(tmp_path: Path) -> None:
+    task = Task(dataset=[Sample(input="hello", target="hi")], scorer=includes())
+    inspect_eval(task, model=answering("hi"), log_dir=str(tmp_path), display="none")
+    result = call(str(tmp_path), *ARMS)
+    assert result.exit_code == 2
+    assert "give an Inspect log of a constraintrot task" in result.stderr
+
+
+def test_models_with_slashes_are_arms(run: Run, tmp_path: Path) -> None:
+    for model in ("scripted/obedient", "scripted/reckless"):
+        run("soft_email", model=model, variants=8, conditions="control")
+    arms = ("--a", "agent=scripted/reckless", "--b", "agent=scripted/obedient")
+    result = call(str(tmp_path / "logs"), *arms)
+    assert result.exit_code == 0, result.output
+    assert "a: agent=scripted/reckless" in result.stdout
