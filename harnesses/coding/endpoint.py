@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Protocol
 
 import anyio
 from inspect_ai.model import ChatMessageAssistant
 
 from constraintrot.harnesses.coding.background import background
 from constraintrot.harnesses.coding.http_server import HttpRequest, HttpResponse, serving
-from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.coding.wire import anthropic, chat, gemini, responses
 from constraintrot.harnesses.coding.wire.common import Json, Request, Usage
 from constraintrot.tokens import count
@@ -23,8 +23,24 @@ _PATIENCE = 15
 _MODEL = {"id": "constraintrot", "object": "model", "type": "model", "owned_by": "constraintrot"}
 
 
+class Answering(Protocol):
+    """What answers an agent's requests, its model's and its tools'."""
+
+    async def reply(self, request: Request) -> tuple[ChatMessageAssistant, Usage]:
+        """The answer to a request, and the tokens that it is said to have taken."""
+        ...
+
+    def tool(self, name: str, arguments: dict[str, Any]) -> str:
+        """What a tool returns."""
+        ...
+
+    def broke(self, error: Exception) -> None:
+        """Note an error that the agent could hide."""
+        ...
+
+
 @asynccontextmanager
-async def serve(session: CodingSession, socket: Path) -> AsyncIterator[None]:
+async def serve(session: Answering, socket: Path) -> AsyncIterator[None]:
     """Answer the requests that come over a Unix socket, as a session says."""
 
     async def handle(request: HttpRequest, response: HttpResponse) -> None:
@@ -54,7 +70,7 @@ def api_of(path: str) -> ModuleType | None:
     return gemini if "enerateContent" in path else None
 
 
-async def _handle(session: CodingSession, request: HttpRequest, response: HttpResponse) -> None:
+async def _handle(session: Answering, request: HttpRequest, response: HttpResponse) -> None:
     path, body = request.path, request.body
     if path == "/tool":
         await response.json({"text": session.tool(body["name"], body["arguments"])})
@@ -70,7 +86,7 @@ async def _handle(session: CodingSession, request: HttpRequest, response: HttpRe
 
 
 async def _answer(
-    session: CodingSession, api: ModuleType, request: HttpRequest, response: HttpResponse
+    session: Answering, api: ModuleType, request: HttpRequest, response: HttpResponse
 ) -> None:
     stream = bool(request.body.get("stream")) or "streamGenerateContent" in request.path
     asked: Request = api.read(request.body, stream)
@@ -90,7 +106,7 @@ def _whole(api: ModuleType, asked: Request, reply: ChatMessageAssistant, usage: 
 
 
 async def _patiently(
-    session: CodingSession, asked: Request, response: HttpResponse
+    session: Answering, asked: Request, response: HttpResponse
 ) -> tuple[ChatMessageAssistant, Usage]:
     """A reply for a stream, which is kept alive while a slow model thinks."""
     answers: list[tuple[ChatMessageAssistant, Usage]] = []
