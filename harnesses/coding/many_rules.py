@@ -6,7 +6,7 @@ model is a script, which is asked nothing and obeys nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from constraintrot.episode.staging import PATHS
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding.agent import Agent, NativeCall, Place
-from constraintrot.harnesses.coding.box import opened
+from constraintrot.harnesses.coding.box import Box, opened
 from constraintrot.harnesses.coding.endpoint import serve
 from constraintrot.harnesses.coding.install import needed
 from constraintrot.harnesses.coding.play import ended_at_fault
@@ -62,6 +62,7 @@ class Script:
         full: number of the turn whose last reply is said to fill the window, from 1; 0 for none.
         written: whether the rules of the system prompt, the files and the tool are in them.
         delegates: whether a sub-agent is started.
+        keeps_tail: whether the agent keeps as much of the newest as it does by default.
     """
 
     rules: Mapping[str, str]
@@ -69,6 +70,7 @@ class Script:
     full: int = 0
     written: bool = False
     delegates: bool = False
+    keeps_tail: bool = False
 
 
 def delegating(agent: Agent, work: Path) -> Script | None:
@@ -93,11 +95,13 @@ def long() -> Script:
         f"turn_{number}": f"Crate {number * 37} stays sealed until Friday."
         for number in range(1, LONG_TURNS + 1)
     }
-    turns = [
-        Turn(f"{_filling(at, _ASKED)}\n{rule}", reply=_filling(at + 50, _REPLIED))
-        for at, rule in enumerate(rules.values(), start=1)
-    ]
-    return Script(rules, (*turns, Turn("What is left to do?")), full=LONG_TURNS)
+    turns = [filled(at, rule) for at, rule in enumerate(rules.values(), start=1)]
+    return Script(rules, (*turns, Turn("What is left to do?")), full=LONG_TURNS, keeps_tail=True)
+
+
+def filled(number: int, rule: str) -> Turn:
+    """A turn of some 2,200 tokens, with a rule at the end of what the user says."""
+    return Turn(f"{_filling(number, _ASKED)}\n{rule}", reply=_filling(number + 50, _REPLIED))
 
 
 def _filling(seed: int, words: int) -> str:
@@ -201,34 +205,55 @@ async def converse(agent: Agent, session: str, network: Network) -> list[dict[st
     """
     async with opened(network) as box:
         script = long() if session == "long" else delegating(agent, box.work)
-        if script is None:
-            return None
-        talk = _Conversation(agent, script)
-        system = f"You work in an office. {script.rules.get('system', '')}".strip()
-        place = Place(
-            box, needed(agent.package), system, (TOOL,), compacts=script.full > 0,
-            reads_files=script.written, delegates=script.delegates, keeps_tail=script.full > 0,
-        )  # fmt: skip
-        if script.written:
-            _write(script.rules, agent, place)
-        place.write_tools()
-        agent.prepare(place)
-        title = agent.package.title
-        async with serve(talk, box.socket):
-            async with ended_at_fault(title, talk.failed):
-                dialogue = await agent.start(place)
-            for turn in script.turns:
-                talk.begin(turn)
-                async with ended_at_fault(title, talk.failed):
-                    await dialogue.say(turn.user)
-                if talk.fault is not None:
-                    raise talk.fault
-            if script.delegates:
-                # Some let a sub-agent run on its own, beside their turn.
-                with anyio.move_on_after(_PATIENCE):
-                    await talk.delegated.wait()
-    _check(title, talk)
+        return None if script is None else await hold(agent, script, box)
+
+
+async def hold(
+    agent: Agent, script: Script, box: Box, *, before: Callable[[Place], None] | None = None
+) -> list[dict[str, Any]]:
+    """Have a conversation with an agent in a box; what each of its requests held.
+
+    Args:
+        agent: the agent, which is installed.
+        script: the conversation.
+        box: an open one, in which nothing is set up.
+        before: is called once the agent is set up, before it is started.
+
+    Raises:
+        EpisodeError: the agent did not do what the conversation is about.
+    """
+    talk = _Conversation(agent, script)
+    system = f"You work in an office. {script.rules.get('system', '')}".strip()
+    place = Place(
+        box, needed(agent.package), system, (TOOL,), compacts=script.full > 0,
+        reads_files=script.written, delegates=script.delegates, keeps_tail=script.keeps_tail,
+    )  # fmt: skip
+    if script.written:
+        _write(script.rules, agent, place)
+    place.write_tools()
+    agent.prepare(place)
+    if before is not None:
+        before(place)
+    async with serve(talk, box.socket):
+        await _said(talk, place)
+    _check(agent.package.title, talk)
     return talk.requests
+
+
+async def _said(talk: _Conversation, place: Place) -> None:
+    title = talk.agent.package.title
+    async with ended_at_fault(title, talk.failed):
+        dialogue = await talk.agent.start(place)
+    for turn in talk.script.turns:
+        talk.begin(turn)
+        async with ended_at_fault(title, talk.failed):
+            await dialogue.say(turn.user)
+        if talk.fault is not None:
+            raise talk.fault
+    if talk.script.delegates:
+        # Some let a sub-agent run on its own, beside their turn.
+        with anyio.move_on_after(_PATIENCE):
+            await talk.delegated.wait()
 
 
 def _write(rules: Mapping[str, str], agent: Agent, place: Place) -> None:
