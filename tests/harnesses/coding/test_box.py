@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from constraintrot.errors import EpisodeError, ParameterError
-from constraintrot.harnesses.coding import box
+from constraintrot.harnesses.coding import box, inside
 from constraintrot.harnesses.coding.box import PREFIX, Box, opened
 from tests.harnesses.coding.fakes import NETWORK
 from tests.helpers import soaked
@@ -130,6 +130,20 @@ def test_a_killed_evaluation_leaves_no_process_and_no_folder(how: signal.Signals
         time.sleep(0.05)
     assert not alive(folder)
     assert not Path(folder).exists()
+
+
+def test_there_is_no_folder_but_with_a_supervisor_that_removes_it(tmp_path: Path) -> None:
+    # What a kill of the evaluation at the start of a box leaves: a standard input that ends.
+    folder = tmp_path / "box"
+    argv = [sys.executable, "-I", "-S", inside.__file__, str(folder)]
+    ended = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert b'"port"' in ended.stdout
+    assert list(tmp_path.iterdir()) == []
+    folder.mkdir()
+    (folder / "a user's").touch()
+    ended = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert ended.returncode != 0
+    assert [path.name for path in folder.iterdir()] == ["a user's"]
 
 
 def test_what_two_kills_left_behind_is_swept_and_what_is_in_use_is_not() -> None:
