@@ -47,6 +47,8 @@ NO_NETWORK = (
     " as in a container without a network, give -T network=host"
 )
 
+NO_SUPERVISOR = "the supervisor of a coding agent's folder could not be started, or ended at once"
+
 
 def isolation() -> tuple[str, ...] | None:
     """The command that runs a program without a network; None where there is none.
@@ -152,7 +154,11 @@ class Box:
         return self.folder / inside.SOCKET
 
     async def listen(self, ready: anyio.Event) -> None:
-        """Hear the supervisor until it ends, and hand on what its programs say."""
+        """Hear the supervisor until it ends, and hand on what its programs say.
+
+        Args:
+            ready: is set once the port is known, or never will be.
+        """
         rest = ""
         async for text in self._said:
             *lines, rest = (rest + text).split("\n")
@@ -162,6 +168,7 @@ class Box:
                     ready.set()
                 else:
                     self._programs[heard["id"]].hear(heard)
+        ready.set()
         for program in self._programs.values():
             program.hear({"ended": "its supervisor"})
 
@@ -210,6 +217,7 @@ async def opened(network: Network = "none") -> AsyncIterator[Box]:
 
     Raises:
         ParameterError: as ``check_network``; or temporary files are in too deep a folder.
+        EpisodeError: the supervisor could not be started.
     """
     way = isolation() if network == "none" else ()
     if way is None:
@@ -231,8 +239,11 @@ async def opened(network: Network = "none") -> AsyncIterator[Box]:
             async with background() as group:
                 group.start_soon(box.listen, ready)
                 try:
-                    with anyio.fail_after(_START):
+                    with anyio.move_on_after(_START):
                         await ready.wait()
+                    if not box.port:
+                        # No TimeoutError: Inspect takes that for a limit of the sample.
+                        raise EpisodeError(NO_SUPERVISOR)
                     for name in ("home/tmp", "work"):
                         (folder / name).mkdir(parents=True)
                     yield box

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,6 +168,20 @@ def test_a_folder_that_no_socket_can_be_in_is_refused_in_words(
     with pytest.raises(ParameterError, match="name a shorter one, as TMPDIR=/tmp"):
         ran("")
     assert not list(deep.iterdir())
+
+
+def test_a_supervisor_that_does_not_start_is_an_error_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As a limit of time it would leave the sample to be scored.
+    monkeypatch.setattr(box, "isolation", lambda: (shutil.which("false"),))
+
+    async def nothing() -> None:
+        async with opened("none"):
+            raise AssertionError("it is open")
+
+    with pytest.raises(EpisodeError, match="could not be started"):
+        anyio.run(nothing)
 
 
 def test_without_namespaces_it_is_refused_unless_the_user_says_otherwise(
