@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import pytest
 
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.harnesses.coding import install, many_rules, survey_sessions
-from constraintrot.harnesses.coding.catalogue import package
-from constraintrot.harnesses.coding.survey import Cell, markdown, read_rows
+from constraintrot.harnesses.coding.catalogue import PACKAGES, package
+from constraintrot.harnesses.coding.survey import Cell, Fate, markdown, read_rows
 from constraintrot.harnesses.coding.survey_sessions import Session, survey_session
 from tests.harnesses.coding import fakes
 
 PACKAGE = package("codex")
+RESULTS = Path(__file__).parents[3] / "results"
 pytestmark = pytest.mark.filterwarnings("ignore:network=host")
 
 
@@ -136,6 +137,15 @@ def test_the_rows_of_a_survey_are_read_again(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ParameterError, match=r"rows\.csv holds no rows of a survey"):
         read_rows(path)
+
+
+@pytest.mark.parametrize("name", ["coding-agents", "coding-agents-sessions"])
+def test_a_committed_matrix_is_made_of_its_rows(name: str) -> None:
+    cells = read_rows(RESULTS / f"{name}.csv")
+    assert markdown(cells) == (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert all(cell.fate in get_args(Fate) for cell in cells)
+    assert "error" not in {cell.fate for cell in cells}
+    assert {cell.agent for cell in cells} == {package.title for package in PACKAGES}
 
 
 @pytest.mark.usefixtures("_installed")
