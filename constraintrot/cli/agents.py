@@ -131,8 +131,8 @@ def agents_check(names: tuple[str, ...], network: str) -> None:
     multiple=True,
     default=["short"],
     show_default=True,
-    help="An episode; what a sub-agent is told; what a long session keeps. May be given several"
-    " times.",
+    help="An episode; or a conversation: what a sub-agent is told, what a long session keeps (the"
+    " options of episodes are not theirs). May be given several times.",
 )
 @click.option(
     "--from",

@@ -35,7 +35,8 @@ from constraintrot.harnesses.coding import inside
 from constraintrot.harnesses.coding.background import background
 
 PREFIX = "constraintrot-agent-"
-# Seconds that a supervisor has to start, on a machine that does much else; and to end what is in its box.
+# Seconds that a supervisor has to start, on a machine that does much else, and to end what
+# is in its box.
 _START, _GRACE = 60, 10
 # Characters of what a program wrote as errors that are told.
 _TAIL = 2000
@@ -46,7 +47,6 @@ NO_NETWORK = (
     " network (util-linux's unshare with --net failed); where that is taken care of otherwise,"
     " as in a container without a network, give -T network=host"
 )
-
 NO_SUPERVISOR = "the supervisor of a coding agent's folder could not be started, or ended at once"
 
 

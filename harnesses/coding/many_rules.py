@@ -276,3 +276,5 @@ def _check(title: str, talk: _Conversation) -> None:
         raise EpisodeError(f"{title} started no sub-agent")
     if talk.script.full and "summary" not in kinds:
         raise EpisodeError(f"{title} did not compact")
+    if talk.script.full and kinds.index("summary") > len(kinds) - 1 - kinds[::-1].index("agent"):
+        raise EpisodeError(f"{title} asked its model for nothing after its compaction")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
@@ -265,15 +265,18 @@ def read_rows(path: Path) -> list[Cell]:
     Raises:
         ParameterError: it is none.
     """
-    numbers = ("compactions", "tokens")
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return [
-                Cell(**{name: int(text) if name in numbers else text for name, text in row.items()})  # type: ignore[arg-type]
-                for row in csv.DictReader(file)
-            ]
-    except (OSError, TypeError, ValueError) as error:
+            return [_cell(row) for row in csv.DictReader(file)]
+    except (OSError, KeyError, TypeError, ValueError) as error:
         raise ParameterError(f"{path} holds no rows of a survey: {error}") from None
+
+
+def _cell(row: dict[str, Any]) -> Cell:
+    if row["fate"] not in get_args(Fate):
+        raise ValueError(f"fate {row['fate']!r}")
+    numbers = {name: int(row[name]) for name in ("compactions", "tokens")}
+    return Cell(**row | numbers)
 
 
 def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:

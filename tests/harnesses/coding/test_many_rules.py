@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import anyio
 import pytest
+from click.testing import CliRunner
 
+from constraintrot.cli.main import main
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.harnesses.coding import install, many_rules, survey_sessions
 from constraintrot.harnesses.coding.catalogue import PACKAGES, package
@@ -134,9 +137,32 @@ def test_the_rows_of_a_survey_are_read_again(tmp_path: Path) -> None:
         rows.writeheader()
         rows.writerows(cell.row for cell in cells)
     assert read_rows(path) == cells
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(ParameterError, match=r"rows\.csv holds no rows of a survey"):
-        read_rows(path)
+    for wrong in ("a,b\n1,2\n", path.read_text().replace("in part", "mostly")):
+        path.write_text(wrong)
+        with pytest.raises(ParameterError, match=r"rows\.csv holds no rows of a survey"):
+            read_rows(path)
+
+
+def test_the_command_goes_on_with_an_earlier_table_and_plays_what_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, fakes.Fake]
+) -> None:
+    version = replace(fakes.INSTALLED, version=PACKAGE.version)
+    monkeypatch.setattr(install, "needed", lambda package: version)
+    table, rows = tmp_path / "table.md", RESULTS / "coding-agents.csv"
+    words = ["agents", "survey", "codex", "--from", str(rows), "--log-dir", str(tmp_path / "logs")]
+    words += ["--network", fakes.NETWORK, "--markdown", str(table), "--session", "sub-agent"]
+    asked.clear()  # Who played would fail.
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    assert table.read_text() == (RESULTS / "coding-agents.md").read_text()
+    # Without the rows of sub-agents, those alone are played.
+    asked["codex"] = fakes.Fake("chat")
+    kept = tmp_path / "rows.csv"
+    lines = rows.read_text().splitlines(keepends=True)
+    kept.write_text("".join(line for line in lines if "Codex CLI,0.169.0,sub-agent" not in line))
+    done = CliRunner().invoke(main, [word if word != str(rows) else str(kept) for word in words])
+    assert done.exit_code == 0, done.output
+    assert "Codex CLI 0.169.0, sub-agent, user: not told #7 -> #8" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["coding-agents", "coding-agents-sessions"])
