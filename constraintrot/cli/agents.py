@@ -12,6 +12,7 @@ import click
 from constraintrot.cli.guard import needs, write
 
 if TYPE_CHECKING:
+    from constraintrot.evaluation.play_settings import Network
     from constraintrot.harnesses.coding.catalogue import Package
 
 _NAMES = click.argument("names", nargs=-1)
@@ -158,7 +159,7 @@ def agents_survey(
     html: Path | None,
     markdown: Path | None,
     csv: Path | None,
-    network: str,
+    network: Network,
 ) -> None:
     """What of a policy survives each agent's compaction, by who gave it.
 

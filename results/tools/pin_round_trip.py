@@ -16,6 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -198,7 +199,7 @@ def main() -> None:
     agents = agents or [one for one in PACKAGES if install.find(one)]
     trips: list[Trip] = []
     for one in agents:
-        trip = anyio.run(lambda which=one: travel(which, given.network, status=not given.no_status))
+        trip = anyio.run(partial(travel, one, given.network, status=not given.no_status))
         print(trip, flush=True)
         trips.append(trip)
     if given.markdown:
