@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import click
 from constraintrot.cli.guard import needs, write
 
 if TYPE_CHECKING:
+    from constraintrot.evaluation.play_settings import Network
     from constraintrot.harnesses.coding.catalogue import Package
 
 _NAMES = click.argument("names", nargs=-1)
@@ -123,6 +125,22 @@ def agents_check(names: tuple[str, ...], network: str) -> None:
     show_default=True,
     help="Length of the history before each compaction.",
 )
+@click.option(
+    "--session",
+    "sessions",
+    type=click.Choice(["short", "sub-agent", "long"]),
+    multiple=True,
+    default=["short"],
+    show_default=True,
+    help="An episode; or a conversation: what a sub-agent is told, what a long session keeps (the"
+    " options of episodes are not theirs). May be given several times.",
+)
+@click.option(
+    "--from",
+    "earlier",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A survey's --csv, whose cells come first and are not run again.",
+)
 @click.option("--log-dir", default="logs/agents", show_default=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Write the matrix here as a page.")
 @click.option("--markdown", type=click.Path(path_type=Path), help="Write the matrix here.")
@@ -135,21 +153,24 @@ def agents_survey(
     channels: tuple[str, ...],
     rounds: tuple[int, ...],
     tokens: int,
+    sessions: tuple[str, ...],
+    earlier: Path | None,
     log_dir: str,
     html: Path | None,
     markdown: Path | None,
     csv: Path | None,
-    network: str,
+    network: Network,
 ) -> None:
     """What of a policy survives each agent's compaction, by who gave it.
 
     One episode for each of NAMES (all that are installed) and each channel, with a scripted
-    model; what is finished is not run again. Exit status 1 if a cell has no result.
+    model; of the sessions sub-agent and long, one conversation for each of NAMES. What is
+    finished is not run again. Exit status 1 if a cell has no result.
     """
     import pandas as pd
 
     from constraintrot.errors import ParameterError
-    from constraintrot.harnesses.coding import survey
+    from constraintrot.harnesses.coding import survey, survey_sessions
     from constraintrot.harnesses.coding.install import find
     from constraintrot.report.page.matrix import matrix_page
 
@@ -160,20 +181,25 @@ def agents_survey(
     if unknown:
         raise ParameterError(f"--channel {unknown[0]}: known: {', '.join(survey.CHANNELS)}")
     chosen = [name for name in survey.CHANNELS if name in channels or not channels]
-    cells = [
-        cell
-        for times in rounds
-        for cell in survey.survey(
+    cells = survey.read_rows(earlier) if earlier else []
+    tell = partial(click.echo, err=True)
+    for times in rounds if "short" in sessions else ():
+        cells += survey.survey(
             packages,
             log_dir,
-            lambda line: click.echo(line, err=True),
+            tell,
             mode=mode,
             channels=chosen,
             network=network,
             rounds=times,
             tokens=tokens,
+            known=cells,
         )
-    ]
+    for session in survey_sessions.SESSIONS:
+        if session in sessions:
+            cells += survey_sessions.survey_session(
+                packages, log_dir, tell, session=session, network=network, known=cells
+            )
     text = survey.markdown(cells)
     click.echo(text)
     if markdown is not None:
@@ -183,10 +209,7 @@ def agents_survey(
             "What survives the compaction of coding agents",
             survey.heading(cells),
             *survey.matrix(cells),
-            (
-                "Requests before the compaction, for the summary, and after it",
-                survey.evidence(cells),
-            ),
+            (survey.SHOWN_BY, survey.evidence(cells)),
         )
         write("--html", html, page)
     if csv is not None:

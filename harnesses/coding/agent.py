@@ -41,6 +41,9 @@ class Place:
         tools: what the scenario's MCP server offers.
         compacts: whether it is to compact by its own threshold; else never.
         reads_files: whether its tool for reading files is to be on.
+        delegates: whether its tool for sub-agents is to be on.
+        keeps_tail: whether it is to keep as much of the newest as it does by default; else
+            as little as it can be told to, so that a short history is compacted.
     """
 
     box: Box
@@ -49,6 +52,8 @@ class Place:
     tools: tuple[ToolInfo, ...]
     compacts: bool
     reads_files: bool = False
+    delegates: bool = False
+    keeps_tail: bool = False
 
     @property
     def mcp(self) -> list[str]:
@@ -134,6 +139,10 @@ class Agent(ABC):
     @abstractmethod
     def read_call(self, path: Path) -> NativeCall:
         """The call of the agent's own tool that reads a file."""
+
+    def delegate_call(self, task: str) -> NativeCall | None:
+        """The call that hands a task to a sub-agent; None where the agent has none."""
+        return None
 
     @abstractmethod
     def prepare(self, place: Place) -> None:

@@ -12,6 +12,7 @@ import fcntl
 import json
 import math
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,6 @@ import tempfile
 import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -28,19 +28,16 @@ import anyio
 from anyio.abc import Process
 from anyio.streams.text import TextReceiveStream
 
+from constraintrot.defenses.coding_agents.play.sandbox import environment, without_network
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.evaluation.play_settings import Network
 from constraintrot.harnesses.coding import inside
 from constraintrot.harnesses.coding.background import background
 
 PREFIX = "constraintrot-agent-"
-_LOCK = "lock"
-# A namespace for processes ends with its first one; where there is none, the supervisor
-# finds all that is below it.
-_WHOLE = ("--net", "--pid", "--fork", "--kill-child", "--mount-proc")
-_WAYS = (_WHOLE, ("--map-root-user", *_WHOLE), ("--net",), ("--map-root-user", "--net"))
-# Seconds that a supervisor has to end what is in its box.
-_GRACE = 10
+# Seconds that a supervisor has to start, on a machine that does much else, and to end what
+# is in its box.
+_START, _GRACE = 60, 10
 # Characters of what a program wrote as errors that are told.
 _TAIL = 2000
 # Bytes of a Unix socket's path; Linux takes 107.
@@ -50,35 +47,16 @@ NO_NETWORK = (
     " network (util-linux's unshare with --net failed); where that is taken care of otherwise,"
     " as in a container without a network, give -T network=host"
 )
+NO_SUPERVISOR = "the supervisor of a coding agent's folder could not be started, or ended at once"
 
 
-def base_environment(home: Path) -> dict[str, str]:
-    """All that an agent's program is told of this machine."""
-    node = shutil.which("node")
-    path = [str(Path(node).parent)] if node else []
-    path += ["/usr/local/bin", "/usr/bin", "/bin"]
-    return {
-        "HOME": str(home),
-        "PATH": os.pathsep.join(dict.fromkeys(path)),
-        "TERM": "dumb",
-        "LANG": "C.UTF-8",
-        "TMPDIR": str(home / "tmp"),
-    }
-
-
-@lru_cache
 def isolation() -> tuple[str, ...] | None:
-    """The command that runs a program without a network; None where there is none."""
-    unshare = shutil.which("unshare")
-    if unshare is None:
-        return None
-    for way in _WAYS:
-        tried = subprocess.run(
-            [unshare, *way, "true"], capture_output=True, timeout=_GRACE, check=False
-        )
-        if tried.returncode == 0:
-            return (unshare, *way)
-    return None
+    """The command that runs a program without a network; None where there is none.
+
+    A namespace for processes ends with its first one; where there is none, the supervisor
+    finds all that is below it.
+    """
+    return without_network(processes=False)
 
 
 def check_network(network: Network) -> None:
@@ -176,7 +154,11 @@ class Box:
         return self.folder / inside.SOCKET
 
     async def listen(self, ready: anyio.Event) -> None:
-        """Hear the supervisor until it ends, and hand on what its programs say."""
+        """Hear the supervisor until it ends, and hand on what its programs say.
+
+        Args:
+            ready: is set once the port is known, or never will be.
+        """
         rest = ""
         async for text in self._said:
             *lines, rest = (rest + text).split("\n")
@@ -186,6 +168,7 @@ class Box:
                     ready.set()
                 else:
                     self._programs[heard["id"]].hear(heard)
+        ready.set()
         for program in self._programs.values():
             program.hear({"ended": "its supervisor"})
 
@@ -205,7 +188,7 @@ class Box:
         Args:
             name: what it is called in errors.
             argv: the program and its arguments.
-            env: what its environment holds beside ``base_environment``.
+            env: what its environment holds beside what every agent is told.
         """
         number, program = self._program(name)
         await self.order(
@@ -214,7 +197,7 @@ class Box:
                 "id": number,
                 "argv": list(argv),
                 "cwd": str(self.work),
-                "env": base_environment(self.home) | dict(env),
+                "env": environment(self.home, env),
                 "errors": str(self.folder / f"errors-{number}.txt"),
             }
         )
@@ -234,16 +217,14 @@ async def opened(network: Network = "none") -> AsyncIterator[Box]:
 
     Raises:
         ParameterError: as ``check_network``; or temporary files are in too deep a folder.
+        EpisodeError: the supervisor could not be started.
     """
     way = isolation() if network == "none" else ()
     if way is None:
         raise ParameterError(NO_NETWORK)
     sweep()
-    folder = _new_folder()
-    lock = _locked(folder)
+    folder = _new_name()
     try:
-        for name in ("home/tmp", "work"):
-            (folder / name).mkdir(parents=True)
         argv = [*way, sys.executable, "-I", "-S", inside.__file__, str(folder)]
         # Its own session: an interrupt from the terminal reaches the evaluation alone.
         async with await anyio.open_process(
@@ -251,21 +232,25 @@ async def opened(network: Network = "none") -> AsyncIterator[Box]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=base_environment(folder / "home"),
+            env=environment(folder / "home"),
             start_new_session=True,
         ) as process:
             box, ready = Box(folder, process), anyio.Event()
             async with background() as group:
                 group.start_soon(box.listen, ready)
                 try:
-                    with anyio.fail_after(_GRACE):
+                    with anyio.move_on_after(_START):
                         await ready.wait()
+                    if not box.port:
+                        # No TimeoutError: Inspect takes that for a limit of the sample.
+                        raise EpisodeError(NO_SUPERVISOR)
+                    for name in ("home/tmp", "work"):
+                        (folder / name).mkdir(parents=True)
                     yield box
                 finally:
                     await _closed(process)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
 
 
 async def _closed(process: Process) -> None:
@@ -281,15 +266,14 @@ async def _closed(process: Process) -> None:
             await process.wait()
 
 
-def _new_folder() -> Path:
-    """A new folder below the one for temporary files.
+def _new_name() -> Path:
+    """The path of a folder below the one for temporary files; the supervisor makes it.
 
     Raises:
-        ParameterError: its path is longer than a Unix socket's may be.
+        ParameterError: the path is longer than a Unix socket's may be.
     """
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    folder = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(4)}"
     if len(os.fsencode(folder / inside.SOCKET)) > _LONGEST_SOCKET:
-        folder.rmdir()
         raise ParameterError(
             f"the folder for temporary files, {folder.parent}, is too long a path for a socket in"
             " it; name a shorter one, as TMPDIR=/tmp"
@@ -297,18 +281,11 @@ def _new_folder() -> Path:
     return folder
 
 
-def _locked(folder: Path) -> int:
-    """A lock that says that the folder is in use; it ends with this process."""
-    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    return lock
-
-
 def sweep() -> None:
-    """Remove folders whose evaluation and supervisor were both killed."""
+    """Remove folders whose supervisor was killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         try:
-            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+            lock = os.open(folder / inside.LOCK, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
             continue  # Somebody is about to lock it, or it is another user's.
         try:

@@ -54,17 +54,22 @@ class Claude(Agent):
     def read_call(self, path: Path) -> NativeCall:
         return "Read", {"file_path": str(path)}
 
+    def delegate_call(self, task: str) -> NativeCall | None:
+        given = {"description": "A small task", "prompt": task, "run_in_background": False}
+        return "Agent", given | {"subagent_type": "general-purpose"}
+
     def prepare(self, place: Place) -> None:
         command, *arguments = place.mcp
         servers = {SERVER: {"command": command, "args": arguments}}
         place.write(place.box.folder / "mcp.json", {"mcpServers": servers})
 
     async def start(self, place: Place) -> Dialogue:
+        tools = ["Read"] * place.reads_files + ["Agent"] * place.delegates
         argv = [
             str(place.installed.program), "--print", "--verbose", "--model", _MODEL,
             "--input-format", "stream-json", "--output-format", "stream-json",
             "--mcp-config", str(place.box.folder / "mcp.json"), "--strict-mcp-config",
-            "--tools", "Read" if place.reads_files else "",
+            "--tools", ",".join(tools),
             "--append-system-prompt", place.system, "--dangerously-skip-permissions",
         ]  # fmt: skip
         window = str(WINDOW if place.compacts else _ENDLESS)
@@ -121,4 +126,5 @@ class _Stream(Dialogue):
         await self.say("/compact")
 
 
-harness = playing(Claude())
+AGENT = Claude()
+harness = playing(AGENT)

@@ -24,10 +24,11 @@ from constraintrot.harnesses.coding.wire.common import SERVER
 
 # What would ask the network or add tools that run something.
 _OFF = (
-    "plugins", "apps", "remote_plugin", "multi_agent", "image_generation", "browser_use",
+    "plugins", "apps", "remote_plugin", "image_generation", "browser_use",
     "browser_use_external", "computer_use", "in_app_browser", "tool_suggest", "goals",
     "enable_request_compression", "skill_search",
 )  # fmt: skip
+_DELEGATING = "multi_agent"
 _SHELL = ("shell_tool", "unified_exec", "shell_snapshot", "view_image")
 # Any other name than OpenAI's own: of that provider Codex asks for an opaque compaction.
 _PROVIDER = "loopback"
@@ -44,9 +45,13 @@ class Codex(Agent):
     def read_call(self, path: Path) -> NativeCall:
         return "exec_command", {"cmd": f"cat {shlex.quote(str(path))}"}
 
+    def delegate_call(self, task: str) -> NativeCall | None:
+        return "spawn_agent", {"message": task}
+
     def prepare(self, place: Place) -> None:
         command, *arguments = place.mcp
         features = {name: False for name in (*_OFF, *(() if place.reads_files else _SHELL))}
+        features[_DELEGATING] = place.delegates
         top = {
             "model": MODEL,
             "model_provider": _PROVIDER,
@@ -132,4 +137,5 @@ def _toml(top: Mapping[str, object], tables: Mapping[str, Mapping[str, object]])
     return "\n".join(lines) + "\n"
 
 
-harness = playing(Codex())
+AGENT = Codex()
+harness = playing(AGENT)

@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import ModuleType
+from typing import Any, Protocol
 
 import anyio
 from inspect_ai.model import ChatMessageAssistant
 
+from constraintrot.defenses.coding_agents.play.model_apis import (
+    Json,
+    events,
+    is_stream,
+    protocol_of,
+    whole,
+)
+from constraintrot.defenses.coding_agents.play.model_apis import Protocol as ModelApi
 from constraintrot.harnesses.coding.background import background
 from constraintrot.harnesses.coding.http_server import HttpRequest, HttpResponse, serving
-from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.coding.wire import anthropic, chat, gemini, responses
-from constraintrot.harnesses.coding.wire.common import Json, Request, Usage
+from constraintrot.harnesses.coding.wire.common import Request, Usage, answer_of
 from constraintrot.tokens import count
 
 # Seconds after which a stream says that it is still there.
 _PATIENCE = 15
+_READ: Mapping[ModelApi, Callable[[Json, bool], Request]] = {
+    "messages": anthropic.read,
+    "responses": responses.read,
+    "chat": chat.read,
+    "gemini": gemini.read,
+}
 _MODEL = {"id": "constraintrot", "object": "model", "type": "model", "owned_by": "constraintrot"}
 
 
+class Answering(Protocol):
+    """What answers an agent's requests, its model's and its tools'."""
+
+    async def reply(self, request: Request) -> tuple[ChatMessageAssistant, Usage]:
+        """The answer to a request, and the tokens that it is said to have taken."""
+        ...
+
+    def tool(self, name: str, arguments: dict[str, Any]) -> str:
+        """What a tool returns."""
+        ...
+
+    def broke(self, error: Exception) -> None:
+        """Note an error that the agent could hide."""
+        ...
+
+
 @asynccontextmanager
-async def serve(session: CodingSession, socket: Path) -> AsyncIterator[None]:
+async def serve(session: Answering, socket: Path) -> AsyncIterator[None]:
     """Answer the requests that come over a Unix socket, as a session says."""
 
     async def handle(request: HttpRequest, response: HttpResponse) -> None:
@@ -43,18 +71,7 @@ async def serve(session: CodingSession, socket: Path) -> AsyncIterator[None]:
         yield
 
 
-def api_of(path: str) -> ModuleType | None:
-    """The API that a path belongs to."""
-    if path.endswith("/chat/completions"):
-        return chat
-    if path.endswith("/responses"):
-        return responses
-    if path.endswith("/messages"):
-        return anthropic
-    return gemini if "enerateContent" in path else None
-
-
-async def _handle(session: CodingSession, request: HttpRequest, response: HttpResponse) -> None:
+async def _handle(session: Answering, request: HttpRequest, response: HttpResponse) -> None:
     path, body = request.path, request.body
     if path == "/tool":
         await response.json({"text": session.tool(body["name"], body["arguments"])})
@@ -63,34 +80,28 @@ async def _handle(session: CodingSession, request: HttpRequest, response: HttpRe
     elif path.endswith(("count_tokens", ":countTokens")):
         size = count(str(body))
         await response.json({"input_tokens": size, "totalTokens": size})
-    elif request.method == "POST" and (api := api_of(path)) is not None:
-        await _answer(session, api, request, response)
+    elif request.method == "POST" and (protocol := protocol_of(path)) is not None:
+        await _answer(session, protocol, request, response)
     else:
         await response.json({"error": {"type": "not_found_error", "message": "not here"}}, 404)
 
 
 async def _answer(
-    session: CodingSession, api: ModuleType, request: HttpRequest, response: HttpResponse
+    session: Answering, protocol: ModelApi, request: HttpRequest, response: HttpResponse
 ) -> None:
-    stream = bool(request.body.get("stream")) or "streamGenerateContent" in request.path
-    asked: Request = api.read(request.body, stream)
+    stream = is_stream(protocol, request.path, request.body)
+    asked = _READ[protocol](request.body, stream)
     if not stream:
-        await response.json(_whole(api, asked, *await session.reply(asked)))
+        answer = answer_of(asked, *await session.reply(asked))
+        await response.json(whole(protocol, answer))
         return
-    answer = await _patiently(session, asked, response)
-    for event in api.events(_whole(api, asked, *answer)):
-        await response.event(json.dumps(event), event["type"] if api.NAMED_EVENTS else "")
-    if api.DONE:
-        await response.event(api.DONE)
-
-
-def _whole(api: ModuleType, asked: Request, reply: ChatMessageAssistant, usage: Usage) -> Json:
-    whole: Json = api.answer(asked, reply, usage)
-    return whole
+    answer = answer_of(asked, *await _patiently(session, asked, response))
+    for name, data in events(protocol, answer):
+        await response.event(data, name)
 
 
 async def _patiently(
-    session: CodingSession, asked: Request, response: HttpResponse
+    session: Answering, asked: Request, response: HttpResponse
 ) -> tuple[ChatMessageAssistant, Usage]:
     """A reply for a stream, which is kept alive while a slow model thinks."""
     answers: list[tuple[ChatMessageAssistant, Usage]] = []

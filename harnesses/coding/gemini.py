@@ -20,10 +20,10 @@ _SNAPSHOT = re.compile(r"<state_snapshot>.*</state_snapshot>", re.DOTALL)
 _TOOLS = (
     "update_topic", "list_directory", "grep_search", "glob", "replace", "write_file", "web_fetch",
     "run_shell_command", "google_web_search", "save_memory", "write_todos", "read_many_files",
-    "ask_user", "enter_plan_mode", "exit_plan_mode", "activate_skill", "codebase_investigator",
-    "cli_help", "invoke_agent", "generalist", "list_background_processes",
-    "read_background_output", "get_internal_docs",
+    "ask_user", "enter_plan_mode", "exit_plan_mode", "activate_skill",
+    "list_background_processes", "read_background_output", "get_internal_docs",
 )  # fmt: skip
+_DELEGATING = ("codebase_investigator", "cli_help", "invoke_agent", "generalist")
 
 
 class Gemini(Agent):
@@ -40,6 +40,9 @@ class Gemini(Agent):
     def read_call(self, path: Path) -> NativeCall:
         return "read_file", {"file_path": str(path)}
 
+    def delegate_call(self, task: str) -> NativeCall | None:
+        return "invoke_agent", {"agent_name": "generalist", "prompt": task}
+
     def prepare(self, place: Place) -> None:
         off = {"enabled": False}
         command, *arguments = place.mcp
@@ -55,7 +58,7 @@ class Gemini(Agent):
             },
             "experimental": {"useModelRouter": False},
             "mcpServers": {SERVER: server},
-            "tools": {"exclude": [*_TOOLS, *([] if place.reads_files else ["read_file"])]},
+            "tools": {"exclude": _excluded(place)},
         }
         place.write(place.box.home / ".gemini" / "settings.json", settings)
         place.write(place.box.folder / "system.md", place.system)
@@ -78,4 +81,10 @@ class Gemini(Agent):
         return f"<state_snapshot>\n{summary}\n</state_snapshot>"
 
 
-harness = playing(Gemini())
+def _excluded(place: Place) -> list[str]:
+    reading = () if place.reads_files else ("read_file",)
+    return [*_TOOLS, *reading, *(() if place.delegates else _DELEGATING)]
+
+
+AGENT = Gemini()
+harness = playing(AGENT)

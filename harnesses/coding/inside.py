@@ -1,7 +1,8 @@
 """The supervisor of one coding agent: what runs first in its namespaces, and what ends it.
 
 Started by ``box.py`` as ``python -I -S inside.py FOLDER``, with the standard library
-only. It forwards a loopback port to the endpoint's Unix socket in FOLDER, so that an
+only. It makes FOLDER, so that there is none while nobody is there to remove it, and holds
+a lock in it. It forwards a loopback port to the endpoint's Unix socket in FOLDER, so that an
 agent without a network reaches its model and nothing else, and starts the agent's
 programs as it is told: a JSON object a line on standard input, an answer a line on
 standard output. When standard input ends, for whatever reason (the evaluation was
@@ -31,6 +32,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 _CHUNK = 1 << 16
 SOCKET = "endpoint.sock"
+LOCK = "lock"
 _say = threading.Lock()
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -197,10 +199,18 @@ def end_all() -> None:
         time.sleep(0.02)
 
 
+def claim(folder: Path) -> None:
+    """Make the folder, and lock it until this process ends, however it ends."""
+    folder.mkdir(0o700)
+    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 def main(folder: str) -> None:
     """Serve until standard input ends; then end everything and remove the folder."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
+    claim(Path(folder))
     try:
         adopt_orphans()
         loopback_up()

@@ -27,9 +27,10 @@ _OFF = (
     "AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "FFF", "CLAUDE_CODE",
     "EXTERNAL_SKILLS", "EMBEDDED_WEB_UI",
 )  # fmt: skip
-# Its tools that run, write or fetch something, and its subagents.
-_TOOLS = ("bash", "edit", "write", "patch", "webfetch", "websearch", "codesearch", "task", "skill",
+# Its tools that run, write or fetch something.
+_TOOLS = ("bash", "edit", "write", "patch", "webfetch", "websearch", "codesearch", "skill",
           "todowrite", "todoread", "question", "grep", "glob", "list", "lsp")  # fmt: skip
+_DELEGATING = "task"
 
 
 class OpenCode(Agent):
@@ -44,11 +45,16 @@ class OpenCode(Agent):
     def read_call(self, path: Path) -> NativeCall:
         return "read", {"filePath": str(path)}
 
+    def delegate_call(self, task: str) -> NativeCall | None:
+        given = {"description": "A small task", "prompt": task, "subagent_type": "general"}
+        return _DELEGATING, given
+
     def prepare(self, place: Place) -> None:
         limit = {"context": place.window, "output": _OUTPUT}
         model = {"name": MODEL, "tool_call": True, "limit": limit}
         command = {"type": "local", "command": place.mcp, "enabled": True}
-        off = dict.fromkeys((*_TOOLS, *(() if place.reads_files else ("read",))), "deny")
+        off = [*_TOOLS, *([] if place.reads_files else ["read"])]
+        off += [] if place.delegates else [_DELEGATING]
         config: dict[str, Any] = {
             "model": f"{_PROVIDER}/{MODEL}",
             "small_model": f"{_PROVIDER}/{MODEL}",
@@ -58,7 +64,7 @@ class OpenCode(Agent):
             "lsp": False,
             "formatter": False,
             "enabled_providers": [_PROVIDER],
-            "permission": {"*": "allow", **off},
+            "permission": {"*": "allow", **dict.fromkeys(off, "deny")},
             "mcp": {SERVER: command},
             "compaction": {"auto": place.compacts},
             "agent": {"build": {"prompt": place.system}},
@@ -84,4 +90,5 @@ class OpenCode(Agent):
         return await begin(program, place, compact="/compact")
 
 
-harness = playing(OpenCode())
+AGENT = OpenCode()
+harness = playing(AGENT)

@@ -72,12 +72,9 @@ class Pi(Agent):
             "models": [model],
         }
         place.write(home / "models.json", {"providers": {_PROVIDER: provider}})
+        compaction = {"enabled": place.compacts, "reserveTokens": _OUTPUT}
         settings = {
-            "compaction": {
-                "enabled": place.compacts,
-                "reserveTokens": _OUTPUT,
-                "keepRecentTokens": _KEEPS,
-            },
+            "compaction": compaction | ({} if place.keeps_tail else {"keepRecentTokens": _KEEPS}),
             "quietStartup": True,
             "enableInstallTelemetry": False,
             "defaultProvider": _PROVIDER,
@@ -131,4 +128,5 @@ class _Rpc(Dialogue):
                 return heard.get("data")
 
 
-harness = playing(Pi())
+AGENT = Pi()
+harness = playing(AGENT)

@@ -74,7 +74,7 @@ def _place(session: CodingSession, box: Box, installed: Installed) -> Place:
 
 async def _started(session: CodingSession, place: Place) -> Say:
     """Start the agent; what has it answer a request."""
-    async with _ended_at_fault(session):
+    async with ended_at_fault(session.agent.package.title, session.failed):
         dialogue = await session.agent.start(place)
     return partial(_say, session, dialogue)
 
@@ -82,7 +82,7 @@ async def _started(session: CodingSession, place: Place) -> Say:
 async def _say(session: CodingSession, dialogue: Dialogue, text: str) -> None:
     """Have the agent answer a request; before the trigger it may have to compact."""
     manual = session.compacts and session.mode == "manual"
-    async with _ended_at_fault(session):
+    async with ended_at_fault(session.agent.package.title, session.failed):
         if manual and session.is_due:
             await dialogue.compact()
         session.turn += 1
@@ -90,12 +90,11 @@ async def _say(session: CodingSession, dialogue: Dialogue, text: str) -> None:
 
 
 @asynccontextmanager
-async def _ended_at_fault(session: CodingSession) -> AsyncIterator[None]:
+async def ended_at_fault(title: str, failed: anyio.Event) -> AsyncIterator[None]:
     """Stop where something went wrong, which the agent would try again for minutes, or late."""
-    title = session.agent.package.title
 
     async def watch(scope: anyio.CancelScope) -> None:
-        await session.failed.wait()
+        await failed.wait()
         scope.cancel()
 
     try:

@@ -29,7 +29,7 @@ from constraintrot.harnesses.scripted_history import exchanges
 from constraintrot.harnesses.session import DONE, Asked, Session
 from constraintrot.tokens import count
 
-Kind: TypeAlias = Literal["agent", "summary", "side"]
+Kind: TypeAlias = Literal["agent", "summary", "side", "sub-agent"]
 SOURCE = "coding agent"
 
 
@@ -155,7 +155,7 @@ class CodingSession(Session):
             "reported_tokens": usage.total,
             "messages": len(request.messages),
             "tools": len(request.tools),
-            "policy_in": self._holding(request.messages),
+            "policy_in": holding(plain(self.episode.policy), plain_texts(request.messages)),
         }
         if self.pinned:
             entry["pin_in"] = roles_of(self.pinned, request.messages)
@@ -163,16 +163,6 @@ class CodingSession(Session):
         calls = [call.function for call in reply.tool_calls or []]
         told: dict[str, Any] = {**entry, "answer": reply.text, "calls": calls}
         transcript().info(told, source=SOURCE)
-
-    def _holding(self, messages: Sequence[ChatMessage]) -> list[str]:
-        """The messages that hold the policy verbatim: the role of each, and a digest of its text."""
-        policy = plain(self.episode.policy)
-        texts = [(m.role, plain(m.text)) for m in messages]
-        return [
-            f"{role} {hashlib.sha256(text.encode()).hexdigest()[:8]}"
-            for role, text in texts
-            if policy in text
-        ]
 
     def check_pinned(self, messages: Sequence[ChatMessage]) -> None:
         """Check the request that holds the trigger; of all others ``pin_in`` tells.
@@ -239,6 +229,25 @@ class CodingSession(Session):
             "agent_compaction": self.mode if self.compacts else None,
             "agent_compactions": self.compactions,
         }
+
+
+def plain_texts(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
+    """The role and the plain text of each message."""
+    return [(message.role, plain(message.text)) for message in messages]
+
+
+def holding(policy: str, texts: Sequence[tuple[str, str]]) -> list[str]:
+    """The messages that hold a policy verbatim: the role of each, and a digest of its text.
+
+    Args:
+        policy: its plain text.
+        texts: as ``plain_texts`` gives them.
+    """
+    return [
+        f"{role} {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        for role, text in texts
+        if policy in text
+    ]
 
 
 def _ends(episode: Episode) -> list[int]:

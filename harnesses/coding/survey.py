@@ -7,15 +7,17 @@ the agent itself kept. What is run is run by name: tasks are in a layer above.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
+from constraintrot.errors import ParameterError
 from constraintrot.harnesses.coding import install
 from constraintrot.harnesses.coding.catalogue import Package
 from constraintrot.scenario.schema import Channel
@@ -35,10 +37,12 @@ HEADINGS = {
     "nested_file": "nested rule file",
 }
 Fate: TypeAlias = Literal[
-    "verbatim", "re-attached", "summarizer only", "dropped", "not given", "error"
-]
+    "verbatim", "re-attached", "in part", "summarizer only", "dropped", "not given",
+    "told", "not told", "no sub-agents", "error",
+]  # fmt: skip
 # Of history: as short as leaves all agents something to compact.
 TOKENS = 800
+SHOWN_BY = "Requests before the compaction, for the summary, and after it"
 _CELL = "constraintrot_agents_survey"
 
 
@@ -54,7 +58,9 @@ class Cell:
         fate: ``verbatim``, where a message that held the policy is there unchanged;
             ``re-attached``, where another one holds it; ``summarizer only``, where the
             summarizer was shown it and the agent was not any more; ``dropped``, where
-            neither was; ``not given``, where the agent never sent it.
+            neither was; ``not given``, where the agent never sent it. Of a policy in
+            each turn: ``in part``, where some are left. Of a sub-agent's first
+            request: ``told`` or ``not told``; ``no sub-agents``, where the agent has none.
         before: number of the last request before the compaction.
         summary: numbers of the requests for a summary.
         after: number of the request with the trigger.
@@ -63,6 +69,7 @@ class Cell:
         error: why there is no result.
         compactions: how many were asked for; what is told is from after the last.
         tokens: of history, in each stretch before a compaction.
+        detail: which are left, where the fate is ``in part``.
     """
 
     agent: str
@@ -78,6 +85,12 @@ class Cell:
     error: str = ""
     compactions: int = 1
     tokens: int = TOKENS
+    detail: str = ""
+
+    @property
+    def told(self) -> str:
+        """The fate, with its detail."""
+        return f"{self.fate}: {self.detail}" if self.detail else self.fate
 
     @property
     def session(self) -> str:
@@ -97,7 +110,8 @@ class Cell:
     @property
     def evidence(self) -> str:
         """The numbers of the requests that show it."""
-        return f"#{self.before}, #{self.summary} -> #{self.after}" if self.after else ""
+        summary = f", #{self.summary}" if self.summary else ""
+        return f"#{self.before}{summary} -> #{self.after}" if self.after else ""
 
 
 def survey(
@@ -110,8 +124,9 @@ def survey(
     network: str = "none",
     rounds: int = 1,
     tokens: int = TOKENS,
+    known: Sequence[Cell] = (),
 ) -> list[Cell]:
-    """Run what has no finished log yet.
+    """Run what has no finished log yet, and is not known.
 
     Args:
         packages: the agents, which are installed.
@@ -122,12 +137,15 @@ def survey(
         network: as the task's parameter.
         rounds: how often they are made to compact.
         tokens: of history, in each stretch before a compaction.
+        known: cells of an earlier survey; they are not among what is returned.
     """
     done = dict(_finished(log_dir))
     cells: list[Cell] = []
     for package in packages:
         version = install.needed(package).version
         for channel in channels:
+            if is_known(known, package.title, version, mode, channel, rounds, tokens):
+                continue
             key: list[str | int] = [package.agent, version, mode, channel, rounds, tokens]
             log = done.get(repr(key)) or _run(key, log_dir, network)
             cell = replace(
@@ -136,6 +154,24 @@ def survey(
             tell(f"{package.title}, {HEADINGS[channel]}: {cell.fate} {cell.evidence}{cell.error}")
             cells.append(cell)
     return cells
+
+
+def is_known(
+    known: Sequence[Cell],
+    title: str,
+    version: str,
+    mode: str,
+    channel: str,
+    rounds: int = 1,
+    tokens: int = TOKENS,
+) -> bool:
+    """Whether a cell is among those of an earlier survey, with a result."""
+    return any(
+        (one.agent, one.version, one.mode, one.channel, one.compactions, one.tokens)
+        == (title, version, mode, channel, rounds, tokens)
+        and one.fate != "error"
+        for one in known
+    )
 
 
 def _run(key: list[str | int], log_dir: str, network: str) -> EvalLog:
@@ -223,6 +259,26 @@ def _holder(holding: str) -> str:
     return "system" if holding.startswith("system ") else holding
 
 
+def read_rows(path: Path) -> list[Cell]:
+    """The cells of a survey's CSV file.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [_cell(row) for row in csv.DictReader(file)]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise ParameterError(f"{path} holds no rows of a survey: {error}") from None
+
+
+def _cell(row: dict[str, Any]) -> Cell:
+    if row["fate"] not in get_args(Fate):
+        raise ValueError(f"fate {row['fate']!r}")
+    numbers = {name: int(row[name]) for name in ("compactions", "tokens")}
+    return Cell(**row | numbers)
+
+
 def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
     """The headings and the rows of the matrix; the first of each row says which session it was."""
     channels = [name for name in HEADINGS if any(cell.channel == name for cell in cells)]
@@ -230,20 +286,24 @@ def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
     rows: list[list[str]] = []
     for session in dict.fromkeys(cell.session for cell in cells):
         found = [by_place.get((session, name)) for name in channels]
-        rows.append([session, *(cell.fate if cell else "-" for cell in found)])
+        rows.append([session, *(cell.told if cell else "-" for cell in found)])
     return ["agent", *(HEADINGS[name] for name in channels)], rows
 
 
 def evidence(cells: Sequence[Cell]) -> list[str]:
     """The requests that show each cell, or why it has no result."""
     return [
-        f"{cell.session}, {HEADINGS[cell.channel]}: {cell.evidence or cell.error}" for cell in cells
+        f"{cell.session}, {HEADINGS[cell.channel]}: {cell.evidence or cell.error}"
+        for cell in cells
+        if cell.evidence or cell.error
     ]
 
 
 def heading(cells: Sequence[Cell]) -> str:
     """What the matrix shows."""
-    return f"What of a policy is in the request after a compaction; run by {max_day(cells)}."
+    delegated = any(cell.mode == "sub-agent" for cell in cells)
+    also = ", or in a sub-agent's first request" if delegated else ""
+    return f"What of a policy is in the request after a compaction{also}; run by {max_day(cells)}."
 
 
 def markdown(cells: Sequence[Cell]) -> str:
@@ -251,7 +311,7 @@ def markdown(cells: Sequence[Cell]) -> str:
     heads, rows = matrix(cells)
     lines = [heading(cells), "", "| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
-    lines += ["", "Requests before the compaction, for the summary, and after it:", ""]
+    lines += ["", f"{SHOWN_BY}:", ""]
     lines += [f"- {line}" for line in evidence(cells)]
     return "\n".join(lines) + "\n"
 

@@ -9,7 +9,7 @@ scripted model that obeys what it sees. What is finished is not run again; with
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,17 @@ CHANNELS = {"user": "user's turn", "file": "file it read", "tool": "tool result 
 PLAIN, PINNED = "compaction", "defense_pin"
 
 
-def run(agents: Sequence[Package], log_dir: str) -> None:
-    """Play what has no finished log yet."""
+def run(
+    agents: Sequence[Package], log_dir: str, channels: Iterable[str], known: pd.DataFrame | None
+) -> None:
+    """Play what has no finished log yet, and is not known."""
     for agent in agents:
-        for channel in CHANNELS:
+        for channel in channels:
+            families = [one for one in FAMILIES if not _both(known, agent.agent, channel, one)]
+            if not families:
+                continue
             eval_set(
-                [f"constraintrot/{family}" for family in FAMILIES],
+                [f"constraintrot/{family}" for family in families],
                 log_dir=f"{log_dir}/{agent.agent}-{channel}",
                 model="scripted/obedient",
                 task_args={
@@ -46,12 +51,27 @@ def run(agents: Sequence[Package], log_dir: str) -> None:
             )
 
 
-def frame(log_dir: str) -> pd.DataFrame:
-    """A row an episode, from the logs below a folder; one that failed has its error."""
-    logs = map(read_eval_log, list_eval_logs(log_dir))
+def _both(known: pd.DataFrame | None, agent: str, channel: str, family: str) -> bool:
+    """Whether both episodes are among the rows of an earlier run, with a result."""
+    if known is None:
+        return False
+    here = known["agent"].eq(agent) & known["channel"].eq(channel) & known["family"].eq(family)
+    played = known[here & (_texts(known["error"]) == "")]
+    return {PLAIN, PINNED} <= set(played["condition"])
+
+
+def frame(log_dir: str, known: pd.DataFrame | None = None) -> pd.DataFrame:
+    """A row an episode, of an earlier run and from the logs below a folder.
+
+    One that failed has its error. Where there are several of an episode, it is the last.
+    """
+    logs = map(read_eval_log, list_eval_logs(log_dir) if Path(log_dir).is_dir() else [])
     rows = pd.DataFrame([row for log in logs for row in _rows(log)])
+    rows = rows if known is None else pd.concat([known, rows], ignore_index=True)
     by = ["agent", "channel", "family", "condition"]
-    return rows.sort_values(by).drop_duplicates(by, keep="last").reset_index(drop=True)
+    return (
+        rows.sort_values(by, kind="stable").drop_duplicates(by, keep="last").reset_index(drop=True)
+    )
 
 
 def _rows(log: EvalLog) -> Iterator[dict[str, Any]]:
@@ -145,14 +165,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("agents", nargs="*", help="their names; all that are installed by default")
     parser.add_argument("--log-dir", default="logs/coding-pins")
+    parser.add_argument("--channel", action="append", choices=CHANNELS, help="all by default")
+    parser.add_argument("--from", dest="known", type=Path, help="an earlier run's --csv, kept")
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--read", action="store_true", help="run nothing")
     given = parser.parse_args()
     agents = [package(name) for name in given.agents] or [one for one in PACKAGES if find(one)]
+    known = (
+        None
+        if given.known is None
+        else pd.read_csv(given.known, dtype={"summary": str, "pin_roles": str})
+    )
     if not given.read:
-        run(agents, given.log_dir)
-    rows = frame(given.log_dir)
+        run(agents, given.log_dir, given.channel or CHANNELS, known)
+    rows = frame(given.log_dir, known)
     if given.csv:
         rows.to_csv(given.csv, index=False, lineterminator="\n")
     text = table(rows)

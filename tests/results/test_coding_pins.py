@@ -7,7 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
+import pytest
 
+from constraintrot.harnesses.coding.catalogue import package
 from results.tools import coding_pins
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -53,6 +55,24 @@ def test_an_episode_that_failed_is_left_out_of_the_counts_and_named() -> None:
     text = coding_pins.table(pd.DataFrame(rows))
     assert "| Codex CLI | tool result (MCP) | 1/1 | 0/1 | 0/0 | 0/0 | - | 0/0 |" in text
     assert "- codex, tool, soft_email, defense_pin: it fell over" in text
+
+
+def test_what_an_earlier_run_has_both_episodes_of_is_not_played_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    known = pd.read_csv(RESULTS / "coding-agents-pins.csv")
+    pi = known[(known["agent"] == "pi") & (known["channel"] == "tool")]
+    lacking = pi[(pi["family"] != "soft_spend") | (pi["condition"] == "compaction")]
+    played: list[list[str]] = []
+    monkeypatch.setattr(coding_pins, "eval_set", lambda tasks, **given: played.append(tasks))
+    coding_pins.run([package("pi")], str(tmp_path), ["tool"], pi)
+    assert played == []
+    coding_pins.run([package("pi")], str(tmp_path), ["tool", "file"], lacking)
+    assert played == [
+        ["constraintrot/soft_spend"],
+        [f"constraintrot/{family}" for family in coding_pins.FAMILIES],
+    ]
+    assert coding_pins.frame(str(tmp_path / "none"), lacking).equals(lacking.reset_index(drop=True))
 
 
 def test_the_committed_table_is_made_of_the_committed_rows() -> None:

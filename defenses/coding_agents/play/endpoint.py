@@ -10,17 +10,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any, Final
 
-from constraintrot.defenses.coding_agents.play.wire import (
+from constraintrot.defenses.coding_agents.play.model_apis import (
+    Answer,
+    Call,
     Protocol,
-    Reply,
-    Said,
     events,
+    is_stream,
     protocol_of,
-    said,
-    streamed,
-    tools_of,
     whole,
 )
+from constraintrot.defenses.coding_agents.play.wire import Said, said, tools_of
 
 TURN: Final = "CHECK-TURN-"
 """What each of our turns begins with."""
@@ -80,7 +79,7 @@ class Script:
     _lock: Lock = field(default_factory=Lock)
     _done: bool = False
 
-    def reply(self, protocol: Protocol, body: dict[str, Any]) -> Reply:
+    def reply(self, protocol: Protocol, body: dict[str, Any]) -> Answer:
         """The answer to a request, which is kept."""
         texts, tools = said(protocol, body), tools_of(protocol, body)
         summary = _asks_for_summary(texts, tools)
@@ -88,13 +87,25 @@ class Script:
             self.requests.append(Request(tuple(texts), tuple(tools), summary))
             if summary:
                 # Some agents work out the new size from the summary's request.
-                return Reply(_SUMMARY_TEXT, max(self.used, _USED))
+                return _answer(body, _SUMMARY_TEXT, max(self.used, _USED))
             last = _last_user(texts)
             # Once: an agent that keeps the turn would compact for ever.
             if self.full and self.full in last and tools and not self._done:
                 self._done = True
-                return Reply("" if self.call else "ok.", self.used, self.call)
-            return Reply("ok.", _USED)
+                return _answer(body, "ok.", self.used, self.call)
+            return _answer(body, "ok.", _USED)
+
+
+def _answer(
+    body: dict[str, Any], text: str, used: int, call: tuple[str, dict[str, Any]] | None = None
+) -> Answer:
+    model = str(body.get("model") or "")
+    if call is not None:
+        return Answer("", [Call("call_1", *call)], used, model=model)
+    if body.get("generationConfig", {}).get("responseMimeType") == "application/json":
+        # Gemini CLI asks who is to speak next.
+        text = json.dumps({"reasoning": text, "next_speaker": "user"})
+    return Answer(text, (), used, max(1, len(text) // 4), model)
 
 
 @contextmanager
@@ -162,10 +173,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200 if counted else 404, {"input_tokens": _USED, "totalTokens": _USED})
             return
         reply = self.server.script.reply(protocol, body)
-        if streamed(protocol, self.path, body):
-            self._stream(events(protocol, body, reply))
+        if is_stream(protocol, self.path, body):
+            self._stream(events(protocol, reply))
         else:
-            self._send(200, whole(protocol, body, reply))
+            self._send(200, whole(protocol, reply))
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
@@ -185,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _stream(self, lines: list[tuple[str | None, str]]) -> None:
+    def _stream(self, lines: Iterator[tuple[str, str]]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")

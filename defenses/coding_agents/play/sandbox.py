@@ -10,12 +10,19 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 SECONDS: Final = 180
 """That one turn of an agent may take."""
-_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+_WHOLE: Final = ("--net", "--pid", "--fork", "--kill-child", "--mount-proc")
+# As root, or as a user who becomes root in a namespace of users.
+_WITH_PROCESSES: Final = (_WHOLE, ("--map-root-user", *_WHOLE))
+_NETWORK_ONLY: Final = (("--net",), ("--map-root-user", "--net"))
+# Seconds that a way is tried for.
+_TRY: Final = 10
 _LOOPBACK_UP: Final = 0x8914  # SIOCSIFFLAGS
 _UP: Final = 0x1
 
@@ -28,17 +35,22 @@ class Ended:
     printed: str
 
 
-def without_network() -> list[str] | None:
-    """The words before a command that take its network away; None where the system cannot."""
+@lru_cache
+def without_network(*, processes: bool = True) -> tuple[str, ...] | None:
+    """The words before a command that take its network away; None where the system cannot.
+
+    Args:
+        processes: whether only such a way will do that also gives the command a namespace
+            of processes: what a killed agent leaves behind ends with that.
+    """
     program = shutil.which("unshare")
     if program is None or not sys.platform.startswith("linux"):
         return None
-    # A process number space of its own: what a killed agent leaves behind ends with it.
-    words = [program, "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    for candidate in (words, [*words, "--user", "--map-root-user"]):
-        tried = subprocess.run([*candidate, "true"], capture_output=True, check=False)
+    for way in _WITH_PROCESSES if processes else (*_WITH_PROCESSES, *_NETWORK_ONLY):
+        words = [program, *way, "true"]
+        tried = subprocess.run(words, capture_output=True, timeout=_TRY, check=False)
         if tried.returncode == 0:
-            return candidate
+            return (program, *way)
     return None
 
 
@@ -56,17 +68,17 @@ def raise_loopback() -> None:
         fcntl.ioctl(handle, _LOOPBACK_UP, struct.pack("16sh22x", b"lo", _UP))
 
 
-def environment(home: Path, variables: Mapping[str, str]) -> dict[str, str]:
+def environment(home: Path, variables: Mapping[str, str] | None = None) -> dict[str, str]:
     """All that an agent gets of an environment: no key and no setting of the user's."""
     node = shutil.which("node")
-    path = f"{Path(node).parent}:{_PATH}" if node else _PATH
+    path = [str(Path(node).parent)] if node else []
     return {
         "HOME": str(home),
-        "PATH": path,
+        "PATH": os.pathsep.join(dict.fromkeys([*path, *_PATH])),
         "TERM": "dumb",
         "LANG": "C.UTF-8",
         "TMPDIR": str(home / "tmp"),
-        **variables,
+        **(variables or {}),
     }
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from inspect_ai.model import (
     ChatMessage,
@@ -17,9 +17,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 
+from constraintrot.defenses.coding_agents.play.model_apis import Answer, Call, Json, Protocol
 from constraintrot.errors import EpisodeError
 
-Json: TypeAlias = dict[str, Any]
 # The name under which the agents know the MCP server of the scenario's tools. Some names,
 # as "workspace", are reserved: Claude Code leaves such a server out without a word.
 SERVER = "office"
@@ -61,7 +61,7 @@ class Request:
     """What an agent sent.
 
     Attributes:
-        protocol: ``messages``, ``responses``, ``chat`` or ``gemini``.
+        protocol: the API.
         messages: the conversation; a message of several texts is one of several lines.
         tools: those on offer, by their plain names.
         names: the agent's name of each tool, by the plain one; a pair of a namespace
@@ -71,7 +71,7 @@ class Request:
         body: the request itself.
     """
 
-    protocol: str
+    protocol: Protocol
     messages: list[ChatMessage]
     tools: list[ToolInfo]
     names: Mapping[str, tuple[str, str]]
@@ -163,7 +163,7 @@ def tool_info(name: str, description: str | None, schema: Mapping[str, Any] | No
 
 
 def request_of(
-    protocol: str,
+    protocol: Protocol,
     said: Conversation,
     tools: Sequence[tuple[str, str | None, Mapping[str, Any] | None]],
     body: Json,
@@ -217,7 +217,11 @@ def call_id(call: ToolCall) -> str:
     return call.id if call.id.startswith("call_") else f"call_{call.id}"
 
 
-def reply_texts(reply: ChatMessageAssistant) -> tuple[str, Sequence[ToolCall]]:
-    """What a reply says, and what it calls; never neither."""
-    calls = reply.tool_calls or []
-    return (reply.text or ("" if calls else " ")), calls
+def answer_of(request: Request, reply: ChatMessageAssistant, usage: Usage) -> Answer:
+    """A reply as an answer to a request, which says or calls something."""
+    calls: list[Call] = []
+    for call in reply.tool_calls or []:
+        space, name = request.wire_name(call.function)
+        calls.append(Call(call_id(call), name, call.arguments, space))
+    text = reply.text or ("" if calls else " ")
+    return Answer(text, calls, usage.input, usage.output, request.model)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import count
 from typing import Any, cast
-from uuid import uuid4
-
-from inspect_ai.model import ChatMessageAssistant
 
 from constraintrot.harnesses.coding.wire.common import (
     Conversation,
     Json,
     Request,
-    Usage,
-    call_id,
     call_of,
-    reply_texts,
     request_of,
     text_of,
 )
-
-NAMED_EVENTS, DONE = False, ""
 
 
 def read(body: Json, stream: bool) -> Request:
@@ -95,35 +87,3 @@ def _output(response: object) -> str:
                 return text_of(given[name])
         return str(given.get("error", given))
     return text_of(response)
-
-
-def answer(request: Request, reply: ChatMessageAssistant, usage: Usage) -> Json:
-    """A whole answer."""
-    text, calls = reply_texts(reply)
-    parts: list[Json] = [{"text": text}] if text else []
-    parts += [
-        {
-            "functionCall": {
-                "id": call_id(call),
-                "name": request.wire_name(call.function)[1],
-                "args": call.arguments,
-            }
-        }
-        for call in calls
-    ]
-    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
-    return {
-        "candidates": [candidate],
-        "usageMetadata": {
-            "promptTokenCount": usage.input,
-            "candidatesTokenCount": usage.output,
-            "totalTokenCount": usage.total,
-        },
-        "modelVersion": request.model or "model",
-        "responseId": uuid4().hex,
-    }
-
-
-def events(whole: Json) -> Iterator[Json]:
-    """The same as a stream of one event."""
-    yield whole

@@ -14,9 +14,10 @@ import pytest
 from constraintrot.defenses.coding_agents.agents import AGENTS
 from constraintrot.defenses.coding_agents.checking import program_of
 from constraintrot.defenses.coding_agents.play.endpoint import SUMMARY, Script, serving
+from constraintrot.defenses.coding_agents.play.model_apis import protocol_of
 from constraintrot.defenses.coding_agents.play.proof import Proof, play, prove
 from constraintrot.defenses.coding_agents.play.sandbox import without_network
-from constraintrot.defenses.coding_agents.play.wire import Said, protocol_of, said, tools_of
+from constraintrot.defenses.coding_agents.play.wire import Said, said, tools_of
 from tests.defenses.coding_agents.conftest import RULE
 
 # Looked for in the real home, which no test has.

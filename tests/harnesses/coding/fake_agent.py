@@ -186,6 +186,19 @@ def gemini(with_tools: bool) -> Answer:
 ask = {"chat": chat, "responses": responses, "messages": messages, "gemini": gemini}[API]
 
 
+def own_tool(name: str, given: dict[str, Any]) -> str:
+    """Read a file, or have a sub-agent do a task; all else is the MCP server's."""
+    if name == "read":
+        return Path(given["path"]).read_text()
+    if name != "delegate":
+        return run_tool(name, given)
+    mine = list(history)
+    history[:] = [{"role": "user", "text": given["task"]}]
+    said, _, _ = ask(True)
+    history[:] = mine
+    return said
+
+
 def turn(text: str) -> None:
     history.append({"role": "user", "text": "\n".join([*told, text])})
     told.clear()
@@ -195,7 +208,7 @@ def turn(text: str) -> None:
             plain = name.removeprefix("mcp__office__").removeprefix("mcp_office_")
             plain = plain.removeprefix("office_")
             history.append({"call": (number, plain, given), "text": said})
-            result = run_tool(plain, given)
+            result = own_tool(plain, given)
             history.append({"result": number, "name": plain, "text": result})
         if not calls:
             history.append({"role": "assistant", "text": said})

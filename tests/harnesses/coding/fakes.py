@@ -45,6 +45,9 @@ class Fake(Agent):
     def read_call(self, path: Path) -> NativeCall:
         return "read", {"path": str(path)}
 
+    def delegate_call(self, task: str) -> NativeCall | None:
+        return None if self.misdeed else ("delegate", {"task": task})
+
     def prepare(self, place: Place) -> None:
         return None
 

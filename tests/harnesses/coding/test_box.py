@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import anyio
 import pytest
 
 from constraintrot.errors import EpisodeError, ParameterError
-from constraintrot.harnesses.coding import box
+from constraintrot.harnesses.coding import box, inside
 from constraintrot.harnesses.coding.box import PREFIX, Box, opened
 from tests.harnesses.coding.fakes import NETWORK
 from tests.helpers import soaked
@@ -132,6 +133,20 @@ def test_a_killed_evaluation_leaves_no_process_and_no_folder(how: signal.Signals
     assert not Path(folder).exists()
 
 
+def test_there_is_no_folder_but_with_a_supervisor_that_removes_it(tmp_path: Path) -> None:
+    # What a kill of the evaluation at the start of a box leaves: a standard input that ends.
+    folder = tmp_path / "box"
+    argv = [sys.executable, "-I", "-S", inside.__file__, str(folder)]
+    ended = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert b'"port"' in ended.stdout
+    assert list(tmp_path.iterdir()) == []
+    folder.mkdir()
+    (folder / "a user's").touch()
+    ended = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert ended.returncode != 0
+    assert [path.name for path in folder.iterdir()] == ["a user's"]
+
+
 def test_what_two_kills_left_behind_is_swept_and_what_is_in_use_is_not() -> None:
     left = Path(tempfile.mkdtemp(prefix=PREFIX))
     (left / "lock").touch()
@@ -153,6 +168,20 @@ def test_a_folder_that_no_socket_can_be_in_is_refused_in_words(
     with pytest.raises(ParameterError, match="name a shorter one, as TMPDIR=/tmp"):
         ran("")
     assert not list(deep.iterdir())
+
+
+def test_a_supervisor_that_does_not_start_is_an_error_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As a limit of time it would leave the sample to be scored.
+    monkeypatch.setattr(box, "isolation", lambda: (shutil.which("false"),))
+
+    async def nothing() -> None:
+        async with opened("none"):
+            raise AssertionError("it is open")
+
+    with pytest.raises(EpisodeError, match="could not be started"):
+        anyio.run(nothing)
 
 
 def test_without_namespaces_it_is_refused_unless_the_user_says_otherwise(

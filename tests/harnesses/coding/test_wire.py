@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
+from constraintrot.defenses.coding_agents.play import model_apis
 from constraintrot.harnesses.coding.wire import anthropic, chat, gemini, responses
-from constraintrot.harnesses.coding.wire.common import OpaqueError, Request, Usage
+from constraintrot.harnesses.coding.wire.common import OpaqueError, Request, Usage, answer_of
 
 USAGE = Usage(7, 2)
 CALL = ToolCall(id="c9", function="send", arguments={"to": "a@example.org"})
@@ -19,6 +21,19 @@ REPLY = ChatMessageAssistant(content="I send it.", tool_calls=[CALL])
 def made(message: ChatMessage) -> list[ToolCall]:
     assert isinstance(message, ChatMessageAssistant)
     return message.tool_calls or []
+
+
+def answered(request: Request) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The answer whole, and the events of its stream."""
+    answer = answer_of(request, REPLY, USAGE)
+    lines = list(model_apis.events(request.protocol, answer))
+    # The API's own end of a stream.
+    done = [("", "[DONE]")] if request.protocol == "chat" else []
+    events = [json.loads(data) for _, data in lines[: len(lines) - len(done)]]
+    assert lines[len(events) :] == done
+    names = [name for name, _ in lines[: len(events)]]
+    assert names == [event.get("type", "") for event in events]
+    return model_apis.whole(request.protocol, answer), events
 
 
 def told(request: Request) -> list[tuple[str, str]]:
@@ -56,10 +71,10 @@ def test_a_message_of_several_blocks_is_one_and_results_are_the_tools(  # Claude
     assert isinstance(result, ChatMessageTool)
     assert result.function == "send"
     assert [tool.name for tool in request.tools] == ["send"]
-    whole = anthropic.answer(request, REPLY, USAGE)
+    whole, events = answered(request)
     assert whole["content"][1]["name"] == "mcp__office__send"
     assert whole["stop_reason"] == "tool_use"
-    kinds = [event["type"] for event in anthropic.events(whole)]
+    kinds = [event["type"] for event in events]
     assert kinds[0] == "message_start"
     assert kinds[-2:] == ["message_delta", "message_stop"]
     assert kinds.count("content_block_start") == 2
@@ -95,10 +110,9 @@ def test_items_namespaces_and_developer_messages() -> None:  # Codex
     ]
     assert made(request.messages[3])[0].arguments == {"to": "x"}
     assert [tool.name for tool in request.tools] == ["send", "exec_command", "web_search"]
-    whole = responses.answer(request, REPLY, USAGE)
+    whole, events = answered(request)
     assert (whole["output"][1]["namespace"], whole["output"][1]["name"]) == ("mcp__office", "send")
-    last = list(responses.events(whole))[-1]
-    assert last["response"]["usage"]["total_tokens"] == 9
+    assert events[-1]["response"]["usage"]["total_tokens"] == 9
 
 
 @pytest.mark.parametrize("kind", ["compaction_trigger", "compaction"])
@@ -124,8 +138,7 @@ def test_chat_completions() -> None:  # opencode, pi
     assert [m.role for m in request.messages] == ["system", "user", "assistant", "tool"]
     assert made(request.messages[2])[0].parse_error
     assert request.last_user_text == "Go"
-    whole = chat.answer(request, REPLY, USAGE)
-    (first, last, usage) = chat.events(whole)
+    _, (first, last, usage) = answered(request)
     assert first["choices"][0]["delta"]["tool_calls"][0]["function"]["name"] == "office_send"
     assert last["choices"][0]["finish_reason"] == "tool_calls"
     assert usage["usage"]["prompt_tokens"] == 7
@@ -155,7 +168,7 @@ def test_parts_without_ids_are_matched_in_order() -> None:  # Gemini CLI
     ids = [call.id for call in made(request.messages[2])]
     assert [m.tool_call_id for m in request.messages[3:] if isinstance(m, ChatMessageTool)] == ids
     assert request.tools[0].parameters.properties["to"].type == "string"
-    (event,) = gemini.events(gemini.answer(request, REPLY, USAGE))
+    _, (event,) = answered(request)
     parts = event["candidates"][0]["content"]["parts"]
     assert [part.get("text") for part in parts] == ["I send it.", None]
     assert parts[1]["functionCall"]["name"] == "mcp_office_send"
