@@ -10,6 +10,7 @@ from typing import Any, Final
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, Model, ModelOutput
 from inspect_ai.tool import ToolInfo
 
+from constraintrot.episode.messages import last_user_text
 from constraintrot.errors import ConstraintRotError
 from constraintrot.pipeline.budget import DEFAULT, Budget
 from constraintrot.pipeline.memo import Memo, length_of, parameters_of
@@ -146,7 +147,7 @@ class Context:
     @property
     def query(self) -> str:
         """The last request of the user's."""
-        return next((m.text for m in reversed(self.messages) if m.role == "user"), "")
+        return last_user_text(self.messages)
 
     @property
     def tokens(self) -> int:

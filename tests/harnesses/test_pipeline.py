@@ -31,5 +31,5 @@ def test_neither_a_masked_address_nor_pruned_tools_make_the_agent_silent(
     log = shared_run(task, harness="pipeline", variants=1, conditions="compaction")
     (sample,) = samples(log)["compaction"]
     assert violated(sample)
-    pruned = {one["layer"]: one for one in sample.metadata["layers"]}["tools"].get("pruned", [])
-    assert bool(pruned) == (task == "soft_spend")
+    (tools,) = [one for one in sample.metadata["layers"] if one["layer"] == "tools"]
+    assert tools["pruned"]

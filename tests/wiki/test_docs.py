@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from results.tools.docs_figures import FOLDER
 from results.tools.wiki import claims, figures, reach, wording
 from tests.docs_code import run_page
 from tests.test_commands import run, sequences
@@ -44,7 +45,7 @@ def test_the_commands_run_as_they_are_written(
 
 def test_the_figures_are_drawn_from_the_committed_tables() -> None:
     for name, text in figures.texts(RESULTS).items():
-        assert (ROOT / figures.FOLDER / name).read_text("utf-8") == text, (
+        assert (ROOT / FOLDER / name).read_text("utf-8") == text, (
             "python -m results.tools.wiki figures"
         )
 

@@ -17,6 +17,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 
+from constraintrot.episode.messages import last_user_text
 from constraintrot.errors import EpisodeError
 
 Json: TypeAlias = dict[str, Any]
@@ -82,7 +83,7 @@ class Request:
     @property
     def last_user_text(self) -> str:
         """The user's last message; empty where there is none."""
-        return next((m.text for m in reversed(self.messages) if m.role == "user"), "")
+        return last_user_text(self.messages)
 
     def wire_name(self, name: str) -> tuple[str, str]:
         """The namespace (or nothing) and the name that the agent knows a tool by."""

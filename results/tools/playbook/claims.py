@@ -7,7 +7,6 @@ figures stand beside the paper's without a verdict. A verdict is computed from t
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 from constraintrot.report.page import collapse
 from constraintrot.report.page.collapse import Steps
 from constraintrot.stats.exact import fair_sign_test
+from results.tools.docs_figures import rows
 
 PAGE: Final = "playbook.md"
 COLLAPSE, ADAPTATION = "playbook-collapse", "playbook-adaptation"
@@ -57,8 +57,8 @@ class Claim:
 def page(folder: Path) -> str:
     """The page, in Markdown."""
     memories = steps(folder)
-    rows = [row for path in _tables(folder, ADAPTATION) for row in _rows(path)]
-    claims = [*_collapses(memories), *_pays(rows), _cheaper(memories), *_unasked()]
+    adapted = [row for path in _tables(folder, ADAPTATION) for row in rows(path)]
+    claims = [*_collapses(memories), *_pays(adapted), _cheaper(memories), *_unasked()]
     told = [one.verdict for one in claims]
     counts = ", ".join(f"{told.count(name)} {name}" for name in dict.fromkeys(told))
     lines = [
@@ -97,11 +97,6 @@ def _tables(folder: Path, name: str) -> list[Path]:
         for path in (folder / f"{name}.csv", *sorted(folder.glob(f"{name}-*.csv")))
         if path.is_file()
     ]
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _real(one: Steps) -> bool:

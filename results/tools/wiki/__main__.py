@@ -22,6 +22,7 @@ os.environ.setdefault("INSPECT_DISPLAY", "none")
 import click
 
 from constraintrot.cli.guard import clear_errors
+from results.tools import docs_figures
 from results.tools.wiki import claims, figures
 from results.tools.wiki import growth as growing
 from results.tools.wiki import reach as reaching
@@ -72,7 +73,7 @@ def growth(path: Path) -> None:
 @main.command("figures")
 def figures_command() -> None:
     """Draw the figures of docs/wiki.md from the committed tables."""
-    figures.write(RESULTS, figures.FOLDER)
+    docs_figures.write(figures.texts(RESULTS))
 
 
 def _write(path: Path, rows: Iterable[Any]) -> None:
