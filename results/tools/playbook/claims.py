@@ -53,12 +53,22 @@ class Claim:
     verdict: Verdict
     ask: str = ""
 
+    @property
+    def told(self) -> str:
+        """Our figures in a table's cell."""
+        return "; ".join(self.ours) or "-"
+
+
+def listed(folder: Path) -> list[Claim]:
+    """The claims, with what a folder's tables say of them."""
+    memories = steps(folder)
+    adapted = [row for path in _tables(folder, ADAPTATION) for row in rows(path)]
+    return [*_collapses(memories), *_pays(adapted), _cheaper(memories), *_unasked()]
+
 
 def page(folder: Path) -> str:
     """The page, in Markdown."""
-    memories = steps(folder)
-    adapted = [row for path in _tables(folder, ADAPTATION) for row in rows(path)]
-    claims = [*_collapses(memories), *_pays(adapted), _cheaper(memories), *_unasked()]
+    claims = listed(folder)
     told = [one.verdict for one in claims]
     counts = ", ".join(f"{told.count(name)} {name}" for name in dict.fromkeys(told))
     lines = [
@@ -71,7 +81,7 @@ def page(folder: Path) -> str:
         " model's get a verdict.", "",
         f"**Of {len(claims)} claims: {counts}.**", "",
         "| claim | the paper | here | verdict |", "| --- | --- | --- | --- |",
-        *(f"| {one.title} | {one.paper} | {'; '.join(one.ours) or '-'} | {one.verdict} |" for one in claims),
+        *(f"| {one.title} | {one.paper} | {one.told} | {one.verdict} |" for one in claims),
         "",
         "- *same*: the paired test says what the paper says (p below 0.05); of a collapse, that a"
         " real model's rewrite lost more than half of its notes in one step, and its playbook did"

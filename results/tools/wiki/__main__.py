@@ -3,6 +3,7 @@
 - ``wording --csv results/wiki-wording.csv``: which writes scripted maintainers leave, by the
   schema's wording. ``--model NAME`` asks a real one; the same command goes on where it stopped.
 - ``reach --csv results/wiki-reach.csv``: whether a query reaches a policy.
+- ``attacks --csv results/wiki-attacks.csv``: episodes under each attack on a vault.
 - ``growth --csv results/wiki-growth.csv``: the graph as it grows.
 - ``figures``: those of docs/wiki.md, from these tables; ``make report`` writes results/wiki.md.
 """
@@ -23,6 +24,7 @@ import click
 
 from constraintrot.cli.guard import clear_errors
 from results.tools import docs_figures
+from results.tools.wiki import attacked as attacking
 from results.tools.wiki import claims, figures
 from results.tools.wiki import growth as growing
 from results.tools.wiki import reach as reaching
@@ -60,6 +62,17 @@ def reach(path: Path, variants: int) -> None:
     with clear_errors():
         known = reaching.read(claims.read(path))
         _write(path, reaching.rows(variants, known))
+
+
+@main.command()
+@_csv
+@click.option("--model", default="scripted/obedient", show_default=True)
+@click.option("--variants", default=2, show_default=True, help="Of each family.")
+def attacks(path: Path, model: str, variants: int) -> None:
+    """Episodes under each attack on a vault; goes on where it stopped."""
+    with clear_errors():
+        known = claims.read(path)
+        _write(path, attacking.rows(model, variants, known))
 
 
 @main.command()
