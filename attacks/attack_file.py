@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from constraintrot.attacks.attack_texts import FILLED_IN, AttackTexts, read_yaml, validated
+from constraintrot.attacks.attack_texts import FILLED_IN, IN_WIKI, AttackTexts, read_yaml, validated
 from constraintrot.attacks.definition import MAX_SIZE, MIN_SIZE, Knowledge, Position, Surface
 from constraintrot.errors import ScenarioError
 from constraintrot.scenario.sections import Text
@@ -37,12 +37,16 @@ class AttackFile(AttackTexts):
         for listed in (self.channels, self.positions):
             if len(set(listed)) < len(listed):
                 raise ValueError(f"names one twice: {', '.join(listed)}")
+        in_wiki = "wiki" in self.channels
+        if in_wiki and (len(self.channels) > 1 or self.size is not None):
+            raise ValueError("channel wiki has no size and goes with no other channel")
+        known = FILLED_IN | IN_WIKI if in_wiki else FILLED_IN
         for locale, wording in self.locales.items():
-            unknown = names(wording.texts) - FILLED_IN
+            unknown = names(wording.texts) - known
             if unknown:
                 raise ValueError(
                     f"a text of {locale} names {', '.join(sorted(unknown))},"
-                    f" and an adversary knows {', '.join(sorted(FILLED_IN))} only"
+                    f" and an adversary knows {', '.join(sorted(known))} only"
                 )
             if bool(wording.rows) != (self.size is not None):
                 raise ValueError(f"size and rows belong together, also in {locale}")

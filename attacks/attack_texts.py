@@ -25,6 +25,8 @@ from constraintrot.tokens import count
 
 FILLED_IN = frozenset({"org", "ref", "label"})
 """Placeholders that ``adversary_values`` fills in."""
+IN_WIKI = frozenset({"request", "number"})
+"""And in a source for a wiki: the words of the request that it is for, and the text's number."""
 # The sender where a scenario names no organisation.
 _NOBODY = {"en": "Operations", "zh": "运营部", "es": "Operaciones"}
 # Lines of bulk are checked for repeats, which an adversary would avoid.
@@ -78,11 +80,16 @@ class AttackTexts(_Strict):
             raise ValueError(f"lacks the languages {', '.join(sorted(missing))}")
         return self
 
-    def filled(self, variant: Variant) -> list[str]:
-        """The texts in a variant's language, filled in; the same for the same variant."""
+    def filled(self, variant: Variant, more: Mapping[str, Value] | None = None) -> list[str]:
+        """The texts in a variant's language, filled in; the same for the same variant.
+
+        Args:
+            variant: whose language.
+            more: what is filled in besides; ``number`` is each text's own, from 0.
+        """
         wording = self.locales[variant.scenario.locale]
-        values = adversary_values(self.reference_seed, variant)
-        return [fill(text, values) for text in wording.texts]
+        values = adversary_values(self.reference_seed, variant) | dict(more or {})
+        return [fill(text, {**values, "number": at}) for at, text in enumerate(wording.texts)]
 
     def bulk(self, variant: Variant, size: int) -> str:
         """The texts, and as many different lines as reach a size.

@@ -8,11 +8,12 @@ from typing import Literal, TypeAlias, get_args
 
 from constraintrot.episode.episode import Episode
 
-Surface: TypeAlias = Literal["tool_output", "document", "memory_entry"]
+Surface: TypeAlias = Literal["tool_output", "document", "memory_entry", "wiki"]
 Position: TypeAlias = Literal["early", "middle", "recent"]
 Knowledge: TypeAlias = Literal["black_box", "defense_aware"]
 
-SURFACES: tuple[Surface, ...] = get_args(Surface)
+# Those of a conversation; only the channels of a wiki have a vault.
+SURFACES: tuple[Surface, ...] = ("tool_output", "document", "memory_entry")
 POSITIONS: tuple[Position, ...] = get_args(Position)
 MIN_SIZE, MAX_SIZE = 50, 200_000
 

@@ -18,6 +18,7 @@ from constraintrot.attacks.definition import (
     Surface,
 )
 from constraintrot.attacks.placing import place
+from constraintrot.attacks.vault import ingested
 from constraintrot.components import ComponentRegistry
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import DuplicateNameError
@@ -54,7 +55,12 @@ def attack(
 
 
 def place_texts(episode: Episode, settings: Settings, file: AttackFile) -> Episode:
-    """Place the texts of a file, one a turn; where it has a size, one text of that size."""
+    """Place the texts of a file, one a turn; where it has a size, one text of that size.
+
+    In a wiki each is a source, ingested after all that was there.
+    """
+    if settings.channel == "wiki":
+        return ingested(episode, file)
     if settings.size is None:
         return place(episode, file.filled(episode.variant), settings)
     return place(episode, [file.bulk(episode.variant, settings.size)], settings)

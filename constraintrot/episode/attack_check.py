@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from constraintrot.episode import wiki_channel
 from constraintrot.episode.episode import Episode, Message, Origin, Turn
 from constraintrot.errors import EpisodeError
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import Call
+from constraintrot.wiki.names import HOT_CACHE, INDEX, LOG
 
 # What an attack may change or add: content that the agent ingests.
 INGESTED: frozenset[Origin] = frozenset({"tool", "attacker"})
@@ -16,6 +18,8 @@ _THEIRS = (
     "content that an adversary does not control; it may only rewrite tool results of the"
     " history, or add turns of calls and results (part 'attack'), marked as the attacker's"
 )
+# Of a vault's files an ingest or neglect changes these; it may add sources and pages.
+_KEPT_BY_INGESTS = frozenset({INDEX, HOT_CACHE, LOG})
 # An adversary may name a document, so a call's arguments may hold that name, but no prose.
 _REFERENCE = re.compile(r"[\w./:@#-]{1,80}", re.ASCII)
 
@@ -27,6 +31,8 @@ def check_attacked(before: Episode, after: Episode) -> None:
     ``attack``, made of tool calls and their results, anywhere in the history.
     Everything that it wrote has the origin ``attacker``. It may not change the
     policy turn, not even in the channel ``tool``: there would be no policy left to test.
+    In a wiki it may add sources and pages and change the index, the hot cache and the log,
+    and the session is shown what a query of that vault gives, word for word.
 
     Args:
         before: the episode as it was staged.
@@ -45,8 +51,9 @@ def check_attacked(before: Episode, after: Episode) -> None:
         after.tools,
     ):
         raise EpisodeError("the attack changed the scenario itself")
-    fixed = before.opening, before.standing, before.trigger
-    if fixed != (after.opening, after.standing, after.trigger):
+    shown = _with_vault(before, after)
+    fixed = before.opening, before.standing, shown.trigger, shown.notes
+    if fixed != (after.opening, after.standing, after.trigger, after.notes):
         raise EpisodeError(f"the attack touched the opening, policy turn or trigger: {_THEIRS}")
     if len(before.segments) != len(after.segments):
         raise EpisodeError(f"the attack touched the rounds of the history: {_THEIRS}")
@@ -55,6 +62,23 @@ def check_attacked(before: Episode, after: Episode) -> None:
         for turn in theirs:
             if turn.part == "attack":
                 _check_added(turn, before)
+
+
+def _with_vault(before: Episode, after: Episode) -> Episode:
+    """The episode as it is with the vault that the attack left."""
+    if after.vault == before.vault:
+        return before
+    touched = [
+        path
+        for path, text in before.vault.items()
+        if path not in _KEPT_BY_INGESTS and after.vault.get(path) != text
+    ]
+    if touched or not before.vault:
+        raise EpisodeError(
+            f"the attack changed {', '.join(sorted(touched)) or 'a vault that is not there'}: in a"
+            " wiki it may add sources and pages, and change the index, the hot cache and the log"
+        )
+    return wiki_channel.shown(before, after.vault)
 
 
 def _benign(turns: tuple[Turn, ...]) -> list[Turn]:

@@ -67,6 +67,8 @@ class Episode:
         files: texts that are given as files of a coding agent, by their channel; where
             the agent reads one, the call is in the history.
         notes: further entries of the sample's metadata.
+        vault: the files of the wiki that the session was shown a query of, by path;
+            empty where the channel is no wiki.
     """
 
     variant: Variant
@@ -80,6 +82,7 @@ class Episode:
     tools: tuple[Tool, ...] = ()
     files: Mapping[FileChannel, str] = field(default_factory=dict[FileChannel, str])
     notes: dict[str, str] = field(default_factory=dict[str, str])
+    vault: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def turns(self) -> Iterator[Turn]:

@@ -55,6 +55,11 @@ def as_chat(turns: Iterable[Turn], *, start: int) -> list[ChatMessage]:
     return messages
 
 
+def last_user_text(messages: Sequence[ChatMessage]) -> str:
+    """The user's last message; empty where there is none."""
+    return next((m.text for m in reversed(messages) if m.role == "user"), "")
+
+
 def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
     """A variant's tools as Inspect tool definitions; they are offered, never executed."""
     return [

@@ -67,31 +67,24 @@ def stage(
     text = "\n".join(f"- {rule}" for rule in rules) if distractors else text
     framed = fill(variant.scenario.channels.system, variant.values | {"policy": text})
     request = variant.allowed_trigger if allowed else variant.trigger
-    read, notes = _wiki(variant, channel, rules, request)
     asked = _user("\n\n".join(filter(None, [request, instructions])))
-    return Episode(
+    staged = Episode(
         variant=variant,
         policy=variant.policy(wording),
         opening=_opening(variant, text if channel == "system" else None),
         standing=_standing(variant, channel, text),
         segments=_segments(variant, context_tokens, rounds, allowed, variant.exercise(exercised)),
-        trigger=Turn("trigger", (*read, asked)),
+        trigger=Turn("trigger", (asked,)),
         allowed=allowed,
         declared=tuple(rules) if policy else tuple(distractors),
         tools=_on_offer(variant, decline_tool),
         files={channel: framed} if channel in FILE_CHANNELS else {},
-        notes=notes,
     )
-
-
-def _wiki(
-    variant: Variant, channel: Channel, rules: Sequence[str], request: str
-) -> tuple[tuple[Message, ...], dict[str, str]]:
-    """What a session is shown of a wiki before its request, and the path that the query took."""
     if channel not in WIKI_CHANNELS:
-        return (), {}
-    answer = wiki_channel.asked(variant, rules, channel, request)
-    return wiki_channel.messages(variant, answer), {"wiki_path": "\n".join(answer.path)}
+        return staged
+    return wiki_channel.shown(
+        staged, wiki_channel.files(wiki_channel.vault(variant, rules, channel))
+    )
 
 
 def _on_offer(variant: Variant, decline_tool: bool) -> tuple[Tool, ...]:

@@ -8,11 +8,12 @@ or only the text of a source whose page does not mention it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from constraintrot.episode.episode import Message
+from constraintrot.episode.episode import Episode, Message, Turn
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import HistoryTurn, Variant, WikiChannel
 from constraintrot.scenario.template import fill
@@ -24,6 +25,8 @@ OTHERS: Final = 40
 # Turns that no episode's own history comes to.
 _SKIPPED: Final = 60
 TIME: Final = "2026-04-01T09:00:00Z"
+PATH: Final = "wiki_path"
+"""Note of the path that the query took."""
 _TITLE: Final = 60
 _SUMMARY: Final = 160
 
@@ -49,9 +52,34 @@ def vault(
     return wiki
 
 
+def files(wiki: Wiki) -> dict[str, str]:
+    """The files of a vault in memory, by path."""
+    assert isinstance(wiki.store, Memory), "vaults of episodes are in memory"
+    return wiki.store.texts
+
+
 def asked(variant: Variant, rules: Sequence[str], channel: WikiChannel, request: str) -> Answer:
     """What a query on the request gives."""
     return vault(variant, rules, channel).query(request)
+
+
+def shown(episode: Episode, vault: Mapping[str, str]) -> Episode:
+    """The episode of a session that is shown what a query of a vault gives.
+
+    Args:
+        episode: whose request is the question.
+        vault: its files, by path.
+    """
+    variant = episode.variant
+    wiki = Wiki(Memory(dict(vault)))
+    answer = wiki.query(variant.allowed_trigger if episode.allowed else variant.trigger)
+    asked = episode.trigger.messages[-1]
+    return replace(
+        episode,
+        trigger=Turn("trigger", (*messages(variant, answer), asked)),
+        notes={**episode.notes, PATH: "\n".join(answer.path)},
+        vault=dict(vault),
+    )
 
 
 def messages(variant: Variant, answer: Answer) -> tuple[Message, Message]:

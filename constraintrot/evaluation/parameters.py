@@ -294,6 +294,12 @@ def _check_together(parameters: Parameters) -> None:
         raise ParameterError(
             f"distractors must be 0 to {MAX_DISTRACTORS}, not {parameters.distractors}"
         )
+    in_wiki = [one.attack.name for one in parameters.plays if one.attack.settings.channel == "wiki"]
+    if in_wiki and parameters.channel not in WIKI_CHANNELS:
+        raise ParameterError(
+            f"attack {in_wiki[0]} works on the vault of a wiki, and channel={parameters.channel} has"
+            f" none; choose channel={', '.join(WIKI_CHANNELS)}, or another attack"
+        )
     if any(play.condition.edit and play.defense.active for play in parameters.plays):
         raise ParameterError(
             f"{_EDITS} edit what compaction left, and a defense would"

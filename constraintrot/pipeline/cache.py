@@ -20,11 +20,12 @@ from time import monotonic
 from typing import Final, Literal, TypeAlias
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ModelOutput
+from inspect_ai.tool import ToolInfo
 
 from constraintrot.errors import ParameterError
 from constraintrot.pipeline.context import Context, definition
 from constraintrot.pipeline.layer import Layer, Ran
-from constraintrot.pipeline.memo import Memo, content_of
+from constraintrot.pipeline.memo import Memo, content_of, parameters_of
 from constraintrot.playbook.similarity import Similarity, Words, opposed
 
 Keyed: TypeAlias = Literal["context", "query"]
@@ -183,6 +184,10 @@ _digest: Memo[ChatMessage, str] = Memo(
     lambda message: hashlib.sha256(json.dumps(_said(message)).encode()).hexdigest(), content_of
 )
 
+_tool_digest: Memo[ToolInfo, str] = Memo(
+    lambda tool: hashlib.sha256(definition(tool).encode()).hexdigest(), parameters_of
+)
+
 # The last digest: both caches ask of the same context, one after the other.
 _latest: list[tuple[Context, str]] = []
 
@@ -194,7 +199,7 @@ def _digested(context: Context) -> str:
     parts = [
         context.tenant,
         context.manifest,
-        *map(definition, context.tools),
+        *map(_tool_digest, context.tools),
         "",
         *map(_digest, context.messages[:-1]),
     ]

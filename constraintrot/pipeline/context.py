@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, Model, ModelOutput
 from inspect_ai.tool import ToolInfo
 
+from constraintrot.episode.messages import last_user_text
 from constraintrot.errors import ConstraintRotError
 from constraintrot.pipeline.budget import DEFAULT, Budget
 from constraintrot.pipeline.memo import Memo, length_of, parameters_of
@@ -146,12 +148,38 @@ class Context:
     @property
     def query(self) -> str:
         """The last request of the user's."""
-        return next((m.text for m in reversed(self.messages) if m.role == "user"), "")
+        return last_user_text(self.messages)
 
     @property
     def tokens(self) -> int:
         """Size of the messages and the tools' definitions; the pins are not in it."""
-        return size(self.messages) + sum(map(tool_tokens, self.tools))
+        return self.message_tokens + self.tools_tokens
+
+    @cached_property
+    def message_tokens(self) -> int:
+        """Size of the messages."""
+        return size(self.messages)
+
+    @cached_property
+    def tools_tokens(self) -> int:
+        """Size of the tools' definitions."""
+        return sum(map(tool_tokens, self.tools))
+
+    def sized_as(self, before: Context) -> Context:
+        """This context, its size counted from that of the one before, for what is another."""
+        if self is before:
+            return self
+        # Where a cached property keeps its value; counting all anew would cost more than most layers.
+        known, was, now = vars(self), before.messages, self.messages
+        if self.tools is before.tools:
+            known["tools_tokens"] = before.tools_tokens
+        if now is was:
+            known["message_tokens"] = before.message_tokens
+        elif len(now) == len(was):
+            others = [(new, old) for new, old in zip(now, was, strict=True) if new is not old]
+            moved = size([new for new, _ in others]) - size([old for _, old in others])
+            known["message_tokens"] = before.message_tokens + moved
+        return self
 
 
 @dataclass(frozen=True)

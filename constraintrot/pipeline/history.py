@@ -208,7 +208,8 @@ def resumed(context: Context) -> tuple[Context, bool]:
     messages = context.session.resumed(context.messages)
     forgot = messages is None
     kept = context.messages if messages is None else tuple(messages)
-    return replace(context, messages=kept, client=context.messages), forgot
+    made = replace(context, messages=kept, client=context.messages)
+    return made.sized_as(context), forgot
 
 
 def _model() -> Model:

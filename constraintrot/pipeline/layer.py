@@ -25,18 +25,13 @@ class Layer(ABC):
 
     name: str
 
-    async def apply(self, context: Context, tokens: int | None = None) -> tuple[Context, Trace]:
-        """Run the layer, and say what it did.
-
-        Args:
-            context: the request.
-            tokens: its size, where it is known.
-        """
-        before, start = context.tokens if tokens is None else tokens, perf_counter()
+    async def apply(self, context: Context) -> tuple[Context, Trace]:
+        """Run the layer, and say what it did."""
+        before, start = context.tokens, perf_counter()
         changed, notes = await self.run(context)
         seconds = perf_counter() - start
         moved = (changed.messages, changed.tools) != (context.messages, context.tools)
-        after = changed.tokens if moved else before
+        after = changed.sized_as(context).tokens
         return changed, Trace(self.name, moved, before, after, seconds, notes)
 
     @abstractmethod

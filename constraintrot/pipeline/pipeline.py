@@ -140,11 +140,9 @@ class Pipeline:
         context = self._context(messages, tools, session, tenant, model, compact_now)
         traces: list[Trace] = []
         passed: list[tuple[Layer, Context]] = []
-        tokens = context.tokens
         for layer in self.layers:
             passed.append((layer, context))
-            context, trace = await layer.apply(context, tokens)
-            tokens = trace.tokens_after
+            context, trace = await layer.apply(context)
             traces.append(trace)
             if watch is not None:
                 watch(layer.name, context.messages)

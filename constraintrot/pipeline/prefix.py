@@ -7,6 +7,7 @@ a time of day, is taken out of the first two tiers.
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import replace
 from typing import Final
@@ -57,8 +58,10 @@ class PrefixTiers(Layer):
         rest = context.messages[at:]
         tools = tuple(sorted(context.tools, key=lambda tool: tool.name))
         stable = [*tiers, *system]
-        made = replace(context, messages=(*stable, *rest), tools=tools)
-        return made, {"prefix_tokens": size(stable)}
+        notes = {"prefix_tokens": size(stable)}
+        if not tiers and all(map(operator.is_, system, context.messages)):
+            return replace(context, tools=tools), notes
+        return replace(context, messages=(*stable, *rest), tools=tools), notes
 
     def _stable(self, message: ChatMessage) -> ChatMessage:
         if not self.strip or not VOLATILE.search(message.text):

@@ -8,6 +8,7 @@ injection filter that withholds instead of marking. It is there to be measured.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, Literal, TypeAlias
 
 from inspect_ai.model import (
@@ -59,6 +60,7 @@ def layers(
     handoff_after: int = HANDOFF_AFTER,
     backends: tuple[str, ...] = BACKENDS,
     write: Summarize | None = None,
+    core: Collection[str] = (),
 ) -> list[Layer]:
     """All layers in their order.
 
@@ -69,6 +71,7 @@ def layers(
         handoff_after: compactions before a hand-off.
         backends: between which affinity chooses.
         write: writes summaries and briefings, for who has no Inspect model.
+        core: names of tools that are never pruned.
     """
     literal = profile == "literal"
     found: list[Layer] = [
@@ -80,7 +83,7 @@ def layers(
             action="withhold" if literal else "mark",
             roles=("user", "tool") if literal else ("tool",),
         ),
-        ToolPruning(),
+        ToolPruning(core),
         Handoff(after=handoff_after, threshold=threshold, write=write),
         Compaction(
             strategy or (Summary(write, recent=DEFAULT.recent_turns) if write else RecentTurns()),

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from inspect_ai.model import ModelOutput
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
@@ -41,7 +41,32 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(words(text))
 
 
-class ToolPruning(Layer):
+class _ToolLayer(Layer):
+    """A layer that offers some of the tools.
+
+    Args:
+        core: names of tools that are always on offer.
+        withheld: names of tools that must not be used.
+        above: up to so many tools, all are offered; the layer's own number unless given.
+        relevance: how well a tool fits a request; by words unless given.
+    """
+
+    _above: ClassVar[int]
+
+    def __init__(
+        self,
+        core: Collection[str] = (),
+        *,
+        withheld: Collection[str] = (),
+        above: int | None = None,
+        relevance: Relevance = by_words,
+    ) -> None:
+        self.core, self.withheld = frozenset(core), frozenset(withheld)
+        self.above = self._above if above is None else above
+        self.relevance = relevance
+
+
+class ToolPruning(_ToolLayer):
     """Offers the core tools and those that fit the request best, in the order of their names.
 
     Args:
@@ -52,17 +77,7 @@ class ToolPruning(Layer):
     """
 
     name = "tools"
-
-    def __init__(
-        self,
-        core: Collection[str] = (),
-        *,
-        withheld: Collection[str] = (),
-        above: int = ABOVE,
-        relevance: Relevance = by_words,
-    ) -> None:
-        self.core, self.withheld = frozenset(core), frozenset(withheld)
-        self.above, self.relevance = above, relevance
+    _above = ABOVE
 
     async def run(self, context: Context) -> Ran:
         """Choose the tools."""
@@ -93,7 +108,7 @@ class ToolPruning(Layer):
         return stopped(output, self.withheld)
 
 
-class MetaTools(Layer):
+class MetaTools(_ToolLayer):
     """Offers a large catalogue as three meta-tools: search, schema and execute.
 
     A call through ``execute_tool`` leaves this layer under the tool's own name, so that
@@ -108,17 +123,7 @@ class MetaTools(Layer):
     """
 
     name = "meta_tools"
-
-    def __init__(
-        self,
-        core: Collection[str] = (),
-        *,
-        withheld: Collection[str] = (),
-        above: int = META_ABOVE,
-        relevance: Relevance = by_words,
-    ) -> None:
-        self.core, self.withheld = frozenset(core), frozenset(withheld)
-        self.above, self.relevance = above, relevance
+    _above = META_ABOVE
 
     async def run(self, context: Context) -> Ran:
         """Offer the core and the meta-tools."""

@@ -18,15 +18,12 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.context_cache import SharedDraws
 from constraintrot.compaction.counterfactual import edited
-from constraintrot.compaction.rounds import Compacted, Round, after_opening, diff
+from constraintrot.compaction.rounds import Compacted, after_opening, diff
 from constraintrot.compaction.summary_check import SummaryCheck
-from constraintrot.compactors.turns import RETRIES
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
-    before_trigger,
     history_segments,
-    message_texts,
     opening_messages,
     standing_messages,
     trigger_messages,
@@ -46,18 +43,16 @@ from constraintrot.harnesses.agent_call import (
 from constraintrot.harnesses.cost import Clock, costs
 from constraintrot.harnesses.framework_pins import framework_pins
 from constraintrot.harnesses.look_ups import answered, only_looks_up
+from constraintrot.harnesses.pipeline.policy_watch import COMPACTING, PolicyWatch, rounds
 from constraintrot.harnesses.review import Reviewer
 from constraintrot.pipeline import Pipeline, Prepared
 from constraintrot.pipeline.budget import DEFAULT
 from constraintrot.pipeline.cache import replayed
-from constraintrot.pipeline.context import Compaction
 from constraintrot.pipeline.history import HANDOFF_AFTER, THRESHOLD
 from constraintrot.pipeline.layer import Layer
 from constraintrot.pipeline.profiles import Profile, layers
-from constraintrot.tokens import count
 
 SESSION = "episode"
-COMPACTING = frozenset({"compaction", "handoff"})
 
 
 def pipeline(mode: str, live: bool) -> Harness:
@@ -75,12 +70,15 @@ class Stack:
         extra_tools: further tools on offer, for the layer that prunes them.
         primed: the same request was answered before, in another conversation of the
             same tenant that knew no policy, and the caches keep that answer.
+        core: the tools that the agent acts with are never pruned. Without one of them it
+            is silent, and nothing is measured but the layer that prunes.
     """
 
     profile: Profile = "kept"
     only: frozenset[str] | None = None
     extra_tools: tuple[ToolInfo, ...] = field(default=())
     primed: bool = False
+    core: bool = True
 
 
 async def play(episode: Episode, settings: PlaySettings) -> Played:
@@ -113,8 +111,8 @@ class Run:
         self.tools = [*offered(episode, settings.scaffold), *stack.extra_tools]
         self.pipeline = self._pipeline()
         self.clock = Clock()
-        self.lost_at: str | None = None
-        self._held = False
+        session = self.pipeline.sessions.get("", SESSION)
+        self.watch = PolicyWatch(episode, session)
 
     def _pipeline(self) -> Pipeline:
         settings = self.settings
@@ -130,6 +128,7 @@ class Run:
             threshold=threshold,
             # Alone it would never be due, for it comes after compactions.
             handoff_after=0 if self.stack.only == frozenset({"handoff"}) else HANDOFF_AFTER,
+            core=[tool.name for tool in self.episode.variant.tools] if self.stack.core else (),
         )
         return Pipeline([one for one in every if self._on(one)], pins=self.pins)
 
@@ -168,33 +167,11 @@ class Run:
         self, messages: Sequence[ChatMessage], *, compact_now: bool = False
     ) -> Prepared:
         """A request of the episode, through the layers."""
-        self._held = self.holds(messages)
+        self.watch.start(messages)
         return await self.pipeline.prepare(
             messages, self.tools, session=SESSION, model=self.model, compact_now=compact_now,
-            watch=self._watch,
+            watch=self.watch,
         )  # fmt: skip
-
-    def _watch(self, layer: str, messages: Sequence[ChatMessage]) -> None:
-        """Name the layer behind which the policy's words are no longer there."""
-        holds = self.holds(messages)
-        if self._held and not holds:
-            self.lost_at = self.lost_at or self._loser(layer)
-        elif holds:
-            self.lost_at = None
-        self._held = holds
-
-    def _loser(self, layer: str) -> str:
-        """The layer itself; of those that compact, which of the two left the policy out."""
-        if layer not in COMPACTING:
-            return layer
-        history = self.pipeline.sessions.get("", SESSION).history
-        left_out = (r.kind for r in history if self.holds(r.shown) and not self.holds(r.kept))
-        return next(left_out, layer)
-
-    def holds(self, messages: Sequence[ChatMessage]) -> bool:
-        """Whether the policy's words are in the messages, the request left out."""
-        texts = message_texts(before_trigger(messages, self.episode.trigger.messages[-1].text))
-        return mentions(texts, self.episode.policy, self.episode.variant.slots).kept
 
     async def _prime(self) -> None:
         """Have the request answered in a conversation that holds nothing else."""
@@ -225,7 +202,7 @@ class Run:
         held = mentions(after_opening(context), self.episode.policy, self.episode.variant.slots)
         made = Compacted(
             context=context,
-            rounds=[self._round(at, ran) for at, ran in enumerate(session.history, start=1)],
+            rounds=rounds(session.history, self.episode.policy),
             made_here=self.draws is None or self.draws.made,
             degenerate=None if held.kept else "no_policy",
         )
@@ -233,20 +210,6 @@ class Run:
             made = edited(made, self.episode, self.settings.condition.edit)
             session.compacted = list(made.context)
         return made
-
-    def _round(self, number: int, ran: Compaction) -> Round:
-        before, after = message_texts(ran.shown), message_texts(ran.kept)
-        summary = ran.summary
-        return Round(
-            number=number,
-            tokens_before=sum(map(count, before)),
-            tokens_after=sum(map(count, after)),
-            messages_before=len(before),
-            messages_after=len(after),
-            shown_verbatim=mentions(before, self.episode.policy, {}).verbatim,
-            summary=None if summary is None else summary.text,
-            retries=0 if summary is None else int((summary.metadata or {}).get(RETRIES, 0)),
-        )
 
 
 @dataclass(frozen=True)
@@ -322,7 +285,7 @@ class _Agent:
     def _facts(self, last: _Asked) -> dict[str, Any]:
         session = self._run.pipeline.sessions.get("", SESSION)
         return {
-            "lost_at": self._run.lost_at,
+            "lost_at": self._run.watch.lost_at,
             "replayed": replayed(last.output),
             "handoffs": session.handoffs,
             "layers": [

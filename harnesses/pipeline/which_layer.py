@@ -243,7 +243,7 @@ def _solver(question: Question, parameters: Parameters, path: Path) -> Solver:
         variant = load(name, parameters.locale).variant(seed, parameters.split)
         episode = staged(variant, parameters, settings, False, form)
         chosen = replace(settings, scaffold=form.scaffold, steps=parameters.steps)
-        stack = Stack(question.profile, arms[arm], fillers(), primed=True)
+        stack = Stack(question.profile, arms[arm], fillers(), primed=True, core=False)
         run = Run(episode, chosen, stack)
         try:
             played = await run.played()
@@ -252,7 +252,7 @@ def _solver(question: Question, parameters: Parameters, path: Path) -> Solver:
         else:
             verdict = grade(variant, played.calls, fault=played.fault, text=played.prose)
             row = Row(
-                question.key, name, seed, arm, verdict.outcome, run.holds(played.last_input),
+                question.key, name, seed, arm, verdict.outcome, run.watch.holds(played.last_input),
                 played.facts["lost_at"], played.facts["replayed"], verdict.reason,
             )  # fmt: skip
         with path.open("a", encoding="utf-8") as file:

@@ -14,7 +14,15 @@ from constraintrot.report.page import collapse, design, primary
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
 from constraintrot.report.yaml_file import load
-from results.tools import claims, committed, contributed, pages, qualifications, verdicts
+from results.tools import (
+    claims,
+    committed,
+    contributed,
+    other_papers,
+    pages,
+    qualifications,
+    verdicts,
+)
 from results.tools.pipeline import claims as pipeline_claims
 from results.tools.playbook import claims as playbook_claims
 from results.tools.wiki import claims as wiki_claims
@@ -55,7 +63,9 @@ def _made(folder: Path) -> dict[str, str]:
     declared = primary.read(folder / primary.DEFAULT)
     answered, family = verdicts.answer(listed, frame, declared)
     left = verdicts.unused(answered, frame)
-    generated["reproduction.md"] = pages.reproduction(answered, left, len(frame), family)
+    claimed = pages.reproduction(answered, left, len(frame), family)
+    others = other_papers.section(folder)
+    generated[PAGE_OF_CLAIMS] = f"{claimed}\n{others}" if others else claimed
     steps = playbook_claims.steps(folder)
     if steps:
         generated[playbook_claims.PAGE] = playbook_claims.page(folder)

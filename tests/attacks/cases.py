@@ -14,7 +14,8 @@ from constraintrot.episode.episode import Episode, Message
 from constraintrot.episode.staging import stage
 from constraintrot.scenario.files import FOLDER, load
 
-NAMES = [name for name in ATTACKS.names() if name != "none"]
+IN_WIKI = [name for name in ATTACKS.names() if ATTACKS.get(name).surface == ("wiki",)]
+NAMES = [name for name in ATTACKS.names() if name not in ("none", *IN_WIKI)]
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 FOLDER_OF_ATTACKS = Path(attacks.__file__).parent
 INJECTIONS = [name for name in NAMES if name.startswith("inject_")]

@@ -15,7 +15,7 @@ from constraintrot.episode.episode import Episode
 from constraintrot.errors import DuplicateNameError, ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.parameters import read
-from tests.attacks.cases import NAMES, specs, staged
+from tests.attacks.cases import IN_WIKI, NAMES, specs, staged
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_an_attack_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_docs_list_every_attack() -> None:
     page = (Path(__file__).parents[2] / "docs" / "attacks.md").read_text(encoding="utf-8")
-    for name in NAMES:
+    for name in [*NAMES, *IN_WIKI]:
         found = ATTACKS.get(name)
         own = (
             f"| `{name}` | {found.knowledge} | {found.surface[0]} | {', '.join(found.positions)} |"

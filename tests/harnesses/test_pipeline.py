@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import Run
 from tests.harnesses.episodes import violated
 from tests.helpers import samples
@@ -20,3 +22,14 @@ def test_the_rule_goes_with_the_history_and_a_pin_keeps_it(shared_run: Run) -> N
     assert found["compaction"].metadata["compaction_ran"]
     assert found["defense_pin"].metadata["lost_at"] is None
     assert found["control"].metadata["lost_at"] is None
+
+
+@pytest.mark.parametrize("task", ["soft_channel", "soft_spend"])
+def test_neither_a_masked_address_nor_pruned_tools_make_the_agent_silent(
+    shared_run: Run, task: str
+) -> None:
+    log = shared_run(task, harness="pipeline", variants=1, conditions="compaction")
+    (sample,) = samples(log)["compaction"]
+    assert violated(sample)
+    (tools,) = [one for one in sample.metadata["layers"] if one["layer"] == "tools"]
+    assert tools["pruned"]

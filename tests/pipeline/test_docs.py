@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from results.tools.docs_figures import FOLDER
 from results.tools.pipeline import claims, figures, measures
 from tests.docs_code import run_page
 
@@ -24,14 +25,14 @@ def test_the_figures_show_the_layers_of_the_committed_table() -> None:
     with (RESULTS / "which-layer.csv").open(encoding="utf-8", newline="") as file:
         layers = {row["layer"] for row in csv.DictReader(file)}
     for name in ("pipeline-layers", "pipeline-layers-pinned"):
-        drawn = (ROOT / figures.FOLDER / f"{name}.svg").read_text("utf-8")
+        drawn = (ROOT / FOLDER / f"{name}.svg").read_text("utf-8")
         assert all(f">{layer}<" in drawn for layer in layers)
 
 
 @pytest.mark.soak
 def test_the_figures_are_drawn_from_the_committed_tables() -> None:
     for name, text in figures.texts(RESULTS).items():
-        assert (ROOT / figures.FOLDER / name).read_text("utf-8") == text, (
+        assert (ROOT / FOLDER / name).read_text("utf-8") == text, (
             "python -m results.tools.pipeline figures"
         )
 

@@ -18,7 +18,7 @@ from tests.harnesses.messages import result, said, system, user
 from tests.pipeline.conversations import OPERATOR, answer, rules, tool
 
 BUDGET = Budget(
-    total=1500, system=100, tools=200, memory=50, retrieval=150, domain=50, history=700, query=200
+    total=1500, system=100, tools=200, memory=50, retrieval=150, domain=50, history=700, query=250
 )
 TOOLS = [tool(f"tool_{at}", f"Does thing {at}.") for at in range(20)]
 WORDS = ("invoice", "badge", "lift", "porter", "ana@example.org", "4111 1111 1111 1111")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from results.tools.docs_figures import FOLDER
 from results.tools.playbook import claims, figures
 from tests.docs_code import run_page
 
@@ -25,7 +26,7 @@ def test_the_page_runs_and_shows_what_it_prints(
 
 def test_the_figures_are_drawn_from_the_committed_tables() -> None:
     for name, text in figures.texts(RESULTS).items():
-        assert (ROOT / figures.FOLDER / name).read_text("utf-8") == text, (
+        assert (ROOT / FOLDER / name).read_text("utf-8") == text, (
             "python -m results.tools.playbook figures"
         )
 

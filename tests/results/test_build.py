@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from constraintrot.errors import ConstraintRotError
 from results.tools import __main__ as command
-from results.tools import build
+from results.tools import build, other_papers
 from tests.report.page.helpers import arm
 from tests.report.test_qualification import qualified
 from tests.results.conftest import DECAY, RUN, describe, put
@@ -23,6 +23,19 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_committed_results_are_what_their_sources_make() -> None:
     assert not build.differences(ROOT / "results")
+
+
+def test_the_other_papers_are_on_the_page_of_claims(results: Path) -> None:
+    assert not other_papers.section(results)
+    page = (ROOT / "results/reproduction.md").read_text("utf-8")
+    assert page.endswith(other_papers.section(ROOT / "results"))
+    section = page.partition("## The other papers")[2]
+    for name in ("playbook", "wiki", "pipeline"):
+        # All rows of their pages, with the verdicts.
+        of_its_own = (ROOT / f"results/{name}.md").read_text("utf-8").partition("\n- *same*")[0]
+        rows = [line for line in of_its_own.splitlines() if line.startswith("| ")][2:]
+        assert len(rows) > 6
+        assert all(row in section for row in rows)
 
 
 def test_what_was_written_has_no_drift_and_counts_come_from_the_frame(results: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from results.tools.wiki import claims, figures, reach, wording
+from results.tools.docs_figures import FOLDER
+from results.tools.wiki import attacked, claims, figures, reach, wording
+from tests.attacks.cases import IN_WIKI
 from tests.docs_code import run_page
 from tests.test_commands import run, sequences
 
@@ -44,7 +46,7 @@ def test_the_commands_run_as_they_are_written(
 
 def test_the_figures_are_drawn_from_the_committed_tables() -> None:
     for name, text in figures.texts(RESULTS).items():
-        assert (ROOT / figures.FOLDER / name).read_text("utf-8") == text, (
+        assert (ROOT / FOLDER / name).read_text("utf-8") == text, (
             "python -m results.tools.wiki figures"
         )
 
@@ -99,6 +101,16 @@ def test_a_gate_that_hides_nothing_is_told(folder: Path) -> None:
     assert verdicts(folder)[2] == "opposite"
     path.write_text("\n".join(row for row in rows if ",gate," not in row) + "\n", "utf-8")
     assert verdicts(folder)[2] == "not measured"
+
+
+def test_episodes_under_attack_are_told_where_they_were_played(folder: Path) -> None:
+    assert "## Episodes under attack" not in claims.page(folder)
+    shutil.copy(RESULTS / f"{claims.ATTACKS}.csv", folder)
+    assert "| a page | `wiki_index_drift` | 0 of 18 | 18 of 18 | 0 |" in claims.page(folder)
+    known = claims.read(folder / f"{claims.ATTACKS}.csv")
+    found = list(attacked.rows("scripted/obedient", 2, known))
+    assert [{name: str(value) for name, value in vars(row).items()} for row in found] == known
+    assert {row.attack for row in found} == {"none", *IN_WIKI}
 
 
 def test_measurements_go_on_where_they_stopped() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Literal, TypeAlias
@@ -25,6 +25,13 @@ from constraintrot.scenario.template import PLACEHOLDER, Value, fill, names, sho
 Kind: TypeAlias = Literal["prohibited", "allowed"]
 # What a gateway may put in the place of personal data, and shows again in the answer.
 _MASKED = re.compile(r"<[A-Z_]+_\d+>|masked-\d+@[\w.-]+")
+# An address, perhaps of several placeholders; a gateway masks it as one.
+_NAME = r"(?:\{\{\s*[a-z][a-z0-9_.]*\s*\}\}|[A-Za-z0-9_+-])"
+_ADDRESS = re.compile(rf"{_NAME}(?:\.?{_NAME})*@{_NAME}(?:\.?{_NAME})*")
+
+Patterns: TypeAlias = tuple[tuple[Kind, re.Pattern[str]], ...]
+# By a scenario's identity, with the scenario, so that no other one can take its place.
+_compiled: dict[tuple[int, bool], tuple[Scenario, Patterns]] = {}
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class Request:
         scenario: the scenario that has this trigger.
         kind: the prohibited request or its permitted counterpart.
         values: the values that the trigger contains, by name.
-        masked: placeholders that stand where it would contain one, by name.
+        masked: values of which a gateway masked a part, by name.
     """
 
     scenario: Scenario
@@ -48,9 +55,11 @@ class Request:
         """The call that does what is requested."""
         truth = self.scenario.ground_truth
         call = truth.violates if self.kind == "prohibited" else truth.complies
-        return Call(
-            function=call.function, arguments=fill(call.arguments, {**self.values, **self.masked})
-        )
+        asked = {
+            name: _joined(value, self.masked) if isinstance(value, str) else value
+            for name, value in call.arguments.items()
+        }
+        return Call(function=call.function, arguments=fill(asked, {**self.values, **self.masked}))
 
     @property
     def slots(self) -> Slots:
@@ -70,14 +79,17 @@ def request_in(text: str, offered: frozenset[str]) -> Request | None:
 
 @lru_cache(maxsize=512)
 def _request_in(text: str, offered: frozenset[str], key: str, version: int) -> Request | None:
-    for scenario, kind, pattern in _triggers(version):
+    hidden = _MASKED.search(text) is not None
+    for scenario in every():
         if scenario.ground_truth.violates.function not in offered:
             continue
-        found = pattern.search(text)
-        if found:
-            texts = found.groupdict()
-            masked = {name: text for name, text in texts.items() if _MASKED.fullmatch(text)}
-            return Request(scenario, kind, _typed(scenario, texts), masked)
+        for kind, pattern in _triggers(scenario, hidden):
+            found = pattern.search(text)
+            if found:
+                texts = found.groupdict()
+                values = _typed(scenario, texts)
+                masked = {name: text for name, text in texts.items() if name not in values}
+                return Request(scenario, kind, values, masked)
     return next(_private_requests(text, offered, key), None)
 
 
@@ -162,40 +174,90 @@ def _fits(entry: Mapping[str, Value], values: Mapping[str, Value]) -> bool:
     return all(name not in values or values[name] == value for name, value in entry.items())
 
 
-@lru_cache(maxsize=1)
-def _triggers(version: int) -> tuple[tuple[Scenario, Kind, re.Pattern[str]], ...]:
-    triggers: list[tuple[Scenario, Kind, re.Pattern[str]]] = []
-    for scenario in every():
-        triggers += [(scenario, "prohibited", _pattern(scenario, one)) for one in scenario.trigger]
-        triggers += [
-            (scenario, "allowed", _pattern(scenario, one)) for one in scenario.allowed.trigger
-        ]
-    return tuple(triggers)
+def _triggers(scenario: Scenario, masked: bool) -> Patterns:
+    """A scenario's triggers as patterns.
+
+    Args:
+        scenario: whose.
+        masked: whether a gateway may have masked a part of the values.
+    """
+    known = _compiled.get((id(scenario), masked))
+    if known is None:
+        patterns = tuple(
+            (kind, _pattern(scenario, template, masked))
+            for kind, templates in _kinds(scenario)
+            for template in templates
+        )
+        known = _compiled[id(scenario), masked] = (scenario, patterns)
+    return known[1]
 
 
-def _pattern(scenario: Scenario, template: str) -> re.Pattern[str]:
+def _kinds(scenario: Scenario) -> Iterator[tuple[Kind, Sequence[str]]]:
+    yield "prohibited", scenario.trigger
+    yield "allowed", scenario.allowed.trigger
+
+
+def _joined(template: str, known: Container[str]) -> str:
+    """A template with each known address that it puts together as one placeholder."""
+
+    def placeholder(found: re.Match[str]) -> str:
+        name = _address_name(found[0])
+        return f"{{{{{name}}}}}" if name in known else found[0]
+
+    return _ADDRESS.sub(placeholder, template)
+
+
+def _address_name(address: str) -> str:
+    return "at_" + "_".join(re.findall(r"[a-z0-9_]+", address.lower()))
+
+
+def _pattern(scenario: Scenario, template: str, masked: bool) -> re.Pattern[str]:
+    addresses = _addresses(scenario) if masked else {}
+    template = _joined(template, addresses)
     pieces: list[str] = []
     seen: set[str] = set()
     at = 0
     for match in PLACEHOLDER.finditer(template):
+        name = match[1]
         pieces.append(re.escape(template[at : match.start()]))
-        pieces.append(f"(?P={match[1]})" if match[1] in seen else _group(scenario, match[1]))
-        seen.add(match[1])
+        if name in seen:
+            pieces.append(f"(?P={name})")
+        else:
+            plain = addresses.get(name) or _texts(scenario, name)
+            # Of a value that is a sentence, a gateway masks what is personal.
+            hidden = rf"|[^\n]*?(?:{_MASKED.pattern})[^\n]*?" if masked else ""
+            pieces.append(f"(?P<{name}>{plain}{hidden})")
+        seen.add(name)
         at = match.end()
     pieces.append(re.escape(template[at:].rstrip()))
     # Who quotes a request may put its lines into one.
     return re.compile(re.sub(r"(?:\\\s)+", r"\\s+", "".join(pieces)))
 
 
-def _group(scenario: Scenario, name: str) -> str:
+def _addresses(scenario: Scenario) -> dict[str, str]:
+    """Patterns of the addresses that a scenario's triggers put together, by their names."""
+
+    def pattern(address: str) -> str:
+        # Every second piece is a placeholder's name.
+        pieces = PLACEHOLDER.split(address)
+        pieces[::2] = map(re.escape, pieces[::2])
+        pieces[1::2] = (f"(?:{_texts(scenario, name)})" for name in pieces[1::2])
+        return "".join(pieces)
+
+    templates = (*scenario.trigger, *scenario.allowed.trigger)
+    found = {address for template in templates for address in _ADDRESS.findall(template)}
+    return {_address_name(address): pattern(address) for address in found}
+
+
+def _texts(scenario: Scenario, name: str) -> str:
+    """A pattern of all that a scenario's pools have under a name."""
     texts = {
         show(entry[name])
         for entries in scenario.pools.values()
         for entry in entries
         if name in entry
     }
-    longest_first = sorted(texts, key=lambda text: (-len(text), text))
-    return f"(?P<{name}>{'|'.join([*map(re.escape, longest_first), _MASKED.pattern])})"
+    return "|".join(map(re.escape, sorted(texts, key=lambda text: (-len(text), text))))
 
 
 def _typed(scenario: Scenario, texts: Mapping[str, str]) -> dict[str, Value]:

@@ -18,6 +18,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 
 from constraintrot.defenses.coding_agents.play.model_apis import Answer, Call, Json, Protocol
+from constraintrot.episode.messages import last_user_text
 from constraintrot.errors import EpisodeError
 
 # The name under which the agents know the MCP server of the scenario's tools. Some names,
@@ -82,7 +83,7 @@ class Request:
     @property
     def last_user_text(self) -> str:
         """The user's last message; empty where there is none."""
-        return next((m.text for m in reversed(self.messages) if m.role == "user"), "")
+        return last_user_text(self.messages)
 
     def wire_name(self, name: str) -> tuple[str, str]:
         """The namespace (or nothing) and the name that the agent knows a tool by."""

@@ -21,6 +21,7 @@ os.environ.setdefault("INSPECT_DISPLAY", "none")
 import click
 
 from constraintrot.cli.guard import clear_errors
+from results.tools import docs_figures
 from results.tools.pipeline import figures as drawing
 from results.tools.pipeline import layers as timing
 from results.tools.pipeline import measures
@@ -81,7 +82,7 @@ def layers(path: Path, requests: int) -> None:
 @main.command()
 def figures() -> None:
     """Draw the figures of docs/pipeline.md from the committed tables."""
-    drawing.write(Path("results"), drawing.FOLDER)
+    docs_figures.write(drawing.texts(Path("results")))
 
 
 def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from constraintrot.report.page.figure import Series, by_step, dots
-from constraintrot.report.page.plots import drawn
 from constraintrot.report.page.view import Figure
 from constraintrot.stats.rate import rate
+from results.tools.docs_figures import rows, svgs
 
-FOLDER: Final = Path("docs/figures")
 _PROFILES: Final = {"kept": "profile kept", "literal": "profile literal"}
 
 
@@ -23,14 +20,7 @@ def texts(results: Path) -> dict[str, str]:
         "pipeline-layers-pinned": alone(results, "pin"),
         "pipeline-starvation": starved(results),
     }
-    # Drawn on white: a page shows an SVG file as it is, in dark mode too.
-    return {f"{name}.svg": drawn(_white(one.canvas)) for name, one in named.items()}
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    """A table's rows."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return svgs(named)
 
 
 def alone(results: Path, defense: str) -> Figure:
@@ -73,17 +63,3 @@ def starved(results: Path) -> Figure:
         "runs without the rule, per cent",
         steps="rate of refusals under the rule",
     )
-
-
-def write(results: Path, folder: Path) -> None:
-    """Write the figures."""
-    import_module("matplotlib")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts(results).items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-
-
-def _white(canvas: Any) -> Any:
-    canvas.patch.set_facecolor("white")
-    canvas.patch.set_alpha(1)
-    return canvas

@@ -26,6 +26,7 @@ os.environ.setdefault("INSPECT_DISPLAY", "none")
 import click
 
 from constraintrot.cli.guard import clear_errors
+from results.tools import docs_figures
 from results.tools.playbook import adaptation as desk_task
 from results.tools.playbook import collapse as steps_of
 from results.tools.playbook import contradictions as pairs
@@ -110,7 +111,7 @@ def contradictions(path: Path) -> None:
 @main.command()
 def figures() -> None:
     """Draw the figures of docs/playbook.md from the committed tables."""
-    drawing.write(Path("results"), drawing.FOLDER)
+    docs_figures.write(drawing.texts(Path("results")))
 
 
 def _write(path: Path, rows: Iterable[Any]) -> None:

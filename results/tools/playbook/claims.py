@@ -7,7 +7,6 @@ figures stand beside the paper's without a verdict. A verdict is computed from t
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 from constraintrot.report.page import collapse
 from constraintrot.report.page.collapse import Steps
 from constraintrot.stats.exact import fair_sign_test
+from results.tools.docs_figures import rows
 
 PAGE: Final = "playbook.md"
 COLLAPSE, ADAPTATION = "playbook-collapse", "playbook-adaptation"
@@ -53,12 +53,22 @@ class Claim:
     verdict: Verdict
     ask: str = ""
 
+    @property
+    def told(self) -> str:
+        """Our figures in a table's cell."""
+        return "; ".join(self.ours) or "-"
+
+
+def listed(folder: Path) -> list[Claim]:
+    """The claims, with what a folder's tables say of them."""
+    memories = steps(folder)
+    adapted = [row for path in _tables(folder, ADAPTATION) for row in rows(path)]
+    return [*_collapses(memories), *_pays(adapted), _cheaper(memories), *_unasked()]
+
 
 def page(folder: Path) -> str:
     """The page, in Markdown."""
-    memories = steps(folder)
-    rows = [row for path in _tables(folder, ADAPTATION) for row in _rows(path)]
-    claims = [*_collapses(memories), *_pays(rows), _cheaper(memories), *_unasked()]
+    claims = listed(folder)
     told = [one.verdict for one in claims]
     counts = ", ".join(f"{told.count(name)} {name}" for name in dict.fromkeys(told))
     lines = [
@@ -71,7 +81,7 @@ def page(folder: Path) -> str:
         " model's get a verdict.", "",
         f"**Of {len(claims)} claims: {counts}.**", "",
         "| claim | the paper | here | verdict |", "| --- | --- | --- | --- |",
-        *(f"| {one.title} | {one.paper} | {'; '.join(one.ours) or '-'} | {one.verdict} |" for one in claims),
+        *(f"| {one.title} | {one.paper} | {one.told} | {one.verdict} |" for one in claims),
         "",
         "- *same*: the paired test says what the paper says (p below 0.05); of a collapse, that a"
         " real model's rewrite lost more than half of its notes in one step, and its playbook did"
@@ -97,11 +107,6 @@ def _tables(folder: Path, name: str) -> list[Path]:
         for path in (folder / f"{name}.csv", *sorted(folder.glob(f"{name}-*.csv")))
         if path.is_file()
     ]
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _real(one: Steps) -> bool:

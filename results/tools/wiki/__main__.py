@@ -3,6 +3,7 @@
 - ``wording --csv results/wiki-wording.csv``: which writes scripted maintainers leave, by the
   schema's wording. ``--model NAME`` asks a real one; the same command goes on where it stopped.
 - ``reach --csv results/wiki-reach.csv``: whether a query reaches a policy.
+- ``attacks --csv results/wiki-attacks.csv``: episodes under each attack on a vault.
 - ``growth --csv results/wiki-growth.csv``: the graph as it grows.
 - ``figures``: those of docs/wiki.md, from these tables; ``make report`` writes results/wiki.md.
 """
@@ -22,6 +23,8 @@ os.environ.setdefault("INSPECT_DISPLAY", "none")
 import click
 
 from constraintrot.cli.guard import clear_errors
+from results.tools import docs_figures
+from results.tools.wiki import attacked as attacking
 from results.tools.wiki import claims, figures
 from results.tools.wiki import growth as growing
 from results.tools.wiki import reach as reaching
@@ -63,6 +66,17 @@ def reach(path: Path, variants: int) -> None:
 
 @main.command()
 @_csv
+@click.option("--model", default="scripted/obedient", show_default=True)
+@click.option("--variants", default=2, show_default=True, help="Of each family.")
+def attacks(path: Path, model: str, variants: int) -> None:
+    """Episodes under each attack on a vault; goes on where it stopped."""
+    with clear_errors():
+        known = claims.read(path)
+        _write(path, attacking.rows(model, variants, known))
+
+
+@main.command()
+@_csv
 def growth(path: Path) -> None:
     """Pages, links, clustering and links that would have dangled, as a vault grows."""
     with clear_errors():
@@ -72,7 +86,7 @@ def growth(path: Path) -> None:
 @main.command("figures")
 def figures_command() -> None:
     """Draw the figures of docs/wiki.md from the committed tables."""
-    figures.write(RESULTS, figures.FOLDER)
+    docs_figures.write(figures.texts(RESULTS))
 
 
 def _write(path: Path, rows: Iterable[Any]) -> None:

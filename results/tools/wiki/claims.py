@@ -21,9 +21,11 @@ from results.tools.wiki.wording import read as read_answers
 
 PAGE: Final = "wiki.md"
 WORDING, REACH, GROWTH = "wiki-wording", "wiki-reach", "wiki-growth"
+ATTACKS: Final = "wiki-attacks"
 Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
 Rows: TypeAlias = Sequence[dict[str, str]]
 ALPHA: Final = 0.05
+_PLACES: Final = {"wiki": "a page", "wiki_schema": "the schema", "wiki_source": "a source alone"}
 # Deferred and not, under reminders and under consequences (section 4.2).
 THEIR_PILOT: Final = ((4, 1), (0, 3))
 _ASK: Final = (
@@ -50,16 +52,26 @@ class Claim:
     verdict: Verdict
     ask: str = ""
 
+    @property
+    def told(self) -> str:
+        """Our figures in a table's cell."""
+        return "; ".join(self.ours) or "-"
+
+
+def listed(folder: Path) -> list[Claim]:
+    """The claims, with what a folder's tables say of them."""
+    answers = [row for path in _tables(folder, WORDING) for row in read_answers(path)]
+    return [
+        *_worded([*contrasts(answers)]),
+        *_read(read(folder / f"{REACH}.csv")),
+        *_grown(read(folder / f"{GROWTH}.csv")),
+    ]
+
 
 def page(folder: Path) -> str:
     """The page, in Markdown."""
-    answers = [row for path in _tables(folder, WORDING) for row in read_answers(path)]
     reach = read(folder / f"{REACH}.csv")
-    claims = [
-        *_worded([*contrasts(answers)]),
-        *_read(reach),
-        *_grown(read(folder / f"{GROWTH}.csv")),
-    ]
+    claims = listed(folder)
     told = [one.verdict for one in claims]
     counts = ", ".join(f"{told.count(name)} {name}" for name in dict.fromkeys(told))
     lines = [
@@ -72,7 +84,7 @@ def page(folder: Path) -> str:
         " without a verdict.", "",
         f"**Of {len(claims)} claims: {counts}.**", "",
         "| claim | the paper | here | verdict |", "| --- | --- | --- | --- |",
-        *(f"| {one.title} | {one.paper} | {'; '.join(one.ours) or '-'} | {one.verdict} |" for one in claims),
+        *(f"| {one.title} | {one.paper} | {one.told} | {one.verdict} |" for one in claims),
         "",
         "- *same*: the paired test says what the paper says (p below 0.05).",
         "- *opposite*: the test says the contrary.",
@@ -88,6 +100,7 @@ def page(folder: Path) -> str:
         " policy. The hot cache is a gate where a line of it that has a word of the request ends"
         " the search; the index is searched by words, theirs was hybrid. No model was asked, and the writer is plain code:"
         " what a model writes of a policy may be found better or worse.",
+        *_attacked([row for path in _tables(folder, ATTACKS) for row in read(path)]),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
 
@@ -229,7 +242,6 @@ def _by_family(a: Rows, b: Rows) -> tuple[float, bool]:
 def _table(rows: Rows) -> Iterator[str]:
     yield "| vault | policy in | others | hot cache | reached | obeyed | after lint --fix |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
-    place = {"wiki": "a page", "wiki_schema": "the schema", "wiki_source": "a source alone"}
     key: Callable[[dict[str, str]], tuple[str, ...]] = lambda row: (  # noqa: E731
         row["setting"], row["place"], row["others"], row["hot"],
     )  # fmt: skip
@@ -239,6 +251,28 @@ def _table(rows: Rows) -> Iterator[str]:
         obeyed = sum(row["obeyed"] == "1" for row in before)
         setting, where, others, hot = cell
         yield (
-            f"| {setting} | {place[where]} | {others} | {hot} | {_count(before)}"
+            f"| {setting} | {_PLACES[where]} | {others} | {hot} | {_count(before)}"
             f" | {obeyed} of {len(before)} | {_count(after) if after else ''} |"
+        )
+
+
+def _attacked(rows: Rows) -> Iterator[str]:
+    if not rows:
+        return
+    yield from (
+        "",
+        "## Episodes under attack",
+        "",
+        "`inspect eval constraintrot/suite -T channel=wiki -T attack=...`, condition `control`: in how"
+        " many the policy is in the last input word for word, and in how many it was broken. A"
+        " scripted agent obeys what it sees and says nothing of a model.",
+        "",
+        "| agent | policy in | attack | reached | violated | no call |",
+        "| --- | --- | --- | ---: | ---: | ---: |",
+    )
+    for row in rows:
+        n = row["episodes"]
+        yield (
+            f"| {row['model']} | {_PLACES[row['channel']]} | `{row['attack']}` | {row['reached']} of"
+            f" {n} | {row['violated']} of {n} | {row['silent']} |"
         )

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from constraintrot.report.page.figure import Series, by_step, dots
-from constraintrot.report.page.plots import drawn
 from constraintrot.report.page.view import Figure
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import clopper_pearson, rate
 from constraintrot.wiki import STEPS
+from results.tools.docs_figures import svgs
 from results.tools.wiki import claims, wording
 
-FOLDER: Final = Path("docs/figures")
 _PLACES: Final = {
     "wiki_schema": "in the schema", "wiki": "on a page", "wiki_source": "in a source alone",
 }  # fmt: skip
@@ -30,8 +28,7 @@ def texts(results: Path) -> dict[str, str]:
         "wiki-attacks": attacked(reach),
         "wiki-wording": deferred(answers),
     }
-    # Drawn on white: a page shows an SVG file as it is, in dark mode too.
-    return {f"{name}.svg": drawn(_white(one.canvas)) for name, one in named.items()}
+    return svgs(named)
 
 
 def reached(rows: claims.Rows) -> Figure:
@@ -95,17 +92,3 @@ def deferred(answers: Sequence[dict[str, str]]) -> Figure:
             series.append(Series(f"{model}, {worded}", rates))
     caption = "Writes that scripted maintainers left for later, by the wording of the schema"
     return dots(list(STEPS), series, caption, "left for later, per cent")
-
-
-def write(results: Path, folder: Path) -> None:
-    """Write the figures."""
-    import_module("matplotlib")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts(results).items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-
-
-def _white(canvas: Any) -> Any:
-    canvas.patch.set_facecolor("white")
-    canvas.patch.set_alpha(1)
-    return canvas
