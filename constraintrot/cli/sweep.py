@@ -12,6 +12,7 @@ import yaml
 
 from constraintrot.cli.guard import clear_errors, needs
 from constraintrot.errors import ConstraintRotError
+from constraintrot.extras import require
 
 if TYPE_CHECKING:
     from constraintrot.sweep.driver import State
@@ -56,7 +57,10 @@ def list_specs() -> None:
 @_ARG
 @_DIR
 @click.option("--prices", type=click.Path(path_type=Path), help="YAML: dollars a million tokens.")
-@click.option("--workers", default=1, show_default=True, help="Workers at once, for the hours.")
+@click.option(
+    "--workers", type=click.IntRange(1), default=1, show_default=True,
+    help="Workers at once, for the hours.",
+)  # fmt: skip
 @needs("eval", "scale")
 def plan(
     spec: str, args: tuple[str, ...], folder: str | None, prices: Path | None, workers: int
@@ -101,13 +105,20 @@ def run(
 
     Exit status 1: cells were set aside; their errors are printed.
     """
+    from constraintrot.store import Store
+    from constraintrot.sweep import frames
+
     with clear_errors():
         if workers is not None and ray != "local":
             raise ConstraintRotError(
                 "--workers sizes a cluster on this machine; it goes with --ray"
             )
+        if store is not None:
+            require("--store", "report")
         loaded, place = _loaded(spec, args, folder)
         place.check()
+        if store is not None:
+            Store(store).check()
         if again:
             place.forgive(place.poisoned())
         if ray:
@@ -115,9 +126,7 @@ def run(
         else:
             state = _here(loaded, place, tries)
         if store is not None:
-            from constraintrot.sweep.frames import catch_up
-
-            catch_up(store, place, state.finished)
+            frames.catch_up(store, place, state.finished)
     _tell_end(state, place)
 
 
@@ -154,8 +163,8 @@ def _on_ray(
     for name, counts in place.counts().items():
         if name in by_id:
             tally.add(by_id[name], counts, now=False)
-    left = [cell for cell in loaded.cells if cell.id not in place.finished()]
-    settings = loaded.settings
+    finished, settings = place.finished(), loaded.settings
+    left = [cell for cell in loaded.cells if cell.id not in finished]
     pool = RayPool(
         address, place, _options(loaded), cells=left, resources=settings.get("resources"),
         budgets=settings.get("budgets"), workers=workers, store=store,
@@ -235,7 +244,12 @@ def _arguments(args: tuple[str, ...]) -> dict[str, Any]:
         name, equals, value = one.partition("=")
         if not equals or not name:
             raise ConstraintRotError(f"--arg {one}: give NAME=VALUE, as variants=8")
-        found[name] = yaml.safe_load(value)
+        try:
+            found[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConstraintRotError(
+                f"--arg {one}: the value is no YAML; put it in quotes for a text"
+            ) from error
     return found
 
 

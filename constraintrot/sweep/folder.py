@@ -28,6 +28,11 @@ from typing import Any
 
 from constraintrot.errors import ConstraintRotError
 
+
+class FolderError(ConstraintRotError):
+    """A sweep's folder cannot be read or written now; whoever wanted to is not to blame."""
+
+
 LOGS, COUNTS, WORK, FAILED, POISONED = "logs", "counts", "work", "failed", "poisoned"
 
 
@@ -72,7 +77,10 @@ class SweepFolder:
         return "/".join((self.url, *parts))
 
     def _names(self, *parts: str) -> list[str]:
-        """The names in a folder below, sorted; none if there is no such folder."""
+        """The names in a folder below, sorted; none if there is no such folder.
+
+        What begins with a dot is a file that a killed process had not finished.
+        """
         where = "/".join((self._root, *parts))
         with told(f"the sweep's folder {self.url} cannot be read"):
             self._fs.invalidate_cache()
@@ -80,7 +88,8 @@ class SweepFolder:
                 found: Sequence[str] = self._fs.ls(where, detail=False)
             except FileNotFoundError:
                 return []
-        return sorted(posixpath.basename(one.rstrip("/")) for one in found)
+        names = (posixpath.basename(one.rstrip("/")) for one in found)
+        return sorted(name for name in names if not name.startswith("."))
 
     def finished(self) -> set[str]:
         """The ids of the cells that are finished."""
@@ -225,7 +234,7 @@ def told(what: str) -> Generator[None]:
     """Turn what a file system raises into one sentence.
 
     Raises:
-        ConstraintRotError: a full disk, a folder without rights, a server that does not answer.
+        FolderError: a full disk, a folder without rights, a server that does not answer.
     """
     try:
         yield
@@ -236,6 +245,6 @@ def told(what: str) -> Generator[None]:
     except Exception as error:
         # Object stores raise classes of their own.
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise ConstraintRotError(
+        raise FolderError(
             f"{what}: {str(why).rstrip('.')}; what is finished is kept, and the same command goes on"
         ) from error

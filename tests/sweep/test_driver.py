@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.sweep.cell import Cell
 from constraintrot.sweep.driver import CRASHES, State, drive, ordered
 from constraintrot.sweep.folder import SweepFolder
 from tests.sweep.pools import ScriptedPool, cell
@@ -44,6 +45,34 @@ def test_deaths_of_workers_are_no_failures_until_they_are_hopeless(folder: Sweep
     assert pool.started.count(deadly) == CRASHES
     assert state.poisoned.keys() == {deadly}
     assert state.crashes == 2 * CRASHES - 1
+
+
+def test_a_worker_that_dies_after_its_log_is_in_place_is_not_played_again(
+    folder: SweepFolder, tmp_path: Path
+) -> None:
+    late = CELLS[0]
+
+    class DyingPool(ScriptedPool):
+        def start(self, cell: Cell) -> None:
+            super().start(cell)
+            log = tmp_path / "whole.eval"
+            log.write_bytes(b"a log")
+            folder.commit(cell.id, str(log), {"episodes": 1})
+
+    pool = DyingPool(folder, {late.id: ["crash"]})
+    state = drive([late], folder, pool)
+    assert (pool.started, state.finished, state.crashes) == ([late.id], {late.id}, 1)
+
+
+def test_what_a_killed_process_had_not_finished_writing_is_not_read(folder: SweepFolder) -> None:
+    folder.poison("a", "label", "x")
+    folder.fail("b", "x")
+    for name in ("poisoned/.c.json.0f", "failed/b/.2.json.0f", "logs/.d.eval.0f.part"):
+        rest = Path(folder.path(name))
+        rest.parent.mkdir(exist_ok=True)
+        rest.write_bytes(b'{"cell"')
+    assert folder.poisoned().keys() == {"a"}
+    assert (folder.failures("b"), folder.finished()) == (1, set())
 
 
 def test_failures_count_over_drivers(folder: SweepFolder) -> None:

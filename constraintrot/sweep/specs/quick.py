@@ -10,6 +10,8 @@ SERVED = "openai-api/scripted/obedient"
 SERVER = {
     "command": ["{python}", "-m", "constraintrot.models.scripted.server", "--port", "{port}"],
     "health": "/health",
+    # Its clients ask for a key, whatever it is.
+    "env": {"SCRIPTED_API_KEY": "none"},
     "cpus": 0.1,
 }
 
