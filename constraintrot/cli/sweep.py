@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.guard import clear_errors, needs, write
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 
@@ -30,6 +30,8 @@ _ARG = click.option(
 )
 _DIR = click.option("--dir", "folder", help="Folder or fsspec URL; logs/sweep/SPEC by default.")
 _SECONDS_A_LINE = 30.0
+# Between two looks of a terminal: with many cells, a view a change would be most of the driver's time.
+_SECONDS_A_LOOK = 0.25
 
 
 @click.group()
@@ -130,6 +132,30 @@ def run(
     _tell_end(state, place)
 
 
+@sweep.command()
+@click.argument("spec")
+@_ARG
+@click.option("--package", help="What Hawk installs, as pip names it; this version by default.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True,
+    help="Folder for the files, one an eval set.",
+)  # fmt: skip
+@needs("eval", "scale")
+def hawk(spec: str, args: tuple[str, ...], package: str | None, out: Path) -> None:
+    """Write SPEC as eval sets of METR's Hawk: `hawk eval-set FILE` plays one."""
+    from importlib.metadata import version
+
+    from constraintrot.sweep.hawk import eval_sets
+
+    with clear_errors():
+        named = package or f"constraintrot[eval]=={version('constraintrot')}"
+        for one in eval_sets(_loaded(spec, args, None)[0], named):
+            path = out / f"{one['name']}.yaml"
+            write("--out", path, yaml.safe_dump(one, sort_keys=False, allow_unicode=True))
+            tasks, models = one["tasks"][0]["items"], one["models"][0]["items"]
+            click.echo(f"{path}: {len(tasks)} tasks x {len(models)} models")
+
+
 def _here(loaded: Sweep, place: SweepFolder, tries: int) -> State:
     from constraintrot.sweep import local
 
@@ -212,10 +238,13 @@ class _Shown:
     def update(self, state: Any) -> None:
         """Show a state."""
         self._state = state
+        wait = _SECONDS_A_LOOK if self._live is not None else _SECONDS_A_LINE
+        if self._last and time.monotonic() - self._last < wait:
+            return
+        self._last = time.monotonic()
         if self._live is not None:
             self._live.update(self._text(self._make(state)), refresh=True)
-        elif time.monotonic() - self._last >= _SECONDS_A_LINE or not self._last:
-            self._last = time.monotonic()
+        else:
             click.echo(self._make(state), err=True)
 
 

@@ -74,6 +74,12 @@ class Row:
     different: int = 0
     seconds: float = 0.0
 
+    @property
+    def kills(self) -> int:
+        """All of them."""
+        workers_and_servers = self.killed_workers + self.killed_servers
+        return workers_and_servers + self.killed_drivers + self.killed_stores
+
 
 @dataclass(frozen=True)
 class Drill:
@@ -85,7 +91,8 @@ class Drill:
         epochs: replicates.
         block: most variants in a cell.
         workers: Ray's processors.
-        every: mean seconds between two kills.
+        compactors: of ``quick``, comma-separated.
+        kills: of the second run; at random times, as many as would be in the time of the first.
         drivers: most kills of a driver, and of the store.
         seed: of the kills.
         s3: whether the frames go to a bucket, whose server is killed too.
@@ -96,7 +103,8 @@ class Drill:
     epochs: int
     block: int
     workers: int
-    every: float
+    compactors: str
+    kills: int
     drivers: int
     seed: int
     s3: bool = False
@@ -107,7 +115,10 @@ class Drill:
 
     def command(self, name: str, address: str) -> list[str]:
         """The command line of a run."""
-        spec = {"variants": self.variants, "epochs": self.epochs, "block": self.block}
+        spec: dict[str, object] = {
+            "variants": self.variants, "epochs": self.epochs, "block": self.block,
+            "compactors": self.compactors,
+        }  # fmt: skip
         args = [f"-A{key}={value}" for key, value in spec.items()]
         where = ["--dir", str(self.folder / name), "--ray", address]
         store = ["--store", self.source(name)] if self.s3 else []
@@ -130,8 +141,13 @@ class Stage:
     cluster: LocalCluster
     bucket: Bucket | None
 
-    def play(self, name: str, *, kills: bool) -> Row:
+    def play(self, name: str, kills: int = 0, every: float = 1.0) -> Row:
         """Play a run to its end, killing what is drawn.
+
+        Args:
+            name: of the run.
+            kills: how often.
+            every: mean seconds between two kills.
 
         Raises:
             RuntimeError: the sweep ended with an error of its own.
@@ -142,7 +158,7 @@ class Stage:
             command = self.drill.command(name, self.cluster.address)
             driver = subprocess.Popen(command, start_new_session=True)
             try:
-                status = self._watched(driver, row, draw, kills=kills)
+                status = self._watched(driver, row, draw, kills, every)
             finally:
                 end(driver)
             if status == 0:
@@ -155,13 +171,18 @@ class Stage:
         raise RuntimeError(f"the sweep ended with status {status} after {row.drivers} starts")
 
     def _watched(
-        self, driver: subprocess.Popen[bytes], row: Row, draw: random.Random, *, kills: bool
+        self,
+        driver: subprocess.Popen[bytes],
+        row: Row,
+        draw: random.Random,
+        kills: int,
+        every: float,
     ) -> int:
-        following = time.monotonic() + draw.expovariate(1 / self.drill.every)
+        following = time.monotonic() + draw.expovariate(1 / every)
         while driver.poll() is None:
             time.sleep(0.2)
-            if kills and time.monotonic() >= following:
-                following = time.monotonic() + draw.expovariate(1 / self.drill.every)
+            if row.kills < kills and time.monotonic() >= following:
+                following = time.monotonic() + draw.expovariate(1 / every)
                 self._kill(driver.pid, row, draw)
         return int(driver.returncode)
 
@@ -213,7 +234,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--block", type=int, default=20)
     parser.add_argument("--workers", type=int, default=3)
-    parser.add_argument("--every", type=float, default=6.0, help="Mean seconds between two kills.")
+    parser.add_argument("--compactors", default="truncate,summarize", help="Of quick's.")
+    parser.add_argument("--kills", type=int, default=8, help="At random times, of one run.")
     parser.add_argument("--drivers", type=int, default=1, help="Most of a driver, and store.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--s3", action="store_true", help="Kill a store in a bucket, too.")
@@ -251,7 +273,11 @@ def compared(drill: Drill) -> list[Row]:
         bucket = held.enter_context(closing(Bucket())) if drill.s3 else None
         cluster = held.enter_context(closing(LocalCluster(drill.workers)))
         stage = Stage(drill, cluster, bucket)
-        rows = [stage.play("calm", kills=False), stage.play("killed", kills=True)]
+        rows = [stage.play("calm")]
+        # As many as hit a machine of this speed at work: by the clock alone, a slow one would
+        # never get anywhere.
+        every = rows[0].seconds / max(1, drill.kills)
+        rows.append(stage.play("killed", drill.kills, every))
         calm, rows[0].twice = frame(drill.source("calm"))
         killed, rows[1].twice = frame(drill.source("killed"))
     rows[0].episodes, rows[1].episodes = len(calm), len(killed)
