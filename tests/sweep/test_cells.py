@@ -13,7 +13,7 @@ import pytest
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.stats.sequential import crossing, obrien_fleming
 from constraintrot.sweep import planning, ray_pool, servers, stopping
-from constraintrot.sweep.axes import combinations, split
+from constraintrot.sweep.axes import _check_count, combinations, split
 from constraintrot.sweep.cell import Cell, check_playable
 from constraintrot.sweep.driver import State
 from constraintrot.sweep.loading import Sweep, spec_file
@@ -54,6 +54,13 @@ def test_combinations_that_exclude_each_other_are_refused_beforehand() -> None:
 def test_a_value_that_does_not_exist_is_an_error(axes: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         split(EMAIL, points(**axes))
+
+
+@pytest.mark.parametrize("number", [0, -3, "abc", True, 1.5, [4, 0]])
+def test_a_count_that_is_none_is_told_by_its_name(number: object) -> None:
+    with pytest.raises(ParameterError, match=r"variants=.*: give a whole number of at least 1"):
+        _check_count("variants", number)
+    _check_count("variants", [1, 20])
 
 
 def test_blocks_cover_each_variant_once() -> None:

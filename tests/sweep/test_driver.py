@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from constraintrot.cli.sweep import _arguments
 from constraintrot.errors import ConstraintRotError
+from constraintrot.store import Store
+from constraintrot.store.commits import MARKER
+from constraintrot.sweep import frames
 from constraintrot.sweep.cell import Cell
 from constraintrot.sweep.driver import CRASHES, State, drive, ordered
 from constraintrot.sweep.folder import SweepFolder
@@ -139,6 +143,37 @@ def test_a_folder_that_cannot_be_reached_says_so(tmp_path: Path) -> None:
         SweepFolder(str(tmp_path / "file" / "below")).check()
     with pytest.raises(ConstraintRotError, match="nosuch"):
         SweepFolder("nosuch://bucket/x")
+
+
+def test_a_store_that_is_gone_is_told_before_and_after_and_caught_up(
+    folder: SweepFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "store"
+    Store(store).check()
+    assert [path.name for path in store.iterdir()] == [MARKER]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConstraintRotError, match=r"store .*below cannot be used"):
+        Store(tmp_path / "file" / "below").check()
+
+    done = drive(CELLS[:2], folder, ScriptedPool(folder, {})).finished
+    put: list[str] = []
+
+    def gone(store: str, log: str, cell: str) -> None:
+        raise ConstraintRotError("store s3://x cannot be used: it is gone")
+
+    monkeypatch.setattr(frames, "commit", gone)
+    with pytest.raises(ConstraintRotError, match="it is gone; the logs are whole, and the same"):
+        frames.catch_up(str(store), folder, done)
+    monkeypatch.setattr(frames, "commit", lambda store, log, cell: put.append(cell))
+    assert frames.catch_up(str(store), folder, done) == 2
+    assert set(put) == done
+
+
+def test_arguments_that_are_none_are_told() -> None:
+    assert _arguments(("a=1", "b=x,y", "c=true")) == {"a": 1, "b": "x,y", "c": True}
+    for wrong, said in (("a", "give NAME=VALUE"), ("a=[1", "--arg a=.1: the value is no YAML")):
+        with pytest.raises(ConstraintRotError, match=said):
+            _arguments((wrong,))
 
 
 def test_an_object_store_does_as_a_folder_does(tmp_path: Path) -> None:
