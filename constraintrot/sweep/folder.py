@@ -15,6 +15,7 @@ a try had finished when it broke off is read from ``work`` by the next one.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import posixpath
@@ -27,6 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from constraintrot.errors import ConstraintRotError
+
+_KEPT = "what is finished is kept, and the same command goes on"
+# What a disk or a mount says when it takes no more; no program's fault.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE)
 
 
 class FolderError(ConstraintRotError):
@@ -245,6 +250,20 @@ def told(what: str) -> Generator[None]:
     except Exception as error:
         # Object stores raise classes of their own.
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise FolderError(
-            f"{what}: {str(why).rstrip('.')}; what is finished is kept, and the same command goes on"
-        ) from error
+        raise FolderError(f"{what}: {str(why).rstrip('.')}; {_KEPT}") from error
+
+
+def blame(error: BaseException) -> BaseException:
+    """The error itself, or that the disk is to blame, if one of its causes says so."""
+    causes: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while causes:
+        one = causes.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, OSError) and one.errno in _DISK:
+            return FolderError(f"the log of a try cannot be written: {one.strerror}; {_KEPT}")
+        causes += [one.__cause__, one.__context__]
+        causes += one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+    return error

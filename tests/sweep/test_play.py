@@ -16,7 +16,7 @@ from constraintrot.report.frame import planned_episodes
 from constraintrot.sweep.adopt import adopt
 from constraintrot.sweep.cell import Cell
 from constraintrot.sweep.drill import differing
-from constraintrot.sweep.folder import SweepFolder
+from constraintrot.sweep.folder import FolderError, SweepFolder
 from constraintrot.sweep.play import furthest, play
 
 OPTIONS: dict[str, Any] = {"score_display": False, "retry_on_error": 0, "max_samples": 1}
@@ -65,6 +65,31 @@ def test_a_try_that_broke_off_is_taken_up_and_counts_once(
     assert adopt(folder, [CELL.id]) == 1
     assert folder.finished() == {CELL.id, "2027_suite"}
     assert len(planned_episodes([again.log])) == 6
+
+
+def test_a_disk_that_takes_no_more_is_not_the_cells_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = SweepFolder(str(tmp_path / "sweep"))
+
+    def full(*given: object) -> None:
+        try:
+            raise ExceptionGroup("tasks", [OSError(28, "No space left on device")])
+        except ExceptionGroup as group:
+            raise RuntimeError("the evaluation ended") from group
+
+    def broken(*given: object) -> None:
+        raise RuntimeError("the evaluation ended")
+
+    monkeypatch.setattr("constraintrot.sweep.play._evaluated", full)
+    with pytest.raises(FolderError, match="No space left on device; what is finished is kept"):
+        play(CELL, folder, OPTIONS)
+    monkeypatch.setattr("constraintrot.sweep.play._evaluated", broken)
+    with pytest.raises(RuntimeError, match="the evaluation ended"):
+        play(CELL, folder, OPTIONS)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FolderError, match=r"a try of cell .* cannot begin: Not a directory"):
+        play(CELL, SweepFolder(str(tmp_path / "file" / "below")), OPTIONS)
 
 
 def test_a_served_model_answers_as_the_model_does(
