@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 SERVER = "constraintrot.models.scripted.server"
 _MOST_DRIVERS = 50
+# Between two kills, on average, where the calm run's cells were there already.
+_LEAST_SECONDS = 3.0
 # What differs between two runs of the same: clocks, and names of logs.
 _CLOCKS = (
     "seconds",
@@ -276,7 +278,7 @@ def compared(drill: Drill) -> list[Row]:
         rows = [stage.play("calm")]
         # As many as hit a machine of this speed at work: by the clock alone, a slow one would
         # never get anywhere.
-        every = rows[0].seconds / max(1, drill.kills)
+        every = max(_LEAST_SECONDS, rows[0].seconds / max(1, drill.kills))
         rows.append(stage.play("killed", drill.kills, every))
         calm, rows[0].twice = frame(drill.source("calm"))
         killed, rows[1].twice = frame(drill.source("killed"))

@@ -15,14 +15,13 @@ a try had finished when it broke off is read from ``work`` by the next one.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import posixpath
 import shutil
 import uuid
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,6 @@ from typing import Any
 from constraintrot.errors import ConstraintRotError
 
 _KEPT = "what is finished is kept, and the same command goes on"
-# What a disk or a mount says when it takes no more; no program's fault.
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE)
 
 
 class FolderError(ConstraintRotError):
@@ -65,16 +62,23 @@ class SweepFolder:
         self.url = root.rstrip("/") if self.local else url.rstrip("/")
         self._root = root.rstrip("/")
 
-    def check(self) -> None:
-        """Write a file and remove it again.
+    def check(self, size: int = 4096) -> None:
+        """Write a file of so many bytes and remove it again.
 
         Raises:
-            ConstraintRotError: the folder cannot be reached or written.
+            FolderError: the folder cannot be reached or written.
         """
         name = f"{self._root}/.write-test-{uuid.uuid4().hex}"
-        with told(f"the sweep's folder {self.url} cannot be written"):
+        # What is missing here is a bucket, or a place where a folder can be.
+        with told(f"the sweep's folder {self.url} cannot be written", missing=True):
             self._fs.makedirs(self._root, exist_ok=True)
-            self._fs.pipe_file(name, b"x" * 4096)
+            try:
+                self._fs.pipe_file(name, b"x" * size)
+            except Exception:
+                # What a full disk took of it is room for others.
+                with suppress(Exception):
+                    self._fs.rm_file(name)
+                raise
             self._fs.rm_file(name)
 
     def path(self, *parts: str) -> str:
@@ -235,8 +239,12 @@ def _put(source: Path, final: Path) -> None:
 
 
 @contextmanager
-def told(what: str) -> Generator[None]:
+def told(what: str, *, missing: bool = False) -> Generator[None]:
     """Turn what a file system raises into one sentence.
+
+    Args:
+        what: the sentence's begin.
+        missing: whether a file that is missing is told so, too.
 
     Raises:
         FolderError: a full disk, a folder without rights, a server that does not answer.
@@ -245,25 +253,9 @@ def told(what: str) -> Generator[None]:
         yield
     except ConstraintRotError:
         raise
-    except FileNotFoundError:
-        raise
     except Exception as error:
+        if isinstance(error, FileNotFoundError) and not missing:
+            raise
         # Object stores raise classes of their own.
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise FolderError(f"{what}: {str(why).rstrip('.')}; {_KEPT}") from error
-
-
-def blame(error: BaseException) -> BaseException:
-    """The error itself, or that the disk is to blame, if one of its causes says so."""
-    causes: list[BaseException | None] = [error]
-    seen: set[int] = set()
-    while causes:
-        one = causes.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        if isinstance(one, OSError) and one.errno in _DISK:
-            return FolderError(f"the log of a try cannot be written: {one.strerror}; {_KEPT}")
-        causes += [one.__cause__, one.__context__]
-        causes += one.exceptions if isinstance(one, BaseExceptionGroup) else ()
-    return error

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import EpisodeError
 from constraintrot.sweep.cell import CELL_KEY, LIMITS, Cell
-from constraintrot.sweep.folder import SweepFolder, blame, told
+from constraintrot.sweep.folder import SweepFolder, told
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -30,6 +30,8 @@ _OPTIONS = (
     "max_samples", "max_subprocesses", "max_sandboxes", "log_buffer", "log_realtime", "score_display",
     "fail_on_error", "retry_on_error", "limit", "sandbox_cleanup", "model_cost_config",
 )  # fmt: skip
+# Of a log, more or less: a disk with less room than that is to blame for a try that broke off.
+_LOG_BYTES = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,10 @@ def play(
         if not folder.local:
             for one in here.glob("*.eval"):
                 folder.keep_try(cell.id, name, str(one))
-        told_as = blame(error)
-        if told_as is not error:
-            raise told_as from error
+        if isinstance(error, Exception):
+            # Inspect ends a log that it cannot write without a word of why.
+            SweepFolder(str(here)).check(_LOG_BYTES)
+            folder.check()
         raise
     finally:
         if not folder.local:

@@ -141,6 +141,9 @@ def test_a_folder_that_cannot_be_reached_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConstraintRotError, match="cannot be written"):
         SweepFolder(str(tmp_path / "file" / "below")).check()
+    # Linux refuses folders there as if it were missing.
+    with pytest.raises(ConstraintRotError, match=r"/proc/x cannot be written: No such file"):
+        SweepFolder("/proc/x").check()
     with pytest.raises(ConstraintRotError, match="nosuch"):
         SweepFolder("nosuch://bucket/x")
 
