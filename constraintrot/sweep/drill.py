@@ -76,12 +76,6 @@ class Row:
     different: int = 0
     seconds: float = 0.0
 
-    @property
-    def kills(self) -> int:
-        """All of them."""
-        workers_and_servers = self.killed_workers + self.killed_servers
-        return workers_and_servers + self.killed_drivers + self.killed_stores
-
 
 @dataclass(frozen=True)
 class Drill:
@@ -143,12 +137,12 @@ class Stage:
     cluster: LocalCluster
     bucket: Bucket | None
 
-    def play(self, name: str, kills: int = 0, every: float = 1.0) -> Row:
+    def play(self, name: str, deck: list[str], every: float = 1.0) -> Row:
         """Play a run to its end, killing what is drawn.
 
         Args:
             name: of the run.
-            kills: how often.
+            deck: what is killed, the next first.
             every: mean seconds between two kills.
 
         Raises:
@@ -160,7 +154,7 @@ class Stage:
             command = self.drill.command(name, self.cluster.address)
             driver = subprocess.Popen(command, start_new_session=True)
             try:
-                status = self._watched(driver, row, draw, kills, every)
+                status = self._watched(driver, row, draw, deck, every)
             finally:
                 end(driver)
             if status == 0:
@@ -177,38 +171,47 @@ class Stage:
         driver: subprocess.Popen[bytes],
         row: Row,
         draw: random.Random,
-        kills: int,
+        deck: list[str],
         every: float,
     ) -> int:
         following = time.monotonic() + draw.expovariate(1 / every)
         while driver.poll() is None:
             time.sleep(0.2)
-            if row.kills < kills and time.monotonic() >= following:
+            if deck and time.monotonic() >= following:
                 following = time.monotonic() + draw.expovariate(1 / every)
-                self._kill(driver.pid, row, draw)
+                self._kill(driver.pid, row, draw, deck)
         return int(driver.returncode)
 
-    def _kill(self, driver: int, row: Row, draw: random.Random) -> None:
-        """Kill what is drawn, if there is one; nothing before work began."""
+    def _kill(self, driver: int, row: Row, draw: random.Random, deck: list[str]) -> None:
+        """Kill what is on top of the deck; nothing where there is none of it, or before work began."""
         below = dict(descendants(self.cluster.pid))
-        workers = [pid for pid, text in below.items() if text.startswith("ray::cell")]
-        servers = [pid for pid, text in below.items() if SERVER in text]
-        if not workers:
+        targets = {
+            "workers": [pid for pid, text in below.items() if text.startswith("ray::cell")],
+            "servers": [pid for pid, text in below.items() if SERVER in text],
+            "drivers": [driver],
+        }
+        what = deck[0]
+        if not targets["workers"] or not targets.get(what, [driver]):
             return
-        what = draw.choices(("workers", "servers", "drivers", "stores"), (6, 2, 1, 1))[0]
-        if what == "drivers" and row.killed_drivers < self.drill.drivers:
-            row.killed_drivers += 1
-            kill(driver)
-        elif what == "servers" and servers:
-            row.killed_servers += 1
-            kill(draw.choice(servers))
-        elif what == "stores" and self.bucket and row.killed_stores < self.drill.drivers:
-            row.killed_stores += 1
+        del deck[0]
+        setattr(row, f"killed_{what}", getattr(row, f"killed_{what}") + 1)
+        if what in targets:
+            kill(draw.choice(targets[what]))
+        elif self.bucket is not None:
             self.bucket.kill()
             self.bucket.start()
-        elif what == "workers":
-            row.killed_workers += 1
-            kill(draw.choice(workers))
+
+
+def deck_of(drill: Drill) -> list[str]:
+    """What is killed, in which order: one of each kind first, in a run that ends early too."""
+    draw = random.Random(drill.seed)
+    kinds = ["workers", "servers", "drivers", *(["stores"] if drill.s3 else [])]
+    rest = [kind for kind in kinds[2:] for _ in range(drill.drivers - 1)]
+    rest += ["servers"] * (drill.kills // 5)
+    rest += ["workers"] * max(0, drill.kills - len(kinds) - len(rest))
+    draw.shuffle(kinds)
+    draw.shuffle(rest)
+    return (kinds + rest)[: drill.kills]
 
 
 def frame(source: str) -> tuple[pd.DataFrame, int]:
@@ -275,11 +278,11 @@ def compared(drill: Drill) -> list[Row]:
         bucket = held.enter_context(closing(Bucket())) if drill.s3 else None
         cluster = held.enter_context(closing(LocalCluster(drill.workers)))
         stage = Stage(drill, cluster, bucket)
-        rows = [stage.play("calm")]
+        rows = [stage.play("calm", [])]
         # As many as hit a machine of this speed at work: by the clock alone, a slow one would
         # never get anywhere.
         every = max(_LEAST_SECONDS, rows[0].seconds / max(1, drill.kills))
-        rows.append(stage.play("killed", drill.kills, every))
+        rows.append(stage.play("killed", deck_of(drill), every))
         calm, rows[0].twice = frame(drill.source("calm"))
         killed, rows[1].twice = frame(drill.source("killed"))
     rows[0].episodes, rows[1].episodes = len(calm), len(killed)
