@@ -279,11 +279,12 @@ def compared(drill: Drill) -> list[Row]:
         cluster = held.enter_context(closing(LocalCluster(drill.workers)))
         stage = Stage(drill, cluster, bucket)
         rows = [stage.play("calm", [])]
+        # Now: a bucket that is killed forgets this run's frames, too.
+        calm, rows[0].twice = frame(drill.source("calm"))
         # As many as hit a machine of this speed at work: by the clock alone, a slow one would
         # never get anywhere.
         every = max(_LEAST_SECONDS, rows[0].seconds / max(1, drill.kills))
         rows.append(stage.play("killed", deck_of(drill), every))
-        calm, rows[0].twice = frame(drill.source("calm"))
         killed, rows[1].twice = frame(drill.source("killed"))
     rows[0].episodes, rows[1].episodes = len(calm), len(killed)
     rows[1].different = differing(calm, killed)
