@@ -12,7 +12,7 @@ import pytest
 
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.stats.sequential import crossing, obrien_fleming
-from constraintrot.sweep import planning, ray_pool, servers, stopping
+from constraintrot.sweep import planning, ray_cluster, servers, stopping
 from constraintrot.sweep.axes import _check_count, combinations, split
 from constraintrot.sweep.cell import Cell, check_playable
 from constraintrot.sweep.driver import State
@@ -121,14 +121,14 @@ def test_a_budget_is_one_line_for_all() -> None:
 
 
 def test_workers_that_differ_are_named_and_clocks_only_noted() -> None:
-    mine = {"python": "3.11", **dict.fromkeys(ray_pool.PACKAGES, "1"), "time": 1000.0}
-    assert ray_pool.compared("w", mine, {**mine, "time": 999.0}, 998.0) == []
-    (note,) = ray_pool.compared("w", mine, {**mine, "time": 1300.0}, 998.0)
+    mine = {"python": "3.11", **dict.fromkeys(ray_cluster.PACKAGES, "1"), "time": 1000.0}
+    assert ray_cluster.compared("w", mine, {**mine, "time": 999.0}, 998.0) == []
+    (note,) = ray_cluster.compared("w", mine, {**mine, "time": 1300.0}, 998.0)
     assert note.startswith("the clock of worker w is off by 300 s")
     with pytest.raises(ConstraintRotError, match="worker w has inspect-ai 0 instead of"):
-        ray_pool.compared("w", mine, {**mine, "inspect-ai": "0"}, 998.0)
+        ray_cluster.compared("w", mine, {**mine, "inspect-ai": "0"}, 998.0)
     with pytest.raises(ConstraintRotError, match="on worker w, full"):
-        ray_pool.compared("w", mine, {**mine, "folder": "full"}, 998.0)
+        ray_cluster.compared("w", mine, {**mine, "folder": "full"}, 998.0)
 
 
 def test_boundaries_are_those_of_the_tables_and_err_together() -> None:

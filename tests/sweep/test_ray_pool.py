@@ -89,7 +89,7 @@ def test_deaths_errors_and_servers_are_told_apart(
     def gone(*given: object) -> None:
         raise ConstraintRotError("store x cannot be used")
 
-    monkeypatch.setattr(ray_pool.frames, "commit", gone)
+    monkeypatch.setattr("constraintrot.sweep.frames.commit", gone)
     state = drive(cells, folder, pool, tries=2)
     assert state.finished == {cells[0].id, SERVED.id}
     assert state.poisoned[cells[1].id]["error"] == "ValueError: no such thing"
