@@ -47,6 +47,7 @@ REFUSED = {
     "sweep list": (("sweep", "list"), "eval,scale"),
     "sweep plan": (("sweep", "plan", "quick"), "eval,scale"),
     "sweep run": (("sweep", "run", "quick"), "eval,scale"),
+    "sweep hawk": (("sweep", "hawk", "quick", "--out", "out"), "eval,scale"),
     "results export": (("results", "export", "logs", "-o", "out"), "eval"),
     "results check": (("results", "check", "out"), "eval"),
     "store add": (("store", "add", "store", "logs"), "eval,report"),

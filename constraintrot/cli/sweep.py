@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.guard import clear_errors, needs, write
 from constraintrot.errors import ConstraintRotError
+from constraintrot.extras import require
 
 if TYPE_CHECKING:
     from constraintrot.sweep.driver import State
@@ -29,6 +30,8 @@ _ARG = click.option(
 )
 _DIR = click.option("--dir", "folder", help="Folder or fsspec URL; logs/sweep/SPEC by default.")
 _SECONDS_A_LINE = 30.0
+# Between two looks of a terminal: with many cells, a view a change would be most of the driver's time.
+_SECONDS_A_LOOK = 0.25
 
 
 @click.group()
@@ -56,7 +59,10 @@ def list_specs() -> None:
 @_ARG
 @_DIR
 @click.option("--prices", type=click.Path(path_type=Path), help="YAML: dollars a million tokens.")
-@click.option("--workers", default=1, show_default=True, help="Workers at once, for the hours.")
+@click.option(
+    "--workers", type=click.IntRange(1), default=1, show_default=True,
+    help="Workers at once, for the hours.",
+)  # fmt: skip
 @needs("eval", "scale")
 def plan(
     spec: str, args: tuple[str, ...], folder: str | None, prices: Path | None, workers: int
@@ -101,13 +107,20 @@ def run(
 
     Exit status 1: cells were set aside; their errors are printed.
     """
+    from constraintrot.store import Store
+    from constraintrot.sweep import frames
+
     with clear_errors():
         if workers is not None and ray != "local":
             raise ConstraintRotError(
                 "--workers sizes a cluster on this machine; it goes with --ray"
             )
+        if store is not None:
+            require("--store", "report")
         loaded, place = _loaded(spec, args, folder)
         place.check()
+        if store is not None:
+            Store(store).check()
         if again:
             place.forgive(place.poisoned())
         if ray:
@@ -115,10 +128,32 @@ def run(
         else:
             state = _here(loaded, place, tries)
         if store is not None:
-            from constraintrot.sweep.frames import catch_up
-
-            catch_up(store, place, state.finished)
+            frames.catch_up(store, place, state.finished)
     _tell_end(state, place)
+
+
+@sweep.command()
+@click.argument("spec")
+@_ARG
+@click.option("--package", help="What Hawk installs, as pip names it; this version by default.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True,
+    help="Folder for the files, one an eval set.",
+)  # fmt: skip
+@needs("eval", "scale")
+def hawk(spec: str, args: tuple[str, ...], package: str | None, out: Path) -> None:
+    """Write SPEC as eval sets of METR's Hawk: `hawk eval-set FILE` plays one."""
+    from importlib.metadata import version
+
+    from constraintrot.sweep.hawk import eval_sets
+
+    with clear_errors():
+        named = package or f"constraintrot[eval]=={version('constraintrot')}"
+        for one in eval_sets(_loaded(spec, args, None)[0], named):
+            path = out / f"{one['name']}.yaml"
+            write("--out", path, yaml.safe_dump(one, sort_keys=False, allow_unicode=True))
+            tasks, models = one["tasks"][0]["items"], one["models"][0]["items"]
+            click.echo(f"{path}: {len(tasks)} tasks x {len(models)} models")
 
 
 def _here(loaded: Sweep, place: SweepFolder, tries: int) -> State:
@@ -154,8 +189,8 @@ def _on_ray(
     for name, counts in place.counts().items():
         if name in by_id:
             tally.add(by_id[name], counts, now=False)
-    left = [cell for cell in loaded.cells if cell.id not in place.finished()]
-    settings = loaded.settings
+    finished, settings = place.finished(), loaded.settings
+    left = [cell for cell in loaded.cells if cell.id not in finished]
     pool = RayPool(
         address, place, _options(loaded), cells=left, resources=settings.get("resources"),
         budgets=settings.get("budgets"), workers=workers, store=store,
@@ -203,10 +238,13 @@ class _Shown:
     def update(self, state: Any) -> None:
         """Show a state."""
         self._state = state
+        wait = _SECONDS_A_LOOK if self._live is not None else _SECONDS_A_LINE
+        if self._last and time.monotonic() - self._last < wait:
+            return
+        self._last = time.monotonic()
         if self._live is not None:
             self._live.update(self._text(self._make(state)), refresh=True)
-        elif time.monotonic() - self._last >= _SECONDS_A_LINE or not self._last:
-            self._last = time.monotonic()
+        else:
             click.echo(self._make(state), err=True)
 
 
@@ -235,7 +273,12 @@ def _arguments(args: tuple[str, ...]) -> dict[str, Any]:
         name, equals, value = one.partition("=")
         if not equals or not name:
             raise ConstraintRotError(f"--arg {one}: give NAME=VALUE, as variants=8")
-        found[name] = yaml.safe_load(value)
+        try:
+            found[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConstraintRotError(
+                f"--arg {one}: the value is no YAML; put it in quotes for a text"
+            ) from error
     return found
 
 

@@ -100,6 +100,18 @@ class Store:
             self._fs.invalidate_cache()
             return bool(self._fs.exists(f"{self._root}/{MARKER}"))
 
+    def check(self) -> None:
+        """Make the store if it is not there, write an object and remove it again.
+
+        Raises:
+            ConstraintRotError: it cannot be reached or written.
+        """
+        name = f"{self._root}/.write-test-{secrets.token_hex(8)}"
+        with _clear(self.url):
+            self._mark()
+            self._fs.pipe_file(name, b"x" * 4096)
+            self._fs.rm_file(name)
+
     def add(
         self,
         cell: str,

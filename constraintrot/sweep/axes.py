@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 TASK = "constraintrot/suite"
 # Parameters of some tasks, besides those of all of them.
 _MORE = ("families", "defenses", "allowed")
+_COUNTS = ("variants", "block", "epochs", "looks")
 # The first word of what the check of a parameter says of a name that does not exist.
 _UNKNOWN = "unknown "
 
@@ -80,6 +81,9 @@ def sweep(
         raise ParameterError(
             f"unknown axis {', '.join(map(repr, unknown))}; known: {', '.join(known)}"
         )
+    for name, number in {**axes, "block": block, "epochs": epochs, "looks": looks}.items():
+        if name in _COUNTS and number is not None:
+            _check_count(name, number)
     possible, refused = split(task, list(combinations(models, roles, block, looks, axes)))
     if not possible:
         first = next(iter(refused), "there are no models")
@@ -105,6 +109,13 @@ def sweep(
         store=None,
         flow_metadata={KEY: {"refused": dict(refused), **(metadata or {})}},
     )
+
+
+def _check_count(name: str, number: object) -> None:
+    """Refuse what is no count, or a list with one that is none."""
+    for one in number if isinstance(number, list) else [number]:
+        if isinstance(one, bool) or not isinstance(one, int) or one < 1:
+            raise ParameterError(f"{name}={one}: give a whole number of at least 1")
 
 
 def combinations(

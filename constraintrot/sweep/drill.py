@@ -2,17 +2,18 @@
 
 Both play ``quick`` with scripted models, one of them behind an HTTP server that Ray starts, on a
 Ray cluster of this machine's own. In one of them workers, the server and the driver are killed at
-random; the driver is started again by the same command. Then the frames are compared row by row.
-Exit status 1: a row is missing, there twice, or another. For Linux, whose ``/proc`` names the
-processes: only descendants of the driver that this program started are killed.
+random, and with ``--s3`` the store: a bucket of moto's S3 server, which forgets all it had. The
+driver is started again by the same command. Then the frames, of the logs or of the store, are
+compared row by row. Exit status 1: a row is missing, there twice, or another. For Linux, whose
+``/proc`` names the processes: only those are killed that this program started.
 
 A row of ``--csv`` is a run; the columns:
 
 - run: ``calm`` or ``killed``.
 - cells, episodes: finished ones.
 - drivers: how often the driver was started.
-- killed_workers, killed_servers, killed_drivers: kills that hit.
-- twice: episodes that the logs hold more than once.
+- killed_workers, killed_servers, killed_drivers, killed_stores: kills that hit.
+- twice: episodes that the frame holds more than once.
 - different: rows of the frame that the calm run has otherwise, or has not.
 - seconds: of the whole run.
 """
@@ -21,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 import random
 import shutil
 import signal
@@ -29,17 +29,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.extras import require
+from constraintrot.sweep.drill_processes import BUCKET, Bucket, descendants, end, kill
+from constraintrot.sweep.ray_local import LocalCluster
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SERVER = "constraintrot.models.scripted.server"
+_MOST_DRIVERS = 50
+# Between two kills, on average, where the calm run's cells were there already.
+_LEAST_SECONDS = 3.0
 # What differs between two runs of the same: clocks, and names of logs.
 _CLOCKS = (
     "seconds",
@@ -65,6 +71,7 @@ class Row:
     killed_workers: int = 0
     killed_servers: int = 0
     killed_drivers: int = 0
+    killed_stores: int = 0
     twice: int = 0
     different: int = 0
     seconds: float = 0.0
@@ -80,9 +87,11 @@ class Drill:
         epochs: replicates.
         block: most variants in a cell.
         workers: Ray's processors.
-        every: mean seconds between two kills.
-        drivers: most kills of a driver.
+        compactors: of ``quick``, comma-separated.
+        kills: of the second run; at random times, as many as would be in the time of the first.
+        drivers: most kills of a driver, and of the store.
         seed: of the kills.
+        s3: whether the frames go to a bucket, whose server is killed too.
     """
 
     folder: Path
@@ -90,115 +99,126 @@ class Drill:
     epochs: int
     block: int
     workers: int
-    every: float
+    compactors: str
+    kills: int
     drivers: int
     seed: int
+    s3: bool = False
 
-    def command(self, name: str) -> list[str]:
+    def source(self, name: str) -> str:
+        """Where the frame of a run is read from."""
+        return f"s3://{BUCKET}/{name}" if self.s3 else str(self.folder / name / "logs")
+
+    def command(self, name: str, address: str) -> list[str]:
         """The command line of a run."""
-        spec = {"variants": self.variants, "epochs": self.epochs, "block": self.block}
+        spec: dict[str, object] = {
+            "variants": self.variants, "epochs": self.epochs, "block": self.block,
+            "compactors": self.compactors,
+        }  # fmt: skip
         args = [f"-A{key}={value}" for key, value in spec.items()]
-        where = ["--dir", str(self.folder / name), "--ray", "local", "--workers", str(self.workers)]
+        where = ["--dir", str(self.folder / name), "--ray", address]
+        store = ["--store", self.source(name)] if self.s3 else []
         code = "from constraintrot.cli.main import main; main()"
-        return [sys.executable, "-c", code, "sweep", "run", "quick", *args, "-Aserved=true", *where]
+        started = [sys.executable, "-c", code, "sweep", "run", "quick"]
+        return [*started, *args, "-Aserved=true", *where, *store]
 
 
-def play(drill: Drill, name: str, *, kills: bool) -> Row:
-    """Play a run to its end, killing what is drawn.
+@dataclass
+class Stage:
+    """What is played on, and killed.
 
-    Raises:
-        RuntimeError: the sweep ended with an error of its own.
+    Attributes:
+        drill: what is played.
+        cluster: of Ray.
+        bucket: the store's server, if there is one.
     """
-    draw, row, began = random.Random(drill.seed), Row(name), time.monotonic()
-    logs = drill.folder / name / "logs"
-    while True:
-        row.drivers += 1
-        driver = subprocess.Popen(drill.command(name), start_new_session=True)
-        try:
-            status = _watched(driver, drill, row, draw, kills=kills)
-        finally:
-            _end(driver)
-        if status == 0:
-            break
-        if status != -signal.SIGKILL:
-            raise RuntimeError(f"the sweep ended with status {status}; see above, and {logs}")
-    row.cells = len(list(logs.glob("*.eval")))
-    row.seconds = round(time.monotonic() - began, 1)
-    return row
+
+    drill: Drill
+    cluster: LocalCluster
+    bucket: Bucket | None
+
+    def play(self, name: str, deck: list[str], every: float = 1.0) -> Row:
+        """Play a run to its end, killing what is drawn.
+
+        Args:
+            name: of the run.
+            deck: what is killed, the next first.
+            every: mean seconds between two kills.
+
+        Raises:
+            RuntimeError: the sweep ended with an error of its own.
+        """
+        draw, row, began = random.Random(self.drill.seed), Row(name), time.monotonic()
+        while row.drivers < _MOST_DRIVERS:
+            row.drivers += 1
+            command = self.drill.command(name, self.cluster.address)
+            driver = subprocess.Popen(command, start_new_session=True)
+            try:
+                status = self._watched(driver, row, draw, deck, every)
+            finally:
+                end(driver)
+            if status == 0:
+                row.cells = len(list((self.drill.folder / name / "logs").glob("*.eval")))
+                row.seconds = round(time.monotonic() - began, 1)
+                return row
+            # A driver that finds no store says so and ends, and is started again as by a user.
+            if status != -signal.SIGKILL and not row.killed_stores:
+                break
+        raise RuntimeError(f"the sweep ended with status {status} after {row.drivers} starts")
+
+    def _watched(
+        self,
+        driver: subprocess.Popen[bytes],
+        row: Row,
+        draw: random.Random,
+        deck: list[str],
+        every: float,
+    ) -> int:
+        following = time.monotonic() + draw.expovariate(1 / every)
+        while driver.poll() is None:
+            time.sleep(0.2)
+            if deck and time.monotonic() >= following:
+                following = time.monotonic() + draw.expovariate(1 / every)
+                self._kill(driver.pid, row, draw, deck)
+        return int(driver.returncode)
+
+    def _kill(self, driver: int, row: Row, draw: random.Random, deck: list[str]) -> None:
+        """Kill what is on top of the deck; nothing where there is none of it, or before work began."""
+        below = dict(descendants(self.cluster.pid))
+        targets = {
+            "workers": [pid for pid, text in below.items() if text.startswith("ray::cell")],
+            "servers": [pid for pid, text in below.items() if SERVER in text],
+            "drivers": [driver],
+        }
+        what = deck[0]
+        if not targets["workers"] or not targets.get(what, [driver]):
+            return
+        del deck[0]
+        setattr(row, f"killed_{what}", getattr(row, f"killed_{what}") + 1)
+        if what in targets:
+            kill(draw.choice(targets[what]))
+        elif self.bucket is not None:
+            self.bucket.kill()
+            self.bucket.start()
 
 
-def _watched(
-    driver: subprocess.Popen[bytes], drill: Drill, row: Row, draw: random.Random, *, kills: bool
-) -> int:
-    following = time.monotonic() + draw.expovariate(1 / drill.every)
-    while driver.poll() is None:
-        time.sleep(0.2)
-        if kills and time.monotonic() >= following:
-            following = time.monotonic() + draw.expovariate(1 / drill.every)
-            _kill(driver.pid, drill, row, draw)
-    return int(driver.returncode)
+def deck_of(drill: Drill) -> list[str]:
+    """What is killed, in which order: one of each kind first, in a run that ends early too."""
+    draw = random.Random(drill.seed)
+    kinds = ["workers", "servers", "drivers", *(["stores"] if drill.s3 else [])]
+    rest = [kind for kind in kinds[2:] for _ in range(drill.drivers - 1)]
+    rest += ["servers"] * (drill.kills // 5)
+    rest += ["workers"] * max(0, drill.kills - len(kinds) - len(rest))
+    draw.shuffle(kinds)
+    draw.shuffle(rest)
+    return (kinds + rest)[: drill.kills]
 
 
-def _kill(driver: int, drill: Drill, row: Row, draw: random.Random) -> None:
-    """Kill a worker, a server or the driver, as drawn, if there is one; none before work began."""
-    below = dict(descendants(driver))
-    workers = [pid for pid, text in below.items() if text.startswith("ray::cell")]
-    servers = [pid for pid, text in below.items() if SERVER in text]
-    if not workers:
-        return
-    what = draw.choices(("workers", "servers", "drivers"), (6, 2, 1))[0]
-    if what == "drivers" and row.killed_drivers < drill.drivers:
-        row.killed_drivers += 1
-        _signal(driver)
-    elif what == "servers" and servers:
-        row.killed_servers += 1
-        _signal(draw.choice(servers))
-    elif what == "workers":
-        row.killed_workers += 1
-        _signal(draw.choice(workers))
+def frame(source: str) -> tuple[pd.DataFrame, int]:
+    """The episodes of logs or a store without their clocks, in order, and how many are there twice."""
+    from constraintrot.report.planned import planned_episodes
 
-
-def descendants(pid: int) -> Iterator[tuple[int, str]]:
-    """The processes that a process started, and those that they did, with their command lines."""
-    parents: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            # The name, in brackets, may hold anything.
-            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            continue
-        parents.setdefault(parent, []).append(int(path.name))
-    waiting = list(parents.get(pid, ()))
-    while waiting:
-        one = waiting.pop()
-        waiting += parents.get(one, [])
-        try:
-            text = Path(f"/proc/{one}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-        yield one, text
-
-
-def _signal(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
-def _end(driver: subprocess.Popen[bytes]) -> None:
-    """End a driver and what it started; after a kill, Ray's own processes end with it."""
-    below = [pid for pid, _ in descendants(driver.pid)]
-    for pid in (driver.pid, *below) if driver.poll() is None else below:
-        _signal(pid)
-    driver.wait()
-
-
-def frame(folder: Path) -> tuple[pd.DataFrame, int]:
-    """The episodes of a run without its clocks, in order, and how many are there twice."""
-    from constraintrot.report.frame import planned_episodes
-
-    read = planned_episodes([folder / "logs"])
+    read = planned_episodes([source])
     twice = int(read.duplicated([*_IDENTITY]).sum())
     told = read.drop(columns=[name for name in _CLOCKS if name in read])
     return told.sort_values([*_IDENTITY], ignore_index=True), twice
@@ -219,13 +239,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--block", type=int, default=20)
     parser.add_argument("--workers", type=int, default=3)
-    parser.add_argument("--every", type=float, default=6.0, help="Mean seconds between two kills.")
-    parser.add_argument("--drivers", type=int, default=1, help="Most kills of a driver.")
+    parser.add_argument("--compactors", default="truncate,summarize", help="Of quick's.")
+    parser.add_argument("--kills", type=int, default=8, help="At random times, of one run.")
+    parser.add_argument("--drivers", type=int, default=1, help="Most of a driver, and store.")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--s3", action="store_true", help="Kill a store in a bucket, too.")
     parser.add_argument("--dir", type=Path, help="Keep the logs here; what is finished is reused.")
     parser.add_argument("--csv", type=Path, help="Write the table here.")
     given = vars(parser.parse_args(arguments))
-    require("the drill", "scale")
+    require("the drill", "scale", *(["report"] if given["s3"] else []))
     table, place = given.pop("csv"), given.pop("dir")
     folder = place or Path(tempfile.mkdtemp(prefix="sweep-drill-"))
     try:
@@ -251,9 +273,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def compared(drill: Drill) -> list[Row]:
     """Both runs, and how the second's frame differs from the first's."""
-    rows = [play(drill, "calm", kills=False), play(drill, "killed", kills=True)]
-    calm, rows[0].twice = frame(drill.folder / "calm")
-    killed, rows[1].twice = frame(drill.folder / "killed")
+    with ExitStack() as held:
+        # First, so that workers know where it is.
+        bucket = held.enter_context(closing(Bucket())) if drill.s3 else None
+        cluster = held.enter_context(closing(LocalCluster(drill.workers)))
+        stage = Stage(drill, cluster, bucket)
+        rows = [stage.play("calm", [])]
+        # Now: a bucket that is killed forgets this run's frames, too.
+        calm, rows[0].twice = frame(drill.source("calm"))
+        # As many as hit a machine of this speed at work: by the clock alone, a slow one would
+        # never get anywhere.
+        every = max(_LEAST_SECONDS, rows[0].seconds / max(1, drill.kills))
+        rows.append(stage.play("killed", deck_of(drill), every))
+        killed, rows[1].twice = frame(drill.source("killed"))
     rows[0].episodes, rows[1].episodes = len(calm), len(killed)
     rows[1].different = differing(calm, killed)
     return rows

@@ -6,6 +6,7 @@ sweep's folder, so a driver that is killed is started again and goes on.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -112,7 +113,9 @@ def drive(
         listen: is told of each change.
     """
     state = State(cells, folder.finished(), folder.poisoned())
-    waiting = [one for one in ordered(cells) if one.id not in state.finished | set(state.poisoned)]
+    by_id = {one.id: one for one in cells}
+    settled = state.finished | set(state.poisoned)
+    waiting = deque(one for one in ordered(cells) if one.id not in settled)
     crashed: dict[str, tuple[int, int]] = {}
     listen(state, None)
     while waiting or state.running:
@@ -121,16 +124,16 @@ def drive(
             if state.stopped:
                 break
         while waiting and pool.room() > 0 and _may_start(state, waiting[0], rule):
-            cell = waiting.pop(0)
+            cell = waiting.popleft()
             state.running.add(cell.id)
             pool.start(cell)
         for ended in pool.wait(1.0):
-            cell = next(one for one in cells if one.id == ended.cell)
+            cell = by_id[ended.cell]
             state.running.discard(cell.id)
             if _settle(state, folder, cell, ended, crashed, tries):
                 # After what has not been tried: a cell that kills its worker holds up no other.
                 waiting.append(cell)
-                waiting.sort(key=lambda one: one.look)
+                waiting = deque(sorted(waiting, key=lambda one: one.look))
             listen(state, ended.played)
         listen(state, None)
     return state
@@ -147,8 +150,7 @@ def _may_start(state: State, cell: Cell, rule: Rule | None) -> bool:
     """With a rule, a look begins when the one before is complete."""
     if rule is None or not state.running:
         return True
-    looks = {one.id: one.look for one in state.cells}
-    return all(looks[one] == cell.look for one in state.running)
+    return all(one.look == cell.look for one in state.cells if one.id in state.running)
 
 
 def _settle(
@@ -166,6 +168,10 @@ def _settle(
     error = ended.played.error if ended.played is not None else ended.crash
     if ended.crash:
         state.crashes += 1
+        if cell.id in folder.finished():
+            # It died between its log and its answer.
+            state.finished.add(cell.id)
+            return False
         if not _hopeless(folder, cell, crashed):
             return True
         error = f"{CRASHES} tries ended with the death of a worker or server: {ended.crash}"

@@ -21,12 +21,19 @@ import posixpath
 import shutil
 import uuid
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from constraintrot.errors import ConstraintRotError
+
+_KEPT = "what is finished is kept, and the same command goes on"
+
+
+class FolderError(ConstraintRotError):
+    """A sweep's folder cannot be read or written now; whoever wanted to is not to blame."""
+
 
 LOGS, COUNTS, WORK, FAILED, POISONED = "logs", "counts", "work", "failed", "poisoned"
 
@@ -55,16 +62,23 @@ class SweepFolder:
         self.url = root.rstrip("/") if self.local else url.rstrip("/")
         self._root = root.rstrip("/")
 
-    def check(self) -> None:
-        """Write a file and remove it again.
+    def check(self, size: int = 4096) -> None:
+        """Write a file of so many bytes and remove it again.
 
         Raises:
-            ConstraintRotError: the folder cannot be reached or written.
+            FolderError: the folder cannot be reached or written.
         """
         name = f"{self._root}/.write-test-{uuid.uuid4().hex}"
-        with told(f"the sweep's folder {self.url} cannot be written"):
+        # What is missing here is a bucket, or a place where a folder can be.
+        with told(f"the sweep's folder {self.url} cannot be written", missing=True):
             self._fs.makedirs(self._root, exist_ok=True)
-            self._fs.pipe_file(name, b"x" * 4096)
+            try:
+                self._fs.pipe_file(name, b"x" * size)
+            except Exception:
+                # What a full disk took of it is room for others.
+                with suppress(Exception):
+                    self._fs.rm_file(name)
+                raise
             self._fs.rm_file(name)
 
     def path(self, *parts: str) -> str:
@@ -72,7 +86,10 @@ class SweepFolder:
         return "/".join((self.url, *parts))
 
     def _names(self, *parts: str) -> list[str]:
-        """The names in a folder below, sorted; none if there is no such folder."""
+        """The names in a folder below, sorted; none if there is no such folder.
+
+        What begins with a dot is a file that a killed process had not finished.
+        """
         where = "/".join((self._root, *parts))
         with told(f"the sweep's folder {self.url} cannot be read"):
             self._fs.invalidate_cache()
@@ -80,7 +97,8 @@ class SweepFolder:
                 found: Sequence[str] = self._fs.ls(where, detail=False)
             except FileNotFoundError:
                 return []
-        return sorted(posixpath.basename(one.rstrip("/")) for one in found)
+        names = (posixpath.basename(one.rstrip("/")) for one in found)
+        return sorted(name for name in names if not name.startswith("."))
 
     def finished(self) -> set[str]:
         """The ids of the cells that are finished."""
@@ -221,21 +239,23 @@ def _put(source: Path, final: Path) -> None:
 
 
 @contextmanager
-def told(what: str) -> Generator[None]:
+def told(what: str, *, missing: bool = False) -> Generator[None]:
     """Turn what a file system raises into one sentence.
 
+    Args:
+        what: the sentence's begin.
+        missing: whether a file that is missing is told so, too.
+
     Raises:
-        ConstraintRotError: a full disk, a folder without rights, a server that does not answer.
+        FolderError: a full disk, a folder without rights, a server that does not answer.
     """
     try:
         yield
     except ConstraintRotError:
         raise
-    except FileNotFoundError:
-        raise
     except Exception as error:
+        if isinstance(error, FileNotFoundError) and not missing:
+            raise
         # Object stores raise classes of their own.
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise ConstraintRotError(
-            f"{what}: {str(why).rstrip('.')}; what is finished is kept, and the same command goes on"
-        ) from error
+        raise FolderError(f"{what}: {str(why).rstrip('.')}; {_KEPT}") from error

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+from constraintrot.errors import ConstraintRotError
 from constraintrot.sweep.folder import SweepFolder
 
 
@@ -32,6 +33,11 @@ def catch_up(store: str, folder: SweepFolder, cells: Iterable[str]) -> int:
     known = module.Store(store)
     there = {one.cell for one in known.commits()} if known.exists else set[str]()
     lacking = sorted(set(cells) & folder.finished() - there)
-    for cell in lacking:
-        commit(store, folder.log(cell), cell)
+    try:
+        for cell in lacking:
+            commit(store, folder.log(cell), cell)
+    except ConstraintRotError as error:
+        raise ConstraintRotError(
+            f"{error}; the logs are whole, and the same command adds what the store lacks"
+        ) from error
     return len(lacking)

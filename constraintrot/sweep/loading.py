@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from inspect_flow import FlowSpec
 
 SPECS = Path(__file__).parent / "specs"
+_SPECS = "constraintrot.sweep.specs"
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,17 @@ def load(name: str, args: Mapping[str, Any] | None = None) -> Sweep:
         cause = error.__cause__
         if isinstance(cause, ConstraintRotError):
             raise cause from error
-        raise ParameterError(f"{file}: {error}") from error
+        raise ParameterError(f"{file}: {error}{_takes(name)}") from error
     return of_spec(name, spec, dumped)
+
+
+def _takes(name: str) -> str:
+    """What the function of a spec of this package takes, for an error's end."""
+    if name not in names():
+        return ""
+    stem = name.replace("-", "_")
+    function: Any = getattr(import_module(f"{_SPECS}.{stem}"), stem)
+    return f"; {name} takes {', '.join(signature(function).parameters)}"
 
 
 def of_spec(name: str, spec: FlowSpec, dumped: Mapping[str, Any]) -> Sweep:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import EpisodeError
 from constraintrot.sweep.cell import CELL_KEY, LIMITS, Cell
-from constraintrot.sweep.folder import SweepFolder
+from constraintrot.sweep.folder import SweepFolder, told
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -30,6 +30,8 @@ _OPTIONS = (
     "max_samples", "max_subprocesses", "max_sandboxes", "log_buffer", "log_realtime", "score_display",
     "fail_on_error", "retry_on_error", "limit", "sandbox_cleanup", "model_cost_config",
 )  # fmt: skip
+# Of a log, more or less: a disk with less room than that is to blame for a try that broke off.
+_LOG_BYTES = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -70,22 +72,27 @@ def play(
 
     Raises:
         EpisodeError: the cell did not finish; what it has finished is kept for the next try.
-        ConstraintRotError: the folder cannot be written.
+        FolderError: the folder cannot be written.
     """
     name = uuid.uuid4().hex[:12]
     # A store that is far away gets the log of a try as often as Inspect writes it.
     here = Path(folder.path("work", cell.id, name)) if folder.local else Path(tempfile.mkdtemp())
-    here.mkdir(parents=True, exist_ok=True)
+    with told(f"a try of cell {cell.id} cannot begin"):
+        here.mkdir(parents=True, exist_ok=True)
     _seed(cell, folder, here)
     try:
         log = _evaluated(cell, here, options, base_url)
         check_whole(log)
-        committed = folder.commit(cell.id, _local(log.location), counts(log))
-        return Played(cell.id, committed, counts=counts(log))
-    except BaseException:
+        summed = counts(log)
+        return Played(cell.id, folder.commit(cell.id, _local(log.location), summed), counts=summed)
+    except BaseException as error:
         if not folder.local:
             for one in here.glob("*.eval"):
                 folder.keep_try(cell.id, name, str(one))
+        if isinstance(error, Exception):
+            # Inspect ends a log that it cannot write without a word of why.
+            SweepFolder(str(here)).check(_LOG_BYTES)
+            folder.check()
         raise
     finally:
         if not folder.local:

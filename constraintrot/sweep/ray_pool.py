@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.sweep import frames
 from constraintrot.sweep.cell import Cell, model_name
 from constraintrot.sweep.driver import Ended
-from constraintrot.sweep.folder import SweepFolder
+from constraintrot.sweep.folder import FolderError, SweepFolder
 from constraintrot.sweep.play import Played, play
+from constraintrot.sweep.ray_cluster import Cluster, check_workers, lacking
 from constraintrot.sweep.servers import ModelServer, RateBudget, check_server
 
-# What has to agree between the driver and every worker.
-PACKAGES = ("constraintrot", "inspect-ai", "ray")
-LOCAL = "local"
-CLOCK_SECONDS = 30.0
 # Cells handed over beyond those that fit, so that no worker waits for the driver.
 AHEAD = 2
-STARTS = 3
-_NO_CLUSTER = (
-    "--ray {address}: no Ray cluster of this version answers ({why}); start one with `ray start"
-    " --head`, or leave the address out for one on this machine"
-)
+# Seconds after which the cluster is asked for its size again.
+_ASK_SECONDS = 5.0
 _RESOURCES = ("cpus", "gpus", "memory_gb")
 
 
@@ -67,27 +60,34 @@ class RayPool:
         Raises:
             ConstraintRotError: no cluster answers, its versions differ, or a server does not start.
         """
-        self._ray, self.dashboard = connect(address, workers)
         self._folder, self._options, self._store = folder, dict(options), store
-        self._need = _checked(resources or {})
-        self.notes = tuple(check_workers(self._ray, folder))
+        self._need = _need(_known(resources or {}))
+        wanted = {cell.model: cell.server for cell in cells if cell.server}
+        for server in wanted.values():
+            check_server(server)
+        self._cluster = Cluster(address, workers)
+        self._ray, self.dashboard = self._cluster.ray, self._cluster.dashboard
         self._running: dict[Any, str] = {}
-        self._servers = self._started(cells)
         self._of_prefix: dict[str, int] = {}
-        actor = self._ray.remote(RateBudget)
-        self._budget = (
-            actor.options(num_cpus=0, max_restarts=-1, max_task_retries=-1).remote(budgets)
-            if budgets
-            else None
-        )
         self._budgets = dict(budgets or {})
+        self._fitting = (0, 0.0)
+        try:
+            self.notes = (*check_workers(self._ray, folder), *self._lacks(wanted.values()))
+            self._servers = self._started(wanted)
+            self._budget = self._line(budgets)
+        except BaseException:
+            self.close()
+            raise
         self._task = self._ray.remote(play_here)
 
     def room(self) -> int:
         """How many more cells to hand over now."""
-        cpus = float(self._ray.cluster_resources().get("CPU", 1.0))
-        fitting = int(cpus // self._need["num_cpus"]) if self._need["num_cpus"] else 64
-        return max(1, fitting) + AHEAD - len(self._running)
+        fitting, asked = self._fitting
+        if not fitting or time.monotonic() - asked > _ASK_SECONDS:
+            cpus = float(self._ray.cluster_resources().get("CPU", 1.0))
+            fitting = max(1, int(cpus // self._need["num_cpus"])) if self._need["num_cpus"] else 64
+            self._fitting = fitting, time.monotonic()
+        return fitting + max(AHEAD, fitting // 10) - len(self._running)
 
     def start(self, cell: Cell) -> None:
         """Begin a try of a cell."""
@@ -104,6 +104,11 @@ class RayPool:
             time.sleep(seconds)
             return []
         ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
+        if ready:
+            # Whatever else has ended by now, too: one wait a cell would be most of a driver's time.
+            ready, _ = self._ray.wait(
+                list(self._running), num_returns=len(self._running), timeout=0
+            )
         return [self._ended(one) for one in ready]
 
     def _ended(self, reference: Any) -> Ended:
@@ -119,25 +124,35 @@ class RayPool:
             return Ended(cell, crash=said["crash"])
         return Ended(cell, Played(**said["played"]))
 
-    def server_pids(self) -> list[tuple[int, int]]:
-        """The processes of each server: its actor's and its program's."""
-        actors = [one for group in self._servers.values() for one in group]
-        return list(self._ray.get([one.pids.remote() for one in actors]))
-
     def close(self) -> None:
         """Leave the cluster; one of this machine's own ends."""
-        self._ray.shutdown()
+        self._cluster.close()
 
-    def _started(self, cells: Sequence[Cell]) -> dict[str, list[Any]]:
-        wanted = {cell.model: cell.server for cell in cells if cell.server}
+    def _lacks(self, servers: Collection[Mapping[str, Any]]) -> list[str]:
+        """A note where the cluster is too small; one of this machine's own does not grow.
+
+        Raises:
+            ConstraintRotError: it is this machine's own.
+        """
+        needs = [_need(one) for one in servers for _ in range(int(one.get("replicas", 1)))]
+        lack = lacking(self._ray.nodes(), self._need, needs)
+        if lack and self._cluster.own:
+            raise ConstraintRotError(f"{lack}; ask for less in the spec, or for more --workers")
+        return [f"{lack}: the sweep waits until it grows"] if lack else []
+
+    def _line(self, budgets: Mapping[str, Mapping[str, float]] | None) -> Any:
+        """The line in which all workers wait for a budget."""
+        if not budgets:
+            return None
+        actor = self._ray.remote(RateBudget)
+        return actor.options(num_cpus=0, max_restarts=-1, max_task_retries=-1).remote(budgets)
+
+    def _started(self, wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Any]]:
         servers: dict[str, list[Any]] = {}
         for model, server in wanted.items():
-            check_server(server)
             actor = self._ray.remote(ModelServer).options(
-                num_cpus=server.get("cpus", 1), num_gpus=server.get("gpus", 0),
-                memory=_bytes(server.get("memory_gb")), max_restarts=-1, max_task_retries=-1,
-                max_concurrency=4,
-            )  # fmt: skip
+                max_restarts=-1, max_task_retries=-1, max_concurrency=4, **_need(server)
+            )
             servers[model] = [actor.remote(server) for _ in range(int(server.get("replicas", 1)))]
         try:
             self._ray.get([one.address.remote() for group in servers.values() for one in group])
@@ -153,116 +168,6 @@ class RayPool:
             return None
         chosen = self._of_prefix.setdefault(cell.prefix, len(self._of_prefix))
         return group[chosen % len(group)]
-
-
-def connect(address: str, workers: int | None) -> tuple[Any, str]:
-    """Ray's module, connected, and the URL of its dashboard, if it has one.
-
-    Raises:
-        ConstraintRotError: no cluster answers there, or one of another version.
-    """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    ray: Any = import_module("ray")
-    shared: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    own = {"address": LOCAL, "num_cpus": workers, "include_dashboard": False}
-    # Ray gives a cluster of this machine's own half a minute to start, which a busy one exceeds.
-    for left in reversed(range(STARTS if address == LOCAL else 1)):
-        try:
-            made = ray.init(**(own if address == LOCAL else {"address": address}), **shared)
-        except Exception as error:
-            # Ray raises classes of Python's own, the bare Exception among them.
-            ray.shutdown()
-            if left:
-                continue
-            why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise ConstraintRotError(_NO_CLUSTER.format(address=address, why=why)) from error
-        return ray, str(made.dashboard_url or "")
-    raise AssertionError("the last try returns or raises")
-
-
-def facts() -> dict[str, Any]:
-    """What a worker is: its versions and its clock."""
-    return {
-        "python": ".".join(map(str, sys.version_info[:2])),
-        **{name: version(name) for name in PACKAGES},
-        "time": time.time(),
-    }
-
-
-def probed(folder: str) -> dict[str, Any]:
-    """A worker's facts, and whether it reaches the sweep's folder."""
-    try:
-        SweepFolder(folder).check()
-        return {**facts(), "folder": ""}
-    except ConstraintRotError as error:
-        return {**facts(), "folder": str(error)}
-
-
-def check_workers(ray: Any, folder: SweepFolder) -> list[str]:
-    """Ask a worker on each machine for its versions, clock and access to the folder.
-
-    Returns:
-        Notes on clocks that differ.
-
-    Raises:
-        ConstraintRotError: versions differ, or a machine cannot write the folder.
-    """
-    strategy: Any = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
-    notes: list[str] = []
-    for node in ray.nodes():
-        if not node["Alive"]:
-            continue
-        affinity = strategy(node_id=node["NodeID"], soft=False)
-        task = ray.remote(probed).options(num_cpus=0, scheduling_strategy=affinity)
-        sent = time.time()
-        try:
-            found: dict[str, Any] = ray.get(task.remote(folder.url), timeout=300)
-        except ray.exceptions.RayError as error:
-            why = str(error).strip().splitlines()[-1]
-            raise ConstraintRotError(
-                f"worker {node['NodeManagerHostname']} cannot load constraintrot ({why}); install"
-                f" constraintrot[scale] {version('constraintrot')} there"
-            ) from error
-        notes += compared(node["NodeManagerHostname"], facts(), found, sent)
-    return notes
-
-
-def compared(
-    host: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], sent: float
-) -> list[str]:
-    """A worker's facts against the driver's.
-
-    Args:
-        host: name of the worker's machine.
-        mine: the driver's facts, as of when the answer came.
-        theirs: the worker's.
-        sent: when the driver asked.
-
-    Returns:
-        A note if the clocks differ: nothing depends on them but the times in logs.
-
-    Raises:
-        ConstraintRotError: versions differ, or the worker cannot write the folder.
-    """
-    differ = [
-        f"{name} {theirs.get(name)} instead of {mine[name]}"
-        for name in ("python", *PACKAGES)
-        if theirs.get(name) != mine[name]
-    ]
-    if differ:
-        raise ConstraintRotError(
-            f"worker {host} has {', '.join(differ)}; install the same versions on all machines"
-        )
-    if theirs.get("folder"):
-        raise ConstraintRotError(f"on worker {host}, {theirs['folder']}")
-    off = max(theirs["time"] - mine["time"], sent - theirs["time"], 0.0)
-    if off <= CLOCK_SECONDS:
-        return []
-    return [
-        f"the clock of worker {host} is off by {off:.0f} s: times in its logs are too, nothing else"
-        " depends on it"
-    ]
 
 
 def play_here(
@@ -287,29 +192,36 @@ def play_here(
         os.environ.update({k: str(v) for k, v in (cell.server.get("env") or {}).items()})
     try:
         played = play(cell, SweepFolder(folder), options, url)
-        if store is not None:
-            frames.commit(store, played.log, cell.id)
+    except FolderError as error:
+        return {"played": None, "crash": str(error)}
     except Exception as error:
         # Whatever broke the cell: it is the driver's to count. A kill is no exception.
         if server is not None and ray.get(server.address.remote())[1] != start:
             return {"played": None, "crash": f"the server of {model_name(task.get('model'))} died"}
         text = f"{type(error).__name__}: {error}".strip()
         return {"played": Played(cell.id, error=text).plain, "crash": ""}
+    if store is not None:
+        # The log is whole and in its place. A frame that is missing is added at the sweep's end,
+        # where a store that is still gone is an error.
+        with suppress(ConstraintRotError):
+            frames.commit(store, played.log, cell.id)
     return {"played": played.plain, "crash": ""}
 
 
-def _checked(resources: Mapping[str, float]) -> dict[str, Any]:
+def _known(resources: Mapping[str, float]) -> Mapping[str, float]:
     unknown = sorted(set(resources) - set(_RESOURCES))
     if unknown:
         raise ConstraintRotError(
             f"unknown resource {', '.join(unknown)} of a cell; known: {', '.join(_RESOURCES)}"
         )
+    return resources
+
+
+def _need(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Ray's options for what a cell or a server asks for."""
+    gigabytes = asked.get("memory_gb")
     return {
-        "num_cpus": resources.get("cpus", 1),
-        "num_gpus": resources.get("gpus", 0),
-        "memory": _bytes(resources.get("memory_gb")),
+        "num_cpus": asked.get("cpus", 1),
+        "num_gpus": asked.get("gpus", 0),
+        "memory": None if gigabytes is None else int(gigabytes * 2**30),
     }
-
-
-def _bytes(gigabytes: float | None) -> int | None:
-    return None if gigabytes is None else int(gigabytes * 2**30)

@@ -82,7 +82,12 @@ class FakeRay:
         return running[:num_returns], running[num_returns:]
 
     def nodes(self) -> list[dict[str, Any]]:
-        return [{"Alive": True, "NodeID": "n", "NodeManagerHostname": "w"}, {"Alive": False}]
+        machine = {
+            "NodeID": "n",
+            "NodeManagerHostname": "w",
+            "Resources": {"CPU": 2.0, "memory": 2.0**34},
+        }
+        return [{"Alive": True, **machine}, {"Alive": False}]
 
     def cluster_resources(self) -> dict[str, float]:
         return {"CPU": 2.0}

@@ -12,8 +12,8 @@ import pytest
 
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.stats.sequential import crossing, obrien_fleming
-from constraintrot.sweep import planning, ray_pool, servers, stopping
-from constraintrot.sweep.axes import combinations, split
+from constraintrot.sweep import planning, ray_cluster, servers, stopping
+from constraintrot.sweep.axes import _check_count, combinations, split
 from constraintrot.sweep.cell import Cell, check_playable
 from constraintrot.sweep.driver import State
 from constraintrot.sweep.loading import Sweep, spec_file
@@ -54,6 +54,13 @@ def test_combinations_that_exclude_each_other_are_refused_beforehand() -> None:
 def test_a_value_that_does_not_exist_is_an_error(axes: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         split(EMAIL, points(**axes))
+
+
+@pytest.mark.parametrize("number", [0, -3, "abc", True, 1.5, [4, 0]])
+def test_a_count_that_is_none_is_told_by_its_name(number: object) -> None:
+    with pytest.raises(ParameterError, match=r"variants=.*: give a whole number of at least 1"):
+        _check_count("variants", number)
+    _check_count("variants", [1, 20])
 
 
 def test_blocks_cover_each_variant_once() -> None:
@@ -114,14 +121,14 @@ def test_a_budget_is_one_line_for_all() -> None:
 
 
 def test_workers_that_differ_are_named_and_clocks_only_noted() -> None:
-    mine = {"python": "3.11", **dict.fromkeys(ray_pool.PACKAGES, "1"), "time": 1000.0}
-    assert ray_pool.compared("w", mine, {**mine, "time": 999.0}, 998.0) == []
-    (note,) = ray_pool.compared("w", mine, {**mine, "time": 1300.0}, 998.0)
+    mine = {"python": "3.11", **dict.fromkeys(ray_cluster.PACKAGES, "1"), "time": 1000.0}
+    assert ray_cluster.compared("w", mine, {**mine, "time": 999.0}, 998.0) == []
+    (note,) = ray_cluster.compared("w", mine, {**mine, "time": 1300.0}, 998.0)
     assert note.startswith("the clock of worker w is off by 300 s")
     with pytest.raises(ConstraintRotError, match="worker w has inspect-ai 0 instead of"):
-        ray_pool.compared("w", mine, {**mine, "inspect-ai": "0"}, 998.0)
+        ray_cluster.compared("w", mine, {**mine, "inspect-ai": "0"}, 998.0)
     with pytest.raises(ConstraintRotError, match="on worker w, full"):
-        ray_pool.compared("w", mine, {**mine, "folder": "full"}, 998.0)
+        ray_cluster.compared("w", mine, {**mine, "folder": "full"}, 998.0)
 
 
 def test_boundaries_are_those_of_the_tables_and_err_together() -> None:

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from constraintrot.cli.sweep import _arguments
 from constraintrot.errors import ConstraintRotError
+from constraintrot.store import Store
+from constraintrot.store.commits import MARKER
+from constraintrot.sweep import frames
+from constraintrot.sweep.cell import Cell
 from constraintrot.sweep.driver import CRASHES, State, drive, ordered
 from constraintrot.sweep.folder import SweepFolder
 from tests.sweep.pools import ScriptedPool, cell
@@ -44,6 +49,34 @@ def test_deaths_of_workers_are_no_failures_until_they_are_hopeless(folder: Sweep
     assert pool.started.count(deadly) == CRASHES
     assert state.poisoned.keys() == {deadly}
     assert state.crashes == 2 * CRASHES - 1
+
+
+def test_a_worker_that_dies_after_its_log_is_in_place_is_not_played_again(
+    folder: SweepFolder, tmp_path: Path
+) -> None:
+    late = CELLS[0]
+
+    class DyingPool(ScriptedPool):
+        def start(self, cell: Cell) -> None:
+            super().start(cell)
+            log = tmp_path / "whole.eval"
+            log.write_bytes(b"a log")
+            folder.commit(cell.id, str(log), {"episodes": 1})
+
+    pool = DyingPool(folder, {late.id: ["crash"]})
+    state = drive([late], folder, pool)
+    assert (pool.started, state.finished, state.crashes) == ([late.id], {late.id}, 1)
+
+
+def test_what_a_killed_process_had_not_finished_writing_is_not_read(folder: SweepFolder) -> None:
+    folder.poison("a", "label", "x")
+    folder.fail("b", "x")
+    for name in ("poisoned/.c.json.0f", "failed/b/.2.json.0f", "logs/.d.eval.0f.part"):
+        rest = Path(folder.path(name))
+        rest.parent.mkdir(exist_ok=True)
+        rest.write_bytes(b'{"cell"')
+    assert folder.poisoned().keys() == {"a"}
+    assert (folder.failures("b"), folder.finished()) == (1, set())
 
 
 def test_failures_count_over_drivers(folder: SweepFolder) -> None:
@@ -108,8 +141,42 @@ def test_a_folder_that_cannot_be_reached_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConstraintRotError, match="cannot be written"):
         SweepFolder(str(tmp_path / "file" / "below")).check()
+    # Linux refuses folders there as if it were missing.
+    with pytest.raises(ConstraintRotError, match=r"/proc/x cannot be written: No such file"):
+        SweepFolder("/proc/x").check()
     with pytest.raises(ConstraintRotError, match="nosuch"):
         SweepFolder("nosuch://bucket/x")
+
+
+def test_a_store_that_is_gone_is_told_before_and_after_and_caught_up(
+    folder: SweepFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "store"
+    Store(store).check()
+    assert [path.name for path in store.iterdir()] == [MARKER]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConstraintRotError, match=r"store .*below cannot be used"):
+        Store(tmp_path / "file" / "below").check()
+
+    done = drive(CELLS[:2], folder, ScriptedPool(folder, {})).finished
+    put: list[str] = []
+
+    def gone(store: str, log: str, cell: str) -> None:
+        raise ConstraintRotError("store s3://x cannot be used: it is gone")
+
+    monkeypatch.setattr(frames, "commit", gone)
+    with pytest.raises(ConstraintRotError, match="it is gone; the logs are whole, and the same"):
+        frames.catch_up(str(store), folder, done)
+    monkeypatch.setattr(frames, "commit", lambda store, log, cell: put.append(cell))
+    assert frames.catch_up(str(store), folder, done) == 2
+    assert set(put) == done
+
+
+def test_arguments_that_are_none_are_told() -> None:
+    assert _arguments(("a=1", "b=x,y", "c=true")) == {"a": 1, "b": "x,y", "c": True}
+    for wrong, said in (("a", "give NAME=VALUE"), ("a=[1", "--arg a=.1: the value is no YAML")):
+        with pytest.raises(ConstraintRotError, match=said):
+            _arguments((wrong,))
 
 
 def test_an_object_store_does_as_a_folder_does(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import subprocess
@@ -12,9 +13,10 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import EvalSample, read_eval_log
 
+from constraintrot.extras import installed
 from constraintrot.report.frame import planned_episodes
 from constraintrot.sweep.cell import Cell
-from constraintrot.sweep.drill import differing
+from constraintrot.sweep.drill import differing, main
 from constraintrot.sweep.folder import SweepFolder
 from constraintrot.sweep.play import furthest, play
 
@@ -70,6 +72,18 @@ def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None
         for one in (folder, calm)
     ]
     assert differing(*frames) == 0
+
+
+@pytest.mark.skipif(
+    not installed("ray"), reason="a Ray cluster: pip install 'constraintrot[scale]'"
+)
+def test_a_sweep_on_ray_with_kills_has_the_frames_of_a_calm_one(tmp_path: Path) -> None:
+    table = tmp_path / "drill.csv"
+    assert main(["--csv", str(table), "--kills", "6", "--workers", "2"]) == 0
+    calm, killed = csv.DictReader(table.read_text().splitlines())
+    assert calm["episodes"] == killed["episodes"] == "324"
+    assert [name for name in ("twice", "different") if killed[name] != "0"] == []
+    assert sum(int(killed[f"killed_{what}"]) for what in ("workers", "servers", "drivers")) == 6
 
 
 def _samples(path: Path, number: int) -> list[EvalSample]:

@@ -16,7 +16,7 @@ from constraintrot.report.frame import planned_episodes
 from constraintrot.sweep.adopt import adopt
 from constraintrot.sweep.cell import Cell
 from constraintrot.sweep.drill import differing
-from constraintrot.sweep.folder import SweepFolder
+from constraintrot.sweep.folder import FolderError, SweepFolder
 from constraintrot.sweep.play import furthest, play
 
 OPTIONS: dict[str, Any] = {"score_display": False, "retry_on_error": 0, "max_samples": 1}
@@ -65,6 +65,32 @@ def test_a_try_that_broke_off_is_taken_up_and_counts_once(
     assert adopt(folder, [CELL.id]) == 1
     assert folder.finished() == {CELL.id, "2027_suite"}
     assert len(planned_episodes([again.log])) == 6
+
+
+def test_a_disk_that_takes_no_more_is_not_the_cells_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = SweepFolder(str(tmp_path / "sweep"))
+
+    def broken(*given: object) -> None:
+        raise EpisodeError("the run did not finish (started)")
+
+    def full(self: SweepFolder, size: int = 0) -> None:
+        raise FolderError(
+            f"the sweep's folder {self.url} cannot be written: No space left on device"
+        )
+
+    # As a tmpfs of 200 KiB made it: Inspect's log stays where it was, and no error says why.
+    monkeypatch.setattr("constraintrot.sweep.play._evaluated", broken)
+    with pytest.raises(EpisodeError, match="did not finish"):
+        play(CELL, folder, OPTIONS)
+    with monkeypatch.context() as patch:
+        patch.setattr(SweepFolder, "check", full)
+        with pytest.raises(FolderError, match="No space left on device"):
+            play(CELL, folder, OPTIONS)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FolderError, match=r"a try of cell .* cannot begin: Not a directory"):
+        play(CELL, SweepFolder(str(tmp_path / "file" / "below")), OPTIONS)
 
 
 def test_a_served_model_answers_as_the_model_does(

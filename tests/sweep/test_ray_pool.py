@@ -5,6 +5,7 @@ Ray itself is in the drill (``make sweep-demo``).
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 import pytest
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.sweep import ray_pool
+from constraintrot.sweep import ray_cluster, ray_local, ray_pool
 from constraintrot.sweep.cell import KEY, Cell
 from constraintrot.sweep.driver import drive
-from constraintrot.sweep.folder import SweepFolder
+from constraintrot.sweep.folder import FolderError, SweepFolder
 from constraintrot.sweep.play import Played
+from constraintrot.sweep.ray_cluster import lacking
+from constraintrot.sweep.ray_local import LocalCluster
 from constraintrot.sweep.ray_pool import RayPool
 from tests.sweep.fake_ray import FakeRay, RayError, RayTaskError
 from tests.sweep.pools import cell
@@ -44,7 +47,8 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
     strategies = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda **given: given)
     modules = {"ray": made, "ray.util.scheduling_strategies": strategies}
     monkeypatch.setattr(ray_pool, "import_module", modules.__getitem__)
-    monkeypatch.setattr(ray_pool, "version", lambda name: "1")
+    monkeypatch.setattr(ray_cluster, "import_module", modules.__getitem__)
+    monkeypatch.setattr(ray_cluster, "version", lambda name: "1")
     monkeypatch.setattr(ray_pool, "ModelServer", Server)
     monkeypatch.setattr(Server, "starts", 0)
     return made
@@ -56,6 +60,7 @@ def test_deaths_errors_and_servers_are_told_apart(
     folder = SweepFolder(str(tmp_path))
     cells = [cell(0), cell(1), SERVED]
     urls: list[str | None] = []
+    full = [FolderError("the log cannot be written: No space left on device")]
 
     def play(one: Cell, place: SweepFolder, options: object, url: str | None) -> Played:
         urls.append(url)
@@ -64,19 +69,31 @@ def test_deaths_errors_and_servers_are_told_apart(
             raise ConnectionError("refused")
         if one.id == cells[1].id:
             raise ValueError("no such thing")
+        if full:
+            raise full.pop()
         log = tmp_path / "made.eval"
         log.write_bytes(b"log")
         return Played(one.id, place.commit(one.id, str(log), {}))
 
     monkeypatch.setattr(ray_pool, "play", play)
     pool = RayPool(
-        "auto", folder, {}, cells=cells, resources={"cpus": 1, "memory_gb": 2}, workers=None
+        "auto", folder, {}, cells=cells, resources={"cpus": 1, "memory_gb": 2}, workers=None,
+        store=str(tmp_path / "cells.py"),
+    )  # fmt: skip
+    assert pool.notes == (
+        "the servers and a cell need 3 CPUs together, and the cluster has 2 CPUs: the sweep waits"
+        " until it grows",
     )
     ray.dying += [RayError("The worker died unexpectedly.")]
+
+    def gone(*given: object) -> None:
+        raise ConstraintRotError("store x cannot be used")
+
+    monkeypatch.setattr("constraintrot.sweep.frames.commit", gone)
     state = drive(cells, folder, pool, tries=2)
     assert state.finished == {cells[0].id, SERVED.id}
     assert state.poisoned[cells[1].id]["error"] == "ValueError: no such thing"
-    assert (state.crashes, state.failures) == (2, 2), "of a worker and a server; of the cell, twice"
+    assert (state.crashes, state.failures) == (3, 2), "worker, server, disk; the cell itself, twice"
     assert urls.count("http://127.0.0.1:1/v1") == 2
     task = next(one for one in ray.options if one.get("name", "").startswith("cell "))
     assert (task["max_retries"], task["num_cpus"], task["memory"]) == (0, 1, 2 * 2**30)
@@ -105,3 +122,50 @@ def test_no_cluster_is_one_sentence(
         ConstraintRotError, match=r"--ray auto: no Ray cluster .*instance\.\); start"
     ):
         RayPool("auto", SweepFolder(str(tmp_path)), {}, cells=[])
+
+
+def test_a_cluster_that_is_too_small_is_told_before_anything_waits() -> None:
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 4.0, "memory": 8.0 * 2**30}},
+        {"Alive": True, "Resources": {"CPU": 4.0, "memory": 8.0 * 2**30}},
+        {"Alive": False, "Resources": {"GPU": 8.0}},
+    ]
+    cell_need: dict[str, Any] = {"num_cpus": 1, "num_gpus": 0, "memory": None}
+    assert lacking(nodes, cell_need, [cell_need] * 7) == ""
+    assert "8.1 CPUs together, and the cluster has 8 CPUs" in lacking(
+        nodes, cell_need, [cell_need] * 7 + [{"num_cpus": 0.1}]
+    )
+    assert "1 GPUs together, and the cluster has 0 GPUs" in lacking(nodes, {"num_gpus": 1}, [])
+    assert lacking(nodes, {"memory": 12 * 2**30}, []) == (
+        "a server or cell needs 12.0 GiB of memory, and no machine of the cluster has over 8.0 GiB"
+        " of memory"
+    )
+
+
+RAY = """#!/bin/sh
+for each; do case "$each" in --temp-dir=*) place="${each#--temp-dir=}";; esac; done
+node=$place/session_1; mkdir $node; echo 1 > $node/gcs_server_port_ab12
+while ! [ -e $node/dashboard_agent_listen_port_ab12 ]; do sleep 0.01; done
+cat $node/dashboard_agent_listen_port_ab12
+if [ -e {broken} ]; then echo; echo 'the node is tired'; exit 1; fi
+echo 'Ray runtime started.'; exec sleep 60
+"""
+
+
+def test_a_cluster_of_this_machine_starts_and_ends_and_says_why_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, broken = tmp_path / "ray", tmp_path / "broken"
+    program.write_text(RAY.replace("{broken}", str(broken)))
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    for name in (*ray_local._SETTINGS, "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        # What the cluster sets for its children goes back with the patch.
+        monkeypatch.setenv(name, "set")
+    cluster = LocalCluster(2)
+    assert Path(f"/proc/{cluster.pid}").exists()
+    cluster.close()
+    assert not Path(f"/proc/{cluster.pid}").exists()
+    broken.touch()
+    with pytest.raises(ConstraintRotError, match="it said: the node is tired"):
+        LocalCluster()

@@ -10,23 +10,35 @@ SERVED = "openai-api/scripted/obedient"
 SERVER = {
     "command": ["{python}", "-m", "constraintrot.models.scripted.server", "--port", "{port}"],
     "health": "/health",
+    # Its clients ask for a key, whatever it is.
+    "env": {"SCRIPTED_API_KEY": "none"},
     "cpus": 0.1,
 }
 
 
-def quick(variants: int = 2, block: int = 20, epochs: int = 1, served: bool = False) -> FlowSpec:
+COMPACTORS = ("truncate", "head_tail", "summarize")
+
+
+def quick(
+    variants: int = 2,
+    block: int = 20,
+    epochs: int = 1,
+    compactors: str = ",".join(COMPACTORS),
+    served: bool = False,
+) -> FlowSpec:
     """Two scripted agents, three compactors, with pins and without.
 
     Args:
         variants: variants of each family.
         block: most variants in a cell.
         epochs: replicates.
+        compactors: comma-separated.
         served: one more agent, behind an HTTP server that Ray starts (with --ray alone).
     """
     return sweep(
         ["scripted/obedient", "scripted/reckless", *([SERVED] if served else [])],
         task="constraintrot/suite",
-        compactor=["truncate", "head_tail", "summarize"],
+        compactor=compactors.split(","),
         defense=["none", "pin"],
         context_tokens=300,
         variants=variants,

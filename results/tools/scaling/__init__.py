@@ -1,0 +1,1 @@
+"""How a sweep scales: measured on this machine, simulated beyond it."""
