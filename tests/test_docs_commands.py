@@ -31,6 +31,7 @@ LEFT = {
 }
 # They run where they are written, in a test of their own.
 _OWN = (*_TUTORIALS, "docs/tutorials/doctor-your-sessions.md")
+_PINNED = "constraintrot pin install claude --rules rules.txt"
 # The exit status says what was found.
 _FINDS = ("qualify", "doctor", "compare")
 
@@ -139,6 +140,12 @@ def _furnish(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     if name.startswith("docs/report.md"):
         played = shell.parsed(f"inspect eval constraintrot/soft_email --model {shell.SCRIPTED}")
         assert shell.run(played, monkeypatch)
+    if BLOCKS[name][0] == "$ constraintrot pin status":
+        # A pin is there already; its agent is not, so only the hook is proved.
+        monkeypatch.setenv("PATH", "")
+        pinned = shell.run(shell.parsed(_PINNED), monkeypatch)
+        assert pinned is not None
+        assert pinned.exit_code == 0, pinned.output
     if name.startswith("docs/attacks.md"):
         searched = next(line for line in BLOCKS[name] if "attack search" in line)
         found = shell.run(shell.parsed(searched.replace("found.jsonl", "other.jsonl")), monkeypatch)
