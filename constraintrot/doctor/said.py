@@ -68,7 +68,12 @@ def _without_numbers(text: str) -> str:
 
 
 def _binds(sentence: str, plain: str) -> bool:
-    if not 3 < _words(sentence) < 60 or plain.endswith(("?", ":")) or _NO_RULE.match(plain):
+    if (
+        len(sentence) > _LONGEST
+        or not 3 < _words(sentence) < 60
+        or plain.endswith(("?", ":"))
+        or _NO_RULE.match(plain)
+    ):
         return False
     if any(one.once.search(plain) for one in LANGUAGES.values()):
         return False

@@ -79,8 +79,8 @@ class _Reading:
             )
         if self._cut:
             self.found.losses.notes.append(
-                f"{self._cut} texts were so long that only their first and last {_SEARCHED:,}"
-                " characters were searched for rules; name yours with --rules"
+                f"texts so long that only their first and last {_SEARCHED:,} characters were"
+                f" searched for rules: {self._cut}; name yours with --rules"
             )
         return self.found
 
