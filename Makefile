@@ -100,4 +100,4 @@ docs: env
 lock:
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate \
-	  --extra eval --extra local --extra embed --extra report --extra harnesses --group dev -o requirements.txt
+	  --extra eval --extra local --extra embed --extra report --extra doctor --extra harnesses --group dev -o requirements.txt

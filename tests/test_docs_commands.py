@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -24,13 +25,16 @@ LEFT = {
     r"constraintrot models pull": "fetches a gigabyte; tests/models fetch from a hub of their own",
     r"make ": "targets of the Makefile, whose commands have tests of their own",
     r"(\w+=\S+ )*ollama serve|llama-server": "other programs",
-    r"scout scan": "another program; tests/doctor runs the scanners where Scout is installed",
+    r"scout scan": "another program; tests/doctor/test_scanners.py scans with it where it is installed",
     r"inspect eval badge_rot/|constraintrot show soft_badge": "tests/test_add_your_own.py",
     r".*new_badge_rules|.*harness=last_messages": "tests/test_add_your_own.py",
-    r"python -m results.tools.playbook|constraintrot report LOGS": "tests/playbook, tests/report",
+    r"python -m results.tools.(playbook|wiki)|constraintrot report LOGS": "tests/results, tests/wiki, tests/report",
 }
 # They run where they are written, in a test of their own.
 _OWN = (*_TUTORIALS, "docs/tutorials/doctor-your-sessions.md")
+_PINNED = "constraintrot pin install claude --rules rules.txt"
+# What a block goes on from.
+_GOES_ON = {"docs/wiki.md:1": "docs/wiki.md:0"}
 # The exit status says what was found.
 _FINDS = ("qualify", "doctor", "compare")
 
@@ -112,13 +116,20 @@ def test_every_other_command_runs_with_a_stand_in(
             monkeypatch.setenv(key, "none")
         for text in BLOCKS[name]:
             line = shell.parsed(text)
-            if "-o" in line.words and "doctor" in line.words and not _has("doctor"):
-                pytest.skip(f"!!! constraintrot[doctor] is not installed: NOT RUN: {text}")
+            if (extra := _needs(line.words)) and not _has(extra):
+                pytest.skip(f"!!! constraintrot[{extra}] is not installed: NOT RUN: {text}")
             result = shell.run(line, monkeypatch)
             if result is None:
                 continue
             most = 1 if any(word in line.words for word in _FINDS) else 0
             assert result.exit_code <= most, f"{text}\n{result.output}\n{result.exception!r}"
+
+
+def _needs(words: Sequence[str]) -> str:
+    """The extra without which a command does nothing."""
+    if words[:2] == ["constraintrot", "sweep"]:
+        return "scale"
+    return "doctor" if words[:2] == ["constraintrot", "doctor"] and "-o" in words else ""
 
 
 def _has(extra: str) -> bool:
@@ -139,6 +150,20 @@ def _furnish(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     if name.startswith("docs/report.md"):
         played = shell.parsed(f"inspect eval constraintrot/soft_email --model {shell.SCRIPTED}")
         assert shell.run(played, monkeypatch)
+    if BLOCKS[name][0] == "$ constraintrot pin status":
+        # A pin is there already; its agent is not, so only the hook is proved.
+        monkeypatch.setenv("PATH", "")
+        pinned = shell.run(shell.parsed(_PINNED), monkeypatch)
+        assert pinned is not None
+        assert pinned.exit_code == 0, pinned.output
+    if name.startswith("docs/doctor.md"):
+        page = (DOCS / "doctor.md").read_text(encoding="utf-8")
+        shown = re.findall(r"^```yaml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+        (folder / "tried.yaml").write_text(next(one for one in shown if "trigger:" in one))
+    if name in _GOES_ON:
+        for text in BLOCKS[_GOES_ON[name]]:
+            before = shell.run(shell.parsed(text), monkeypatch)
+            assert before is None or before.exit_code == 0, before.output
     if name.startswith("docs/attacks.md"):
         searched = next(line for line in BLOCKS[name] if "attack search" in line)
         found = shell.run(shell.parsed(searched.replace("found.jsonl", "other.jsonl")), monkeypatch)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from constraintrot.doctor.force import as_written, binds, force, with_never
 from constraintrot.doctor.rules import Rule
 from constraintrot.grading.survival import Survival
 from constraintrot.grading.survival.cue_words import NAMED, WHOLE
@@ -24,12 +25,13 @@ _TOGETHER = 500
 _AROUND = 300
 # Characters of passages of one text that are weighed for one rule.
 MOST = 200_000
-# "Before I forget it: ..." lifts nothing.
+# "Before I forget it: ..." lifts nothing, and "keep in mind: ..." weakens nothing.
 # The measure writes these for what it has found, so a text's own are taken out.
 _MARKS = str.maketrans({WHOLE: "S", NAMED: "*"})
 _NONE: frozenset[str] = frozenset()
 _LEAD_IN = re.compile(
-    r"\b(?:before|lest) (?:i|we) forget(?: it| this| that)?\b[:,]?", re.IGNORECASE
+    r"\b(?:before|lest) (?:i|we) forget(?: it| this| that)?\b[:,]?|\b(?:keep|bear) in mind:",
+    re.IGNORECASE,
 )
 _TOKEN = re.compile(r"[a-z0-9_\u00df-\u024f]+|[\u3400-\u9fff]")
 _SPACED = str.maketrans(
@@ -104,11 +106,10 @@ class Presence:
                 ]
                 for slot, phrases in rule.about.items()
             }
-            found = judge(passages, [rule.text, *_own_words(rule)], about)
-            few = found.state == "partial" and len(rule.about) <= 2
-            if found.state != "lost" and not few:
-                window = found.window.replace(f"{WHOLE}.", rule.text).replace(WHOLE, rule.text)
-                yield Standing(number, replace(found, window=window))
+            standing = _judged(passages, rule, about)
+            few = standing.state == "partial" and len(rule.about) <= 2
+            if standing.state != "lost" and not few:
+                yield Standing(number, standing)
 
     def _candidates(self, lower: str) -> dict[int, dict[str, set[str]]]:
         """The rules that may stand in a text, with the words that say so, by slot."""
@@ -165,6 +166,24 @@ def _together(
             first += 1
         if len(counts) >= needed:
             yield places[first][0], place
+
+
+def _judged(text: str, rule: Rule, about: Mapping[str, Sequence[Value]]) -> Survival:
+    """The state of a rule in a text; what has not its force restates it in no cue words."""
+    has = force(
+        rule.ruling, numbers=any(not isinstance(one[0], str) for one in rule.about.values())
+    )
+    policies = [rule.text, *_own_words(rule)]
+    bare = re.compile(r"\s+".join(map(re.escape, rule.ruling.split())) + r"(?!\w)")
+    if rule.ruling != rule.text and bare.search(text):
+        policies.append(rule.ruling)
+    found = judge(text, policies, about)
+    if found.state in ("lost", "partial") and (other := with_never(text, has, about)) != text:
+        found = judge(other, policies, about)
+    if found.state == "restated" and not binds(found.window, has, about):
+        return Survival("lost")
+    window = found.window.replace(f"{WHOLE}.", rule.text).replace(WHOLE, rule.text)
+    return replace(found, window=as_written(window))
 
 
 def _own_words(rule: Rule) -> list[str]:

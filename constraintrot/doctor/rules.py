@@ -12,10 +12,10 @@ from typing import Any, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from constraintrot.defenses.extraction.languages import LANGUAGES
 from constraintrot.defenses.extraction.rulebased import constraints
 from constraintrot.defenses.extraction.units import units
 from constraintrot.doctor.breaches import Breach
+from constraintrot.doctor.clauses import IMPERATIVE, ruling
 from constraintrot.doctor.events import Channel
 from constraintrot.doctor.slots import derived
 from constraintrot.doctor.trigger import Trigger
@@ -23,44 +23,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.survival import cue_words
 from constraintrot.scenario.template import Value
 
-# Longer texts are not rules but documents.
-_LONGEST = 1_200
 _LARGEST_FILE = 4 * 1024 * 1024
-# An item of a rules file that begins so is a rule, though no word in it forbids or obliges.
-_IMPERATIVE = re.compile(
-    r"(?:please )?(?:use|run|keep|prefer|write|add|avoid|ask|check|test|follow|put|make|name|format"
-    r"|commit|open|update|document|include|leave|stick|set|return|validate|handle|import|log"
-    r"|target|answer|reply|call|create|store|usa|ejecuta|escribe|evita)\b",
-    re.IGNORECASE,
-)
-# What leads in to a rule and is no part of it; numbers of lines, as agents read files.
-_LEAD_IN = re.compile(
-    r"^(?:before (?:i|we) forget(?: (?:it|this|that))?|reminder|please note|note)\s*[:,]\s+(?=\S)",
-    re.IGNORECASE,
-)
-_LINE_NUMBER = re.compile(r"^[ \t]*\d+(?:\t|→|: |\| )", re.MULTILINE)
-_ANAPHORA = re.compile(
-    r"(?:they|it|this|these|those|that|such|he|she|there|them|all of (?:it|them)|otherwise|so)\b",
-    re.IGNORECASE,
-)
-# A sentence that tells of something, or asks for this one thing.
-_NO_RULE = re.compile(
-    r"(?:i|i'm|it|it's|that|this|there|he|she|they|what|why|how|which|maybe|perhaps|if|sorry|thanks"
-    r"|(?:please )?(?:do not|don't) (?:forget|worry|bother|hesitate))\b"
-)
-# Words that forbid or oblige elsewhere, and in these tell of what is, was, or is to be done once.
-_NO_FORCE = re.compile(
-    r"\bnever mind\b|\bmust have\b|\b(?:could not|couldn't|had to|should have|should see)\b"
-    r"|\b(?:cannot|can't|can not) (?:find|see|tell|open|remember|reach|read|be right|wait)\b"
-    r"|\bnothing else\b|\bmay not (?:take place|be here|come|arrive|work)\b|\bwhere exactly\b"
-    r"|\b(?:its|their|his|her) limits?\b|\b(?:novel|film|book|story|song|game|joke)\b.*\bsays?\b"
-    r"|^[\w' -]{2,40} has to\b"
-    r"|\bhay que\b|\btiene que\b|\bno importa\b|\bno hace falta\b|\bdeb(?:imos|ieron|io|ió) de\b"
-    r"|\bdeberias? ver\b|\bdeberías? ver\b|\bpuede que\b|\b(?:novela|pelicula|película|libro)\b.*\bdice\b"
-    r"|\b(?:si|donde) (?:paso|pasó) de\b|\bfuera de \d"
-)
-_ASKS = re.compile("[哪吗]|多少|忘了")
-_HAN = re.compile("[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
@@ -96,7 +59,12 @@ class Rule:
     @cached_property
     def about(self) -> Mapping[str, Sequence[Value]]:
         """Its slots; derived where none are given."""
-        return self.slots or derived(self.text)
+        return self.slots or derived(self.ruling)
+
+    @cached_property
+    def ruling(self) -> str:
+        """Its text without what leads in to it and why it is."""
+        return ruling(self.text)
 
     @property
     def folded(self) -> str:
@@ -214,75 +182,9 @@ def _items(text: str) -> Iterator[str]:
 
 def _is_rule(item: str) -> bool:
     plain = item.casefold().replace("’", "'")
-    return _IMPERATIVE.match(re.sub(r"^\W+", "", item)) is not None or any(
+    return IMPERATIVE.match(re.sub(r"^\W+", "", item)) is not None or any(
         cues.search(plain) for cues in (cue_words.BINDING, cue_words.OBLIGED)
     )
-
-
-def said(text: str) -> Iterator[str]:
-    """The standing rules that a text of a session holds.
-
-    More are taken than ``pin_extract`` pins, since somebody confirms them: also a sentence
-    that forbids or obliges without saying that it holds for long, unless it is about this
-    occasion.
-    """
-    text = _without_numbers(text)
-    taken: list[str] = []
-    for found in constraints(text):
-        taken += [
-            _LEAD_IN.sub("", told)
-            for told in _apart(found)
-            if _words(told) > 2 and len(told) <= _LONGEST
-        ]
-    yield from taken
-    for unit in units(text):
-        sentence = " ".join(text[unit.start : unit.end].split())
-        sentence = _LEAD_IN.sub("", sentence)
-        if _binds(sentence, unit.plain) and not any(sentence in told for told in taken):
-            yield sentence
-
-
-def _without_numbers(text: str) -> str:
-    """A text without the numbers of its lines, where most have one."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    numbered = sum(_LINE_NUMBER.match(line) is not None for line in lines)
-    return _LINE_NUMBER.sub("", text) if numbered > len(lines) / 3 else text
-
-
-def _binds(sentence: str, plain: str) -> bool:
-    if not 3 < _words(sentence) < 60 or plain.endswith(("?", ":")) or _NO_RULE.match(plain):
-        return False
-    if any(one.once.search(plain) for one in LANGUAGES.values()):
-        return False
-    if _ASKS.search(plain):
-        return False
-    plain = _NO_FORCE.sub(" ", plain)
-    forces = any(one.force.search(plain) for one in LANGUAGES.values())
-    return forces or any(cues.search(plain) for cues in (cue_words.BINDING, cue_words.OBLIGED))
-
-
-def _words(text: str) -> int:
-    """How many words a text has; of Chinese, two characters are counted as one."""
-    return max(len(text.split()), len(_HAN.findall(text)) // 2)
-
-
-def _apart(span: str) -> list[str]:
-    """The rules of neighbouring sentences; one that is none by itself belongs to the one before."""
-    found: list[str] = []
-    alone: list[bool] = []
-    for unit in units(span):
-        told = " ".join(span[unit.start : unit.end].split())
-        stands = next(constraints(told), None) is not None or _binds(told, unit.plain)
-        if found and stands and not alone[-1] and not _ANAPHORA.match(told):
-            # What came before is no rule, and this one needs nothing of it.
-            found[-1], alone[-1] = told, True
-        elif found and not (stands and alone[-1]):
-            found[-1] += " " + told
-            alone[-1] = alone[-1] or stands
-        else:
-            found.append(told)
-            alone.append(stands)
-    return found
 
 
 def _name(text: str, taken: Sequence[str]) -> str:

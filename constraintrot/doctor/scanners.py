@@ -21,6 +21,7 @@ from constraintrot.doctor.events import Event, Losses
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.readers.inspect_messages import conversation
+from constraintrot.doctor.readers.scout import SERVICES
 from constraintrot.doctor.rules import Rule, read
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.doctor.wording import STATE
@@ -70,7 +71,10 @@ def _read(path: str) -> list[Rule]:
 
 
 def _events(transcript: Transcript, losses: Losses) -> Iterator[Event]:
-    yield from conversation(transcript.transcript_id, transcript.messages, transcript.events)
+    yield from conversation(
+        transcript.transcript_id, transcript.messages, transcript.events,
+        by_input=transcript.source_type in SERVICES,
+    )  # fmt: skip
 
 
 def _survival(found: Diagnosis) -> Iterator[Result]:

@@ -16,7 +16,7 @@ from constraintrot.scenario.template import Value
 # A value by its form: code, addresses, paths, flags, file names, names with capitals within.
 _VALUES = re.compile(
     r"`(?P<code>[^`\n]{1,80})`"
-    r"|(?P<address>[\w.+-]*@?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|test|example|internal|local|eu|de))\b"
+    r"|(?P<address>(?<![\w.+-])[\w.+-]*@?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|test|example|internal|local|eu|de))\b"
     r"|(?P<path>(?<![\w/])(?:[\w.@~-]+/)+[\w.*-]*)"
     r"|(?P<flag>(?<!\w)--?[a-z][\w-]+)"
     r"|(?P<file>\b[\w-]+\.(?:py|ts|tsx|js|jsx|md|json|ya?ml|toml|lock|env|sql|txt|csv|sh|go|rs|java|kt|cfg|ini|proto))\b"

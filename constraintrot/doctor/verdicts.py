@@ -7,20 +7,21 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 from constraintrot.doctor.closest import closest
 from constraintrot.doctor.context import Context, Place
+from constraintrot.doctor.documents import Kind, kind, stated
 from constraintrot.doctor.events import Certainty, Compaction, Facts, Message
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.presence import Presence, Standing
 from constraintrot.doctor.readers.format import Session
-from constraintrot.doctor.rules import Rule, folded, named, said
+from constraintrot.doctor.rules import Rule, folded, named
 from constraintrot.grading.survival import SURVIVED, Survival
 from constraintrot.grading.survival.states import SurvivalState
 
 # Rules that are looked for in one session where none are given.
 MOST_RULES = 60
+# Of these, from pages and tools that set no rules as a handbook does.
+_MOST_TOLD = 20
 # Characters at the beginning and end of a message that are searched for rules.
 _SEARCHED = 20_000
-_RULE_FILES = ("agents", "claude", "gemini", "qwen", "rules", "policy", "policies", "handbook",
-               "guideline", "contributing", "conventions", "runbook")  # fmt: skip
 # Characters of the new context that are kept for the report.
 _SHOWN = 8_000
 _MOST_BREACHES = 50
@@ -78,8 +79,8 @@ class _Reading:
             )
         if self._cut:
             self.found.losses.notes.append(
-                f"{self._cut} texts were so long that only their first and last {_SEARCHED:,}"
-                " characters were searched for rules; name yours with --rules"
+                f"texts so long that only their first and last {_SEARCHED:,} characters were"
+                f" searched for rules: {self._cut}; name yours with --rules"
             )
         return self.found
 
@@ -124,7 +125,7 @@ class _Reading:
             if one.found.state not in SURVIVED or message.role == "assistant":
                 continue
             # Code is full of words that forbid something; a rule in it is one word for word.
-            code = message.channel in ("tool", "file") and not _may_set_rules(message)
+            code = message.channel in ("tool", "file") and kind(message) != "rules"
             if message.channel == "summary" or (code and one.found.state != "verbatim"):
                 continue
             if history.given is None:
@@ -135,10 +136,13 @@ class _Reading:
 
     def _extract(self, message: Message) -> list[Standing]:
         """Look for rules that nobody named; those found stand in this message."""
-        if not _may_set_rules(message) or len(self.found.histories) >= MOST_RULES:
+        of = kind(message)
+        told = sum(one.rule.channel in ("file", "tool") for one in self.found.histories)
+        full = of != "rules" and told >= _MOST_TOLD
+        if of is None or full or len(self.found.histories) >= MOST_RULES:
             return []
         found: list[Standing] = []
-        for text in said(self._searched(message.text)):
+        for text in stated(self._searched(message.text, of), of):
             same = [one for one in self.found.histories if one.rule.folded == folded(text)]
             if same or len(self.found.histories) >= MOST_RULES:
                 continue
@@ -160,11 +164,11 @@ class _Reading:
             )
         return found
 
-    def _searched(self, text: str) -> str:
+    def _searched(self, text: str, of: Kind) -> str:
         """What of a text is searched for rules: of a long one its beginning and its end."""
         if len(text) <= 2 * _SEARCHED:
             return text
-        self._cut += 1
+        self._cut += of != "tool"
         return f"{text[:_SEARCHED]}\n\n{text[-_SEARCHED:]}"
 
     def _calls(self, message: Message) -> None:
@@ -236,16 +240,6 @@ class _Reading:
         if certainty == "opaque":
             return Change("cannot be told", old, None, before, after)
         return Change("lost", old, new, before, after, closest(history.rule.text, self._texts))
-
-
-def _may_set_rules(message: Message) -> bool:
-    """Whether rules are taken from a message: the user's, and of files and tools some."""
-    if message.role == "assistant":
-        return False
-    if message.channel in ("user", "project file", "nested file", "mcp"):
-        return True
-    name = PurePosixPath(message.origin.replace("\\", "/")).name.lower()
-    return message.channel == "file" and any(part in name for part in _RULE_FILES)
 
 
 def _sent(rule: Rule, session: Session, cwd: str) -> bool:

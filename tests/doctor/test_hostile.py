@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,7 +74,8 @@ def test_rule_at_the_end_of_a_long_text_is_found_and_the_rest_is_said(tmp_path: 
     path = made.write(tmp_path / "s.jsonl", made.user(1, text), *made.compacted(2, made.SUMMARY))
     found = made.diagnosed(path)
     assert [one.rule.text for one in found.histories] == [made.FORCE_PUSH]
-    assert "1 texts were so long" in found.losses.notes[0]
+    assert found.losses.notes[0].startswith("texts so long that only their first and last 20,000")
+    assert ": 1; name yours" in found.losses.notes[0]
 
 
 def test_link_that_goes_in_a_circle(tmp_path: Path) -> None:
@@ -132,6 +134,22 @@ def test_rule_in_a_line_of_ten_megabytes_is_found(tmp_path: Path) -> None:
     ((_, history, change),) = made.diagnosed(path, RULE).lost()
     assert history.given is not None
     assert change.before == "verbatim"
+
+
+@pytest.mark.parametrize("filler", ["x", "a-", "a.", "a/", "-", "(", "no ", "never ", "1,"])
+def test_filler_of_one_kind_around_a_rule_takes_no_longer(filler: str, tmp_path: Path) -> None:
+    long = filler * (40_000 // len(filler))
+    near = filler * (1_000 // len(filler))
+    told = [f"{long} {made.FORCE_PUSH}", f"{made.FORCE_PUSH} Always ask {near} first. {long}"]
+    path = made.write(
+        tmp_path / "s.jsonl",
+        *(made.user(at, text) for at, text in enumerate(told)),
+        *made.compacted(3, long),
+    )
+    start = time.process_time()
+    for rules in ((), (RULE,)):
+        assert made.diagnosed(path, *rules).error == ""
+    assert time.process_time() - start < 5
 
 
 def test_any_shape_of_a_value_is_borne(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.events import Call
-from constraintrot.doctor.rules import read, said
+from constraintrot.doctor.rules import read
+from constraintrot.doctor.said import said
 from constraintrot.doctor.slots import derived
 from constraintrot.errors import ConstraintRotError
 

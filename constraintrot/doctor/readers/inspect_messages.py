@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.doctor.events import Call, Channel, Compaction, Event, Facts, Message
+from constraintrot.doctor.readers import rewritten
 from constraintrot.doctor.readers.tools import came_by, is_project_file
 
 if TYPE_CHECKING:
@@ -23,7 +24,11 @@ _BEFORE_TOO = ("atif",)
 
 
 def conversation(
-    session: str, messages: Sequence[ChatMessage], events: Iterable[InspectEvent]
+    session: str,
+    messages: Sequence[ChatMessage],
+    events: Iterable[InspectEvent],
+    *,
+    by_input: bool = False,
 ) -> Iterator[Event]:
     """The events of a sample or transcript.
 
@@ -34,9 +39,11 @@ def conversation(
         session: its identifier.
         messages: the conversation.
         events: what was recorded of it; may be empty.
+        by_input: whoever recorded them knows no compactions, so that one is told by the
+            input of a call that leaves most of the former's messages out.
     """
     yield Facts(session)
-    told = list(_recorded(events))
+    told = list(_recorded(rewritten.marked(events) if by_input else events))
     yield from told or _plain(messages)
 
 

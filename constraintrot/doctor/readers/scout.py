@@ -1,12 +1,16 @@
 """Services that Inspect Scout reads: LangSmith, Phoenix, Logfire and Weave.
 
-Written as ``langsmith:PROJECT``. Nothing is asked of a service unless it is named so.
+Written as ``langsmith:PROJECT``. Nothing is asked of a service unless it is named so. Scout's
+sources read the project's traces with the service's own package and its key, which they take
+from the environment; what a service refuses they log, and give back nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,12 +40,31 @@ def of_service(name: str, project: str) -> Iterator[Session | Refused]:
     _require(f"{name}:{project}")
     from inspect_scout import sources
 
+    with _logged() as told:
+        try:
+            found = _gathered(getattr(sources, name)(project or None))
+        except Exception as error:
+            # The service's own package, its key, its network: whatever is missing, it says.
+            raise ConstraintRotError(f"{name}:{project}: {error}") from error
+    if told and not found:
+        raise ConstraintRotError(f"{name}:{project}: {told[0]}")
+    yield from _sessions(name, Path(f"{name}:{project}"), found, told)
+
+
+@contextmanager
+def _logged() -> Iterator[list[str]]:
+    """What Scout logs of a failed request or a trace that it left out, in place of its raising."""
+    told: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("inspect_scout")
+    spread, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
     try:
-        found = _gathered(getattr(sources, name)(project))
-    except Exception as error:
-        # The service's own package, its key, its network: whatever is missing, it says.
-        raise ConstraintRotError(f"{name}:{project}: {error}") from error
-    yield from _sessions(name, Path(f"{name}:{project}"), found)
+        yield told
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = spread
 
 
 def _require(named: str) -> None:
@@ -58,14 +81,20 @@ def _gathered(source: Any) -> list[Any]:
     return asyncio.run(all_of())
 
 
-def _sessions(kind: str, path: Path, found: list[Any]) -> Iterator[Session | Refused]:
+def _sessions(
+    kind: str, path: Path, found: list[Any], told: list[str]
+) -> Iterator[Session | Refused]:
     for transcript in found:
         events = partial(_events, transcript)
         name = f"{path}#{transcript.transcript_id}"
         yield Session(path, name, kind, kind, 0, (), events)
     if not found:
         yield Refused(path, "it holds no session")
+    elif told:
+        yield Refused(path, f"not all of it was read, {len(told)} warnings; the first: {told[0]}")
 
 
 def _events(transcript: Any, losses: Losses) -> Iterator[Event]:
-    yield from conversation(str(transcript.transcript_id), transcript.messages, transcript.events)
+    yield from conversation(
+        str(transcript.transcript_id), transcript.messages, transcript.events, by_input=True
+    )

@@ -1,0 +1,220 @@
+"""LangSmith and its like through Inspect Scout: what it gives, what it logs, what is missing."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from inspect_ai.event import Event, ModelEvent
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+)
+
+from constraintrot.cli.main import main
+from constraintrot.doctor.readers import scout
+from constraintrot.doctor.readers.format import Refused, Session
+from constraintrot.doctor.readers.rewritten import marked
+from constraintrot.doctor.rules import Rule
+from constraintrot.doctor.verdicts import diagnose
+from constraintrot.errors import ConstraintRotError, MissingExtraError
+from tests.doctor.sessions import FORCE_PUSH, SUMMARY
+
+HISTORY = [FORCE_PUSH, "Understood.", "Please look at the importer.", "It drops the last row."]
+
+
+def call(*texts: str, says: str = "ok", system: str = "You are a coding agent.") -> ModelEvent:
+    """A model call whose messages are the user's and the agent's in turns."""
+    input: list[ChatMessage] = [ChatMessageSystem(content=system)]
+    for at, text in enumerate(texts):
+        input.append((ChatMessageAssistant if at % 2 else ChatMessageUser)(content=text))
+    return ModelEvent(
+        model="m", input=input, tools=[], tool_choice="auto", config=GenerateConfig(),
+        output=ModelOutput.from_content("m", says),
+    )  # fmt: skip
+
+
+def kinds(*events: Event) -> list[str]:
+    return [one.event for one in marked(events)]
+
+
+def test_call_that_goes_on_from_a_summary_was_compacted() -> None:
+    asked = call(*HISTORY, "Summarise the work.", says=SUMMARY)
+    after = call(f"So far: {SUMMARY}", "Understood.", "Go on.")
+    assert kinds(call(*HISTORY), asked, after) == ["model", "model", "compaction", "model"]
+    # A history that was cut is one that the model does not see any more, too.
+    cut = call("It drops the last row.", "ok", "Go on.")
+    assert kinds(call(*HISTORY), cut) == ["model", "compaction", "model"]
+
+
+def test_calls_that_go_on_or_are_another_agents_were_not() -> None:
+    longer = call(*HISTORY, "Go on.")
+    other = call("Find the file.", "which?", "a.py", system="You are a helper.")
+    another = call("Translate this.", "Yes.", "Thanks.")
+    assert "compaction" not in kinds(call(*HISTORY), longer)
+    assert "compaction" not in kinds(call(*HISTORY), other, longer)
+    assert "compaction" not in kinds(call(*HISTORY), another)
+
+
+def transcript(*events: Event) -> Any:
+    return SimpleNamespace(transcript_id="t1", source_type="langsmith", messages=[], events=events)
+
+
+@pytest.fixture
+def scouted(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Stands in for inspect_scout; its ``sources`` are set by the tests."""
+    package = ModuleType("inspect_scout")
+    package.sources = SimpleNamespace()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "inspect_scout", package)
+    monkeypatch.setattr(scout, "installed", lambda name: True)
+    return package
+
+
+def test_trace_of_a_service_is_read_with_its_compaction(scouted: Any) -> None:
+    async def langsmith(project: str | None) -> AsyncIterator[Any]:
+        assert project == "shop"
+        yield transcript(
+            call(*HISTORY),
+            call(*HISTORY, "Summarise.", says=SUMMARY),
+            call(f"So far: {SUMMARY}", "ok", "Go on."),
+        )
+
+    scouted.sources.langsmith = langsmith
+    (session,) = scout.of_service("langsmith", "shop")
+    assert isinstance(session, Session)
+    assert session.name == "langsmith:shop#t1"
+    ((made, _, change),) = diagnose(session, [Rule("push", FORCE_PUSH, file="r.yaml")]).lost()
+    assert (made.certainty, change.before, change.after) == ("written", "verbatim", "lost")
+
+
+def test_what_scout_logs_in_place_of_raising_is_said(scouted: Any) -> None:
+    async def refusing(project: str | None) -> AsyncIterator[Any]:
+        logging.getLogger("inspect_scout.sources._x").error("Failed to list runs: 401")
+        for one in ():
+            yield one
+
+    async def partly(project: str | None) -> AsyncIterator[Any]:
+        logging.getLogger("inspect_scout.sources._x").warning("Failed to process trace 7: torn")
+        yield transcript(call(*HISTORY))
+
+    scouted.sources.phoenix, scouted.sources.weave = refusing, partly
+    with pytest.raises(ConstraintRotError, match="phoenix:shop: Failed to list runs: 401"):
+        list(scout.of_service("phoenix", "shop"))
+    one, refused = scout.of_service("weave", "shop")
+    assert isinstance(one, Session)
+    assert isinstance(refused, Refused)
+    assert (
+        refused.why
+        == "not all of it was read, 1 warnings; the first: Failed to process trace 7: torn"
+    )
+
+
+def test_package_or_key_that_is_missing_is_named(
+    scouted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def keyless(project: str | None) -> AsyncIterator[Any]:
+        raise ValueError("set LOGFIRE_READ_TOKEN environment variable")
+        yield
+
+    scouted.sources.logfire = keyless
+    result = CliRunner().invoke(main, ["doctor", "logfire:shop", "--yes"])
+    assert result.exit_code == 2
+    assert "logfire:shop: set LOGFIRE_READ_TOKEN" in result.output
+    monkeypatch.setattr(scout, "installed", lambda name: False)
+    with pytest.raises(MissingExtraError, match=r"constraintrot\[scout\]"):
+        list(scout.of_service("langsmith", "shop"))
+
+
+def _run(at: int, messages: list[dict[str, str]], says: str) -> dict[str, Any]:
+    """A run of a chat model, as LangSmith's API gives it back; invented."""
+    trace = "00000000-0000-0000-0000-000000000001"
+    time = f"2026-10-05T10:0{at}:00.000000"
+    return {
+        "id": trace if at == 0 else f"00000000-0000-0000-0000-00000000001{at}", "trace_id": trace,
+        "name": "agent" if at == 0 else "ChatOpenAI", "run_type": "chain" if at == 0 else "llm",
+        "start_time": time, "end_time": time, "parent_run_id": None if at == 0 else trace,
+        "dotted_order": f"2026{at}", "session_id": "00000000-0000-0000-0000-000000000009",
+        "inputs": {"messages": messages}, "extra": {"metadata": {"ls_model_name": "m"}},
+        "outputs": {"id": "c", "created": 1, "model": "m", "object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop",
+                                 "message": {"role": "assistant", "content": says}}]},
+    }  # fmt: skip
+
+
+def _said(*texts: str) -> list[dict[str, str]]:
+    return [{"role": ("user", "assistant")[at % 2], "content": one} for at, one in enumerate(texts)]
+
+
+RUNS = [
+    _run(0, _said(FORCE_PUSH), "done"),
+    _run(1, _said(*HISTORY), "ok"),
+    _run(2, _said(*HISTORY, "Summarise the work."), SUMMARY),
+    _run(3, _said(f"So far: {SUMMARY}", "ok", "Go on."), "done"),
+]
+
+
+@contextmanager
+def _langsmith(status: int) -> Iterator[str]:
+    """LangSmith's API on loopback, as far as Scout's source asks it."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            session = {"id": "00000000-0000-0000-0000-000000000009", "name": "shop",
+                       "start_time": "2026-10-05T10:00:00", "tenant_id": "00000000-0000-0000-0000-00000000000a",
+                       "reference_dataset_id": None}  # fmt: skip
+            self._answer([session] if "/sessions" in self.path else {})
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            runs = RUNS[:1] if asked.get("is_root") else RUNS
+            self._answer({"runs": runs, "cursors": {}})
+
+        def _answer(self, value: object) -> None:
+            body = json.dumps(value if status == 200 else {"detail": "Invalid token"}).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("status", [200, 401])
+def test_scouts_own_source_for_langsmith(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("inspect_scout", reason="constraintrot[scout] is not installed")
+    pytest.importorskip("langsmith", reason="langsmith is not installed")
+    with _langsmith(status) as url:
+        monkeypatch.setenv("LANGSMITH_ENDPOINT", url)
+        monkeypatch.setenv("LANGSMITH_API_KEY", "none")
+        if status == 401:
+            with pytest.raises(ConstraintRotError, match="Invalid token"):
+                list(scout.of_service("langsmith", "shop"))
+            return
+        (session,) = scout.of_service("langsmith", "shop")
+    assert isinstance(session, Session)
+    found = diagnose(session, [Rule("push", FORCE_PUSH, file="r.yaml")])
+    assert [change.outcome for _, _, change in found.lost()] == ["lost"]
