@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from constraintrot.grading.survival import sentences
-from constraintrot.grading.survival.mentions import held, phrase_pattern
+from constraintrot.grading.survival.mentions import held
 from constraintrot.scenario.template import Value
 
 _CJK = re.compile("[\u3400-\u9fff]")
@@ -138,8 +138,8 @@ def with_never(text: str, rule: Force, about: Mapping[str, Sequence[Value]]) -> 
 def _never(match: re.Match[str], about: Mapping[str, Sequence[Value]]) -> str:
     behind = re.split(r"[.;\n]", match.string[match.end() : match.end() + 160], maxsplit=1)[0]
     near = " ".join(re.split(r"[\s-]+", behind.strip().casefold())[:3])
-    phrases = (phrase for name in about if name != "asked" for phrase in about[name])
-    if _OCCURRED.search(behind) or not any(phrase_pattern(one).search(near) for one in phrases):
+    named = {name: about[name] for name in about if name != "asked"}
+    if _OCCURRED.search(behind) or not held(near, named):
         return match[0]
     return _NEVER[match[0][0].isupper()]
 
