@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,16 @@ def alive(folder: Path) -> list[str]:
     return found
 
 
-def _killed(logs: Path, folders: Path, cache: Path) -> None:
-    """Begin a run, and kill it once a sample is finished; nothing of it is left after that."""
+# When a run is killed, by what there is then.
+MOMENTS: dict[str, Callable[[Path, Path], bool]] = {
+    "a folder": lambda logs, folders: any(folders.glob(f"{PREFIX}*")),
+    "an agent": lambda logs, folders: any("fake_agent" in one for one in alive(folders)),
+    "a sample": lambda logs, folders: finished(logs) >= 1,
+}
+
+
+def _killed(logs: Path, folders: Path, cache: Path, moment: str) -> None:
+    """Begin a run, and kill it at a moment; nothing of it is left after that."""
     given = {
         "TMPDIR": str(folders),
         "CONSTRAINTROT_CACHE": str(cache),
@@ -67,9 +76,10 @@ def _killed(logs: Path, folders: Path, cache: Path) -> None:
         stderr=subprocess.DEVNULL,
     )
     until = time.monotonic() + 180
-    while finished(logs) < 1 and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.1)
-    assert alive(folders)
+    due = MOMENTS[moment]
+    while not due(logs, folders) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    assert any(folders.glob(f"{PREFIX}*"))
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL, "the run ended before it could be killed"
     until = time.monotonic() + 30
@@ -80,16 +90,19 @@ def _killed(logs: Path, folders: Path, cache: Path) -> None:
 
 
 @pytest.mark.soak  # Its small siblings are in ``test_box``.
-def test_a_killed_evaluation_leaves_no_agent_and_goes_on(tmp_path: Path, cache: Path) -> None:
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_evaluation_leaves_no_agent_and_goes_on(
+    moment: str, tmp_path: Path, cache: Path
+) -> None:
     logs = tmp_path / "logs"
     # Short enough for the socket in it.
     with tempfile.TemporaryDirectory(prefix="kill-") as name:
-        _killed(logs, Path(name), cache)
+        _killed(logs, Path(name), cache, moment)
     (killed,) = logs.glob("*.eval")
     summaries = read_eval_log_sample_summaries(str(killed))
     assert [sample.error for sample in summaries if sample.error] == []
     before = {sample.uuid for sample in summaries}
-    assert 1 <= len(before) < PLANNED
+    assert (1 if moment == "a sample" else 0) <= len(before) < PLANNED
     (log,) = eval_retry(str(killed), log_dir=str(logs), display="none")
     assert log.status == "success"
     done = read_eval_log(log.location).samples or []
