@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
+from collections.abc import AsyncIterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -31,9 +27,8 @@ from constraintrot.doctor.readers.rewritten import marked
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.errors import ConstraintRotError, MissingExtraError
+from tests.doctor.service_apis import HISTORY, serving
 from tests.doctor.sessions import FORCE_PUSH, SUMMARY
-
-HISTORY = [FORCE_PUSH, "Understood.", "Please look at the importer.", "It drops the last row."]
 
 
 def call(*texts: str, says: str = "ok", system: str = "You are a coding agent.") -> ModelEvent:
@@ -103,8 +98,8 @@ def test_trace_of_a_service_is_read_with_its_compaction(scouted: Any) -> None:
 def test_what_scout_logs_in_place_of_raising_is_said(scouted: Any) -> None:
     async def refusing(project: str | None) -> AsyncIterator[Any]:
         logging.getLogger("inspect_scout.sources._x").error("Failed to list runs: 401")
-        for one in ():
-            yield one
+        if project is None:
+            yield None
 
     async def partly(project: str | None) -> AsyncIterator[Any]:
         logging.getLogger("inspect_scout.sources._x").warning("Failed to process trace 7: torn")
@@ -138,83 +133,28 @@ def test_package_or_key_that_is_missing_is_named(
         list(scout.of_service("langsmith", "shop"))
 
 
-def _run(at: int, messages: list[dict[str, str]], says: str) -> dict[str, Any]:
-    """A run of a chat model, as LangSmith's API gives it back; invented."""
-    trace = "00000000-0000-0000-0000-000000000001"
-    time = f"2026-10-05T10:0{at}:00.000000"
-    return {
-        "id": trace if at == 0 else f"00000000-0000-0000-0000-00000000001{at}", "trace_id": trace,
-        "name": "agent" if at == 0 else "ChatOpenAI", "run_type": "chain" if at == 0 else "llm",
-        "start_time": time, "end_time": time, "parent_run_id": None if at == 0 else trace,
-        "dotted_order": f"2026{at}", "session_id": "00000000-0000-0000-0000-000000000009",
-        "inputs": {"messages": messages}, "extra": {"metadata": {"ls_model_name": "m"}},
-        "outputs": {"id": "c", "created": 1, "model": "m", "object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop",
-                                 "message": {"role": "assistant", "content": says}}]},
-    }  # fmt: skip
-
-
-def _said(*texts: str) -> list[dict[str, str]]:
-    return [{"role": ("user", "assistant")[at % 2], "content": one} for at, one in enumerate(texts)]
-
-
-RUNS = [
-    _run(0, _said(FORCE_PUSH), "done"),
-    _run(1, _said(*HISTORY), "ok"),
-    _run(2, _said(*HISTORY, "Summarise the work."), SUMMARY),
-    _run(3, _said(f"So far: {SUMMARY}", "ok", "Go on."), "done"),
-]
-
-
-@contextmanager
-def _langsmith(status: int) -> Iterator[str]:
-    """LangSmith's API on loopback, as far as Scout's source asks it."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            session = {"id": "00000000-0000-0000-0000-000000000009", "name": "shop",
-                       "start_time": "2026-10-05T10:00:00", "tenant_id": "00000000-0000-0000-0000-00000000000a",
-                       "reference_dataset_id": None}  # fmt: skip
-            self._answer([session] if "/sessions" in self.path else {})
-
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            runs = RUNS[:1] if asked.get("is_root") else RUNS
-            self._answer({"runs": runs, "cursors": {}})
-
-        def _answer(self, value: object) -> None:
-            body = json.dumps(value if status == 200 else {"detail": "Invalid token"}).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize("status", [200, 401])
-def test_scouts_own_source_for_langsmith(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "client", "address"),
+    [
+        ("langsmith", "langsmith", "LANGSMITH_ENDPOINT"),
+        ("phoenix", "phoenix", "PHOENIX_COLLECTOR_ENDPOINT"),
+    ],
+)
+def test_scouts_own_source_with_the_services_client(
+    name: str, client: str, address: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("inspect_scout", reason="constraintrot[scout] is not installed")
-    pytest.importorskip("langsmith", reason="langsmith is not installed")
-    with _langsmith(status) as url:
-        monkeypatch.setenv("LANGSMITH_ENDPOINT", url)
-        monkeypatch.setenv("LANGSMITH_API_KEY", "none")
+    pytest.importorskip(client, reason=f"the client of {name} is not installed")
+    with serving(status) as url:
+        monkeypatch.setenv(address, url)
+        monkeypatch.setenv(f"{name.upper()}_API_KEY", "none")
         if status == 401:
-            with pytest.raises(ConstraintRotError, match="Invalid token"):
-                list(scout.of_service("langsmith", "shop"))
+            with pytest.raises(ConstraintRotError, match=r"Invalid token|401"):
+                list(scout.of_service(name, "shop"))
             return
-        (session,) = scout.of_service("langsmith", "shop")
+        (session,) = scout.of_service(name, "shop")
     assert isinstance(session, Session)
     found = diagnose(session, [Rule("push", FORCE_PUSH, file="r.yaml")])
     assert [change.outcome for _, _, change in found.lost()] == ["lost"]

@@ -1,0 +1,107 @@
+"""The APIs of LangSmith and Phoenix on loopback, as far as Scout's sources ask them; invented."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+
+from tests.doctor.sessions import FORCE_PUSH, SUMMARY
+
+HISTORY = [FORCE_PUSH, "Understood.", "Please look at the importer.", "It drops the last row."]
+# What each model call was shown, and its answer: the second is asked for a summary.
+CALLS = [
+    (HISTORY, "ok"),
+    ([*HISTORY, "Summarise the work."], SUMMARY),
+    ([f"So far: {SUMMARY}", "ok", "Go on."], "done"),
+]
+_ID = "00000000-0000-0000-0000-0000000000"
+
+
+def _langsmith_run(at: int, texts: Sequence[str], says: str) -> dict[str, Any]:
+    root = at == 0
+    messages = [
+        {"role": ("user", "assistant")[turn % 2], "content": text}
+        for turn, text in enumerate(texts)
+    ]
+    answer = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": says},
+    }
+    return {
+        "id": f"{_ID}{at:02}", "trace_id": f"{_ID}00", "name": "agent" if root else "ChatOpenAI",
+        "run_type": "chain" if root else "llm", "parent_run_id": None if root else f"{_ID}00",
+        "start_time": f"2026-10-05T10:0{at}:00", "end_time": f"2026-10-05T10:0{at}:30",
+        "dotted_order": f"2026{at}", "session_id": f"{_ID}99",
+        "inputs": {"messages": messages}, "extra": {"metadata": {"ls_model_name": "m"}},
+        "outputs": {"id": "c", "created": 1, "model": "m", "object": "chat.completion",
+                    "choices": [answer]},
+    }  # fmt: skip
+
+
+def _phoenix_span(at: int, texts: Sequence[str], says: str) -> dict[str, Any]:
+    root = at == 0
+    told: dict[str, Any] = {"openinference.span.kind": "CHAIN" if root else "LLM"}
+    told |= {"llm.model_name": "m", "llm.provider": "openai"}
+    for turn, text in enumerate(texts):
+        told[f"llm.input_messages.{turn}.message.role"] = ("user", "assistant")[turn % 2]
+        told[f"llm.input_messages.{turn}.message.content"] = text
+    told["llm.output_messages.0.message.role"] = "assistant"
+    told["llm.output_messages.0.message.content"] = says
+    return {
+        "id": f"s{at}", "name": "agent" if root else "ChatCompletion",
+        "context": {"trace_id": "t1", "span_id": f"{at:016x}"},
+        "span_kind": told["openinference.span.kind"], "parent_id": None if root else f"{0:016x}",
+        "start_time": f"2026-10-05T10:0{at}:00+00:00", "end_time": f"2026-10-05T10:0{at}:30+00:00",
+        "status_code": "OK", "status_message": "", "attributes": told, "events": [],
+    }  # fmt: skip
+
+
+def _answer(path: str, asked: dict[str, Any]) -> object:
+    if "/spans" in path:
+        told = [_phoenix_span(0, [FORCE_PUSH], "done")]
+        told += [_phoenix_span(at, *one) for at, one in enumerate(CALLS, 1)]
+        return {"data": told, "next_cursor": None}
+    if "/sessions" in path:
+        return [{"id": f"{_ID}99", "name": "shop", "start_time": "2026-10-05T10:00:00",
+                 "tenant_id": f"{_ID}98", "reference_dataset_id": None}]  # fmt: skip
+    if "/runs/query" in path:
+        runs = [_langsmith_run(0, [FORCE_PUSH], "done")]
+        if not asked.get("is_root"):
+            runs += [_langsmith_run(at, *one) for at, one in enumerate(CALLS, 1)]
+        return {"runs": runs, "cursors": {}}
+    return {}
+
+
+@contextmanager
+def serving(status: int) -> Iterator[str]:
+    """Both APIs; with a status other than 200 they refuse everything."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            asked = json.loads(self.rfile.read(length) or b"{}")
+            told = _answer(self.path, asked) if status == 200 else {"detail": "Invalid token"}
+            body = json.dumps(told).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
