@@ -30,6 +30,7 @@ from inspect_ai.model import (
     ChatMessageTool,
     ChatMessageUser,
     ModelOutput,
+    get_model,
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
@@ -46,6 +47,7 @@ from langgraph.config import get_config
 from pydantic import ValidationError
 
 from constraintrot.errors import ParameterError
+from constraintrot.pipeline.history import Handoff
 from constraintrot.pipeline.pipeline import Pipeline, Prepared
 from constraintrot.pipeline.tools import MetaTools
 
@@ -63,7 +65,8 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         tenant: on whose behalf the agent works.
 
     Raises:
-        ParameterError: the pipeline has meta-tools, whose searches no agent here answers.
+        ParameterError: the pipeline has meta-tools, whose searches no agent here answers, or
+            a hand-off that nobody writes.
     """
 
     def __init__(self, pipeline: Pipeline, *, tenant: str = "") -> None:
@@ -73,6 +76,8 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
                 "an agent of LangChain's cannot answer search_tools; leave the layer meta_tools"
                 " out, and prune with ToolPruning"
             )
+        if any(isinstance(layer, Handoff) and layer.write is None for layer in pipeline.layers):
+            _check_writer()
         self.pipeline, self.tenant = pipeline, tenant
 
     async def awrap_model_call(
@@ -231,3 +236,14 @@ def _tool(tool: Any) -> ToolInfo:
     return ToolInfo(
         name=function["name"], description=function.get("description", ""), parameters=parameters
     )
+
+
+def _check_writer() -> None:
+    """Refuse now what would stop an agent in the middle of a long conversation."""
+    try:
+        get_model()
+    except ValueError:
+        raise ParameterError(
+            "the layers handoff and compaction have a model of Inspect's write, and here is none;"
+            " give profiles.layers(write=...), a function of yours that writes a summary"
+        ) from None

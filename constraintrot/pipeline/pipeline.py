@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import ChatMessage, ChatMessageBase, GenerateConfig, Model, ModelOutput
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.defenses.pinning.pins import Pins
@@ -76,7 +76,7 @@ class Pipeline:
         budget: the token budget.
 
     Raises:
-        ParameterError: two layers have the same name.
+        ParameterError: two layers have the same name, or the pins are none.
     """
 
     def __init__(
@@ -90,6 +90,10 @@ class Pipeline:
         if len(set(names)) < len(names):
             raise ParameterError(f"a pipeline takes each layer once: {', '.join(names)}")
         self.layers = tuple(layers)
+        if not isinstance(pins, Registry | Pins | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ParameterError(
+                f"pins are a Registry (Registry(operator).pin(text, by=operator)), not {pins!r:.60}"
+            )
         self.pins = Pins(pins) if isinstance(pins, Registry) else pins
         self.budget = budget
         self.sessions = Sessions()
@@ -136,7 +140,9 @@ class Pipeline:
 
         Raises:
             PipelineOverflowError: what must stay whole is over the budget.
+            ParameterError: the messages are not Inspect's.
         """
+        _check(messages)
         context = self._context(messages, tools, session, tenant, model, compact_now)
         traces: list[Trace] = []
         passed: list[tuple[Layer, Context]] = []
@@ -230,3 +236,13 @@ class Pipeline:
                 config=config or GenerateConfig(),
             )
         return prepared.answered(output)
+
+
+def _check(messages: Sequence[ChatMessage]) -> None:
+    # One tells a list of another library's; all would be read with every request.
+    first = next(iter(messages), None)
+    if first is not None and not isinstance(first, ChatMessageBase):
+        raise ParameterError(
+            "messages are a list of Inspect's, as ChatMessageUser(content=...), and one is"
+            f" {first!r:.60}; in LangChain take PipelineMiddleware"
+        )

@@ -22,6 +22,7 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.compactors.empty_summary import asked
 from constraintrot.compactors.turns import flat, partition, summarizer, summary_message
+from constraintrot.errors import ParameterError
 from constraintrot.pipeline.affinity import Affinity
 from constraintrot.pipeline.budget import DEFAULT, Budget
 from constraintrot.pipeline.cache import ExactCache, SemanticCache
@@ -72,7 +73,12 @@ def layers(
         backends: between which affinity chooses.
         write: writes summaries and briefings, for who has no Inspect model.
         core: names of tools that are never pruned.
+
+    Raises:
+        ParameterError: there is no such profile, or a number is out of its range.
     """
+    if profile not in PROFILES:
+        raise ParameterError(f"profile is {' or '.join(PROFILES)}, not {profile!r}")
     literal = profile == "literal"
     found: list[Layer] = [
         PrefixTiers(),

@@ -75,6 +75,11 @@ class Playbook:
         for name, value in (("budget", budget), ("most", most)):
             if value is not None and value < 1:
                 raise PlaybookError(f"{name} is 1 or more, not {value}")
+        if not isinstance(refinement, Refinement):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise PlaybookError(
+                "refinement is PROACTIVE, LAZY, APPEND_ONLY or another Refinement, not"
+                f" {refinement!r}"
+            )
         self.budget, self.most, self.refinement = budget, most, refinement
         self.similarity: Similarity = similarity or Words()
         self._pins, self._counter = pins, counter

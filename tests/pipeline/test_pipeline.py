@@ -15,6 +15,7 @@ from constraintrot.pipeline.dual_position import DualPosition
 from constraintrot.pipeline.layer import Layer, Ran
 from constraintrot.pipeline.limits import CUT, Limits
 from constraintrot.pipeline.prefix import STRIPPED, PrefixTiers
+from constraintrot.pipeline.profiles import layers
 from constraintrot.pipeline.roles import SummaryRoles
 from tests.harnesses.messages import result, said, system, user
 from tests.pipeline.conversations import OPERATOR, RULE, prepared, rules, talk, texts, tool
@@ -58,6 +59,16 @@ def test_a_layer_is_taken_once_and_left_out_by_name() -> None:
     assert [layer.name for layer in pipeline.without("prefix").layers] == ["affinity"]
     with pytest.raises(ParameterError, match="there are prefix, affinity"):
         pipeline.without("prefixes")
+
+
+def test_a_wrong_profile_pins_and_messages_are_refused() -> None:
+    with pytest.raises(ParameterError, match="profile is kept or literal, not 'kep'"):
+        layers(profile="kep")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"pins are a Registry .*, not 'Be brief.'"):
+        Pipeline([], pins="Be brief.")  # type: ignore[arg-type]
+    for given in ("hello", [{"role": "user", "content": "hello"}]):
+        with pytest.raises(ParameterError, match="messages are a list of Inspect's"):
+            asyncio.run(Pipeline([]).prepare(given))  # type: ignore[arg-type]
 
 
 def test_what_must_stay_whole_and_is_too_long_stops_the_agent() -> None:

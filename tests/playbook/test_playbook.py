@@ -194,6 +194,8 @@ def test_what_cannot_be_done_is_refused_with_its_reason_and_the_rest_is_done() -
         playbook.retire("x")
     with pytest.raises(PlaybookError, match="budget is 1 or more"):
         Playbook(budget=0)
+    with pytest.raises(PlaybookError, match=r"refinement is PROACTIVE, LAZY.*, not 'lazy'"):
+        Playbook(refinement="lazy")  # type: ignore[arg-type]
 
 
 def test_alike_bullets_become_one_at_once_or_when_there_is_no_room() -> None:

@@ -28,6 +28,7 @@ from constraintrot.errors import ParameterError
 from constraintrot.pipeline import Pipeline
 from constraintrot.pipeline.langchain import PipelineMiddleware
 from constraintrot.pipeline.masking import Masking
+from constraintrot.pipeline.profiles import layers
 from constraintrot.pipeline.tools import MetaTools
 from tests.defenses.frameworks.openai_payloads import recorded
 from tests.docs_code import run_page
@@ -388,3 +389,16 @@ def test_the_module_s_example_holds(module: str) -> None:
     found = doctest.testmod(import_module(f"constraintrot.{module}"))
     assert found.attempted
     assert not found.failed
+
+
+def test_a_pipeline_whose_summaries_nobody_writes_is_refused_when_it_is_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("INSPECT_EVAL_MODEL", raising=False)
+    with pytest.raises(ParameterError, match=r"give profiles\.layers\(write=\.\.\.\)"):
+        PipelineMiddleware(Pipeline(layers()))
+
+    async def write(messages: Any) -> str:
+        return "OBJECTIVE: none"
+
+    PipelineMiddleware(Pipeline(layers(write=write)))
