@@ -5,6 +5,7 @@ Ray itself is in the drill (``make sweep-demo``).
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -169,3 +170,13 @@ def test_a_cluster_of_this_machine_starts_and_ends_and_says_why_not(
     broken.touch()
     with pytest.raises(ConstraintRotError, match="it said: the node is tired"):
         LocalCluster()
+
+
+def test_an_address_where_nobody_is_is_told_at_once(ray: FakeRay, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        with pytest.raises(ConstraintRotError, match=rf"--ray {address}: no Ray .*refused"):
+            RayPool(address, SweepFolder(str(tmp_path)), {}, cells=[])
+        free.listen()
+        RayPool(address, SweepFolder(str(tmp_path)), {}, cells=[]).close()
