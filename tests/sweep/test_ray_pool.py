@@ -61,6 +61,7 @@ def test_deaths_errors_and_servers_are_told_apart(
     folder = SweepFolder(str(tmp_path))
     cells = [cell(0), cell(1), SERVED]
     urls: list[str | None] = []
+    notes: list[str] = []
     full = [FolderError("the log cannot be written: No space left on device")]
 
     def play(one: Cell, place: SweepFolder, options: object, url: str | None) -> Played:
@@ -79,12 +80,12 @@ def test_deaths_errors_and_servers_are_told_apart(
     monkeypatch.setattr(ray_pool, "play", play)
     pool = RayPool(
         "auto", folder, {}, cells=cells, resources={"cpus": 1, "memory_gb": 2}, workers=None,
-        store=str(tmp_path / "cells.py"),
+        store=str(tmp_path / "store"), tell=notes.append,
     )  # fmt: skip
-    assert pool.notes == (
+    assert notes == [
         "the servers and a cell need 3 CPUs together, and the cluster has 2 CPUs: the sweep waits"
-        " until it grows",
-    )
+        " until it grows"
+    ]
     ray.dying += [RayError("The worker died unexpectedly.")]
 
     def gone(*given: object) -> None:
