@@ -194,9 +194,8 @@ def _on_ray(
     pool = RayPool(
         address, place, _options(loaded), cells=left, resources=settings.get("resources"),
         budgets=settings.get("budgets"), workers=workers, store=store,
+        tell=lambda note: click.echo(f"note: {note}", err=True),
     )  # fmt: skip
-    for note in pool.notes:
-        click.echo(f"note: {note}", err=True)
     show = _Shown(lambda state: view(state, tally, planned, pool.dashboard))
 
     def listen(state: State, played: Played | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from constraintrot.sweep.ray_local import LocalCluster
 PACKAGES = ("constraintrot", "inspect-ai", "ray")
 LOCAL = "local"
 CLOCK_SECONDS = 30.0
+_KNOCK_SECONDS = 15.0
 _NO_CLUSTER = (
     "--ray {address}: no Ray cluster of this version answers ({why}); start one with `ray start"
     " --head`, or leave the address out for one on this machine"
@@ -50,6 +52,8 @@ class Cluster:
         self.ray: Any = import_module("ray")
         where = self._local.address if self._local is not None else address
         try:
+            if not self.own:
+                _knock(where)
             made = self.ray.init(address=where, log_to_driver=False, logging_level="ERROR")
         except Exception as error:
             # Ray raises classes of Python's own, the bare Exception among them.
@@ -63,6 +67,17 @@ class Cluster:
         self.ray.shutdown()
         if self._local is not None:
             self._local.close()
+
+
+def _knock(address: str) -> None:
+    """Connect to ``HOST:PORT``, where Ray itself would try for many minutes; other forms pass.
+
+    Raises:
+        OSError: nobody is there.
+    """
+    host, _, port = address.rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
 
 
 def lacking(

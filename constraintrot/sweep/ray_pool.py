@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -30,7 +30,6 @@ class RayPool:
 
     Attributes:
         dashboard: URL of Ray's dashboard; empty if there is none.
-        notes: what a user should know of the cluster.
     """
 
     def __init__(
@@ -44,6 +43,7 @@ class RayPool:
         budgets: Mapping[str, Mapping[str, float]] | None = None,
         workers: int | None = None,
         store: str | None = None,
+        tell: Callable[[str], None] = lambda note: None,
     ) -> None:
         """Connect, check the workers, and start the servers.
 
@@ -56,6 +56,7 @@ class RayPool:
             budgets: rates that all workers share, by the beginning of a model's name.
             workers: processors of a local cluster.
             store: where the frames of finished cells go, if anywhere.
+            tell: is told what a user should know of the cluster, before anything is waited for.
 
         Raises:
             ConstraintRotError: no cluster answers, its versions differ, or a server does not start.
@@ -72,7 +73,8 @@ class RayPool:
         self._budgets = dict(budgets or {})
         self._fitting = (0, 0.0)
         try:
-            self.notes = (*check_workers(self._ray, folder), *self._lacks(wanted.values()))
+            for note in (*check_workers(self._ray, folder), *self._lacks(wanted.values())):
+                tell(note)
             self._servers = self._started(wanted)
             self._budget = self._line(budgets)
         except BaseException:

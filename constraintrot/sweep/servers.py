@@ -67,10 +67,6 @@ class ModelServer:
         with self._lock:
             return f"http://{_host()}:{self._port}/v1", f"{self._first}-{self.starts}"
 
-    def pids(self) -> tuple[int, int]:
-        """The process of the actor, and the program's."""
-        return os.getpid(), self._process.pid
-
     def _started(self) -> subprocess.Popen[bytes]:
         self.starts += 1
         command = [

@@ -79,11 +79,11 @@ def test_a_killed_worker_loses_nothing_that_was_finished(tmp_path: Path) -> None
 )
 def test_a_sweep_on_ray_with_kills_has_the_frames_of_a_calm_one(tmp_path: Path) -> None:
     table = tmp_path / "drill.csv"
-    assert main(["--csv", str(table), "--kills", "6", "--workers", "2"]) == 0
+    assert main(["--csv", str(table), "--kills", "12", "--workers", "2"]) == 0
     calm, killed = csv.DictReader(table.read_text().splitlines())
     assert calm["episodes"] == killed["episodes"] == "324"
     assert [name for name in ("twice", "different") if killed[name] != "0"] == []
-    assert sum(int(killed[f"killed_{what}"]) for what in ("workers", "servers", "drivers")) == 6
+    assert "0" not in [killed[f"killed_{what}"] for what in ("workers", "servers", "drivers")]
 
 
 def _samples(path: Path, number: int) -> list[EvalSample]:

@@ -5,6 +5,7 @@ Ray itself is in the drill (``make sweep-demo``).
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,6 +61,7 @@ def test_deaths_errors_and_servers_are_told_apart(
     folder = SweepFolder(str(tmp_path))
     cells = [cell(0), cell(1), SERVED]
     urls: list[str | None] = []
+    notes: list[str] = []
     full = [FolderError("the log cannot be written: No space left on device")]
 
     def play(one: Cell, place: SweepFolder, options: object, url: str | None) -> Played:
@@ -78,12 +80,12 @@ def test_deaths_errors_and_servers_are_told_apart(
     monkeypatch.setattr(ray_pool, "play", play)
     pool = RayPool(
         "auto", folder, {}, cells=cells, resources={"cpus": 1, "memory_gb": 2}, workers=None,
-        store=str(tmp_path / "cells.py"),
+        store=str(tmp_path / "store"), tell=notes.append,
     )  # fmt: skip
-    assert pool.notes == (
+    assert notes == [
         "the servers and a cell need 3 CPUs together, and the cluster has 2 CPUs: the sweep waits"
-        " until it grows",
-    )
+        " until it grows"
+    ]
     ray.dying += [RayError("The worker died unexpectedly.")]
 
     def gone(*given: object) -> None:
@@ -169,3 +171,13 @@ def test_a_cluster_of_this_machine_starts_and_ends_and_says_why_not(
     broken.touch()
     with pytest.raises(ConstraintRotError, match="it said: the node is tired"):
         LocalCluster()
+
+
+def test_an_address_where_nobody_is_is_told_at_once(ray: FakeRay, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        with pytest.raises(ConstraintRotError, match=rf"--ray {address}: no Ray .*refused"):
+            RayPool(address, SweepFolder(str(tmp_path)), {}, cells=[])
+        free.listen()
+        RayPool(address, SweepFolder(str(tmp_path)), {}, cells=[]).close()
