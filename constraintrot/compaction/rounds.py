@@ -7,7 +7,7 @@ history, records each round, and raises if a compaction did not run.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from inspect_ai.model import (
@@ -25,7 +25,7 @@ from constraintrot.compaction.context_cache import SharedDraws, digest
 from constraintrot.compaction.strategy_wrapper import WrappedStrategy
 from constraintrot.compaction.summary_check import SummaryCheck
 from constraintrot.compactors.turns import RETRIES
-from constraintrot.episode.episode import Episode
+from constraintrot.episode.episode import Episode, Message
 from constraintrot.episode.messages import (
     history_segments,
     message_texts,
@@ -236,21 +236,34 @@ def _retries(summary: ChatMessageUser) -> int:
 
 def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:
     """The history before and after compaction, as a unified diff in Markdown."""
-    before = [*opening_messages(episode), *standing_messages(episode)]
-    before += [message for segment in history_segments(episode) for message in segment]
+    before = [*episode.opening.messages]
+    before += [m for turn in episode.standing for m in turn.messages]
+    before += [m for segment in episode.segments for turn in segment for m in turn.messages]
+    shown = [
+        (message.role, text) for message, text in zip(after, message_texts(after), strict=True)
+    ]
     lines = difflib.unified_diff(
-        _lines(before), _lines(after), "before compaction", "after compaction", lineterm="", n=1
+        # The texts as they were staged: chat messages of a whole history cost as much as the diff.
+        _lines((message.role, _text(message)) for message in before),
+        _lines(shown),
+        "before compaction",
+        "after compaction",
+        lineterm="",
+        n=1,
     )
     body = "\n".join(lines).replace("```", "'''")
     return f"### History before and after compaction\n\n```diff\n{body}\n```"
 
 
-def _lines(messages: Sequence[ChatMessage]) -> list[str]:
-    return [
-        f"{message.role}: {line}"
-        for message, text in zip(messages, message_texts(messages), strict=True)
-        for line in text.splitlines()
-    ]
+def _text(message: Message) -> str:
+    """As ``message_texts`` gives it of the chat message."""
+    call = message.call if message.role == "assistant" else None
+    values = call.arguments.values() if call else ()
+    return "\n".join(part for part in (message.text, *map(str, values)) if part)
+
+
+def _lines(messages: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{role}: {line}" for role, text in messages for line in text.splitlines()]
 
 
 def after_opening(context: Sequence[ChatMessage]) -> list[str]:

@@ -8,32 +8,29 @@ they are given, since the texts that they were read from are not in the folder.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.contributed import run_check
 from constraintrot.contributed.folder import (
     CALLS,
     EPISODES,
-    QUALIFICATION,
     RUN,
     Answer,
     Log,
     Run,
-    digest,
     read_answers,
     read_run,
 )
 from constraintrot.contributed.plan import Planned, planned
-from constraintrot.contributed.settings import NOTHING, SETTINGS, text, values_of
+from constraintrot.contributed.run_check import Finding as Finding
+from constraintrot.contributed.settings import NOTHING, text
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.policy_in_force import in_force
 from constraintrot.grading.verdict import NOT_DONE, Verdict, blocked, grade
-from constraintrot.report import qualification, untrusted
 from constraintrot.report.episode_counts import is_played
 from constraintrot.report.page import frames
 from constraintrot.scenario.files import sampled
@@ -49,22 +46,6 @@ _DESIGN = (
     "compactor", "prompt", "budget_words", "rounds", "context_tokens", "compact_at",
 )  # fmt: skip
 _NAMED_BY = ("family", "seed", "condition", "defense")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that does not fit.
-
-    Attributes:
-        where: file and episode.
-        what: what is wrong there, and what was expected.
-    """
-
-    where: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{untrusted.cut(self.where, 300)}: {untrusted.cut(self.what, 600)}"
 
 
 @dataclass(frozen=True)
@@ -92,65 +73,14 @@ def check(folder: Path) -> Checked:
     frame = frames.read(str(folder / EPISODES))
     answers, faults = read_answers(folder)
     found = [Finding(CALLS, fault) for fault in faults]
-    found += _files(folder, run)
-    found += _pooled(run, frame)
-    found += [finding for log in run.logs for finding in _command(run, log)]
+    found += run_check.files(folder, run)
+    found += run_check.pooled(run, frame)
+    found += [finding for log in run.logs for finding in run_check.command(run, log)]
     expected, refused = _expected(run.logs)
     found += refused
     found += _episodes(expected, frame, answers)
-    found += _qualified(folder, run)
+    found += run_check.qualified(folder, run)
     return Checked(run, frame, tuple(found))
-
-
-def _files(folder: Path, run: Run) -> Iterator[Finding]:
-    if folder.resolve().name != run.name:
-        yield Finding(RUN, f"name is {run.name}, and the folder is {folder.resolve().name}")
-    named = [EPISODES, CALLS, *([QUALIFICATION] if run.qualification else [])]
-    for name in named:
-        if digest(folder / name) != run.files.get(name):
-            yield Finding(name, f"was changed since {RUN} was written: its SHA-256 is another")
-
-
-def _pooled(run: Run, frame: pd.DataFrame) -> Iterator[Finding]:
-    agents = Counter(text(name) for name in frame["agent"])
-    for agent in sorted(agents.keys() - {run.model, "none"}):
-        yield Finding(
-            EPISODES,
-            f"{agents[agent]} episodes are of {agent}, and {RUN} says {run.model}; results of two"
-            " models are two folders",
-        )
-    for name in SETTINGS:
-        values = values_of(frame, name)
-        if len(values) > 1:
-            yield Finding(
-                EPISODES, f"pools {name} {' and '.join(values)}; give each a folder of its own"
-            )
-        elif values and values[0] != run.settings.get(name):
-            told = run.settings.get(name, "nothing")
-            yield Finding(EPISODES, f"{name} is {values[0]}, and {RUN} says {told}")
-
-
-def _command(run: Run, log: Log) -> Iterator[Finding]:
-    """The command that is shown is the one that was run."""
-    try:
-        words = shlex.split(log.command)
-    except ValueError as error:
-        yield Finding(RUN, f"{log.log}: the command cannot be read: {error}")
-        return
-    options = list(pairwise(words))
-    if words[:3] != ["inspect", "eval", log.task] or ("--model", run.model) not in options:
-        yield Finding(RUN, f"{log.log}: the command is not of {log.task} with {run.model}")
-    given = {value.partition("=")[0] for option, value in options if option == "-T"}
-    if given != set(log.task_args):
-        yield Finding(
-            RUN,
-            f"{log.log}: the command sets {', '.join(sorted(given)) or 'nothing'}, and task_args"
-            f" {', '.join(sorted(log.task_args)) or 'nothing'}",
-        )
-    if part := {"--limit", "--sample-id"} & set(words):
-        yield Finding(
-            RUN, f"{log.log}: {', '.join(part)} takes a part of what is planned; use -T variants="
-        )
 
 
 def _expected(logs: Sequence[Log]) -> tuple[dict[tuple[str, str, int], Planned], list[Finding]]:
@@ -283,24 +213,3 @@ def _missing(left: Iterable[Planned], frame: pd.DataFrame) -> Iterator[Finding]:
 
 def _shown(row: Mapping[str, Any]) -> str:
     return f"{row.get('family')}, {row.get('condition')}, seed {text(row.get('seed'))}"
-
-
-def _qualified(folder: Path, run: Run) -> Iterator[Finding]:
-    if not run.qualification:
-        return
-    try:
-        found = qualification.read(folder / QUALIFICATION)
-    except ConstraintRotError as error:
-        yield Finding(QUALIFICATION, str(error))
-        return
-    subject = (found.agent, found.scaffold)
-    if subject != (run.model, run.settings.get("scaffold")):
-        yield Finding(
-            QUALIFICATION,
-            f"is of {found.agent}, {found.scaffold}, and the folder of {run.model},"
-            f" {run.settings.get('scaffold')}",
-        )
-    for name, value in found.settings.items():
-        given = run.settings.get(name)
-        if given is not None and value not in NOTHING and value != given:
-            yield Finding(QUALIFICATION, f"{name} is {value}, and the folder has {given}")
