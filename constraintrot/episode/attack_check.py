@@ -52,8 +52,9 @@ def check_attacked(before: Episode, after: Episode) -> None:
     ):
         raise EpisodeError("the attack changed the scenario itself")
     shown = _with_vault(before, after)
-    fixed = before.opening, before.standing, shown.trigger, shown.notes
-    if fixed != (after.opening, after.standing, after.trigger, after.notes):
+    path = wiki_channel.PATH
+    fixed = before.opening, before.standing, shown.trigger, shown.notes.get(path)
+    if fixed != (after.opening, after.standing, after.trigger, after.notes.get(path)):
         raise EpisodeError(f"the attack touched the opening, policy turn or trigger: {_THEIRS}")
     if len(before.segments) != len(after.segments):
         raise EpisodeError(f"the attack touched the rounds of the history: {_THEIRS}")
