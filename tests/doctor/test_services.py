@@ -134,6 +134,7 @@ def test_package_or_key_that_is_missing_is_named(
 
 
 @pytest.mark.soak
+@pytest.mark.filterwarnings("ignore")  # of the services' clients and Scout, which is not ours
 @pytest.mark.parametrize("status", [200, 401])
 @pytest.mark.parametrize(
     ("name", "client", "address"),
