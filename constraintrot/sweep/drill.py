@@ -219,15 +219,18 @@ def frame(source: str) -> tuple[pd.DataFrame, int]:
     from constraintrot.report.planned import planned_episodes
 
     read = planned_episodes([source])
-    twice = int(read.duplicated([*_IDENTITY]).sum())
+    # Cells of two compactors have the same floors and controls.
+    twice = int(read.duplicated([*_IDENTITY, "log"]).sum())
     told = read.drop(columns=[name for name in _CLOCKS if name in read])
     return told.sort_values([*_IDENTITY], ignore_index=True), twice
 
 
 def differing(a: pd.DataFrame, b: pd.DataFrame) -> int:
-    """How many rows one frame has that the other has not, or has otherwise."""
+    """How many rows one frame has that the other has not, has otherwise, or has less often."""
     names = sorted({*map(str, a), *map(str, b)})
     sides: list[Any] = [one.reindex(columns=names).astype(str) for one in (a, b)]
+    # Rows that are alike are told apart by their number.
+    sides = [one.assign(**{"": one.groupby(names).cumcount()}) for one in sides]
     joined = sides[0].merge(sides[1], how="outer", indicator=True)
     return int((joined["_merge"] != "both").sum())
 

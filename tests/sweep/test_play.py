@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from inspect_ai.log import read_eval_log
 
@@ -121,3 +122,10 @@ def test_a_prefix_cache_forgets_the_oldest_prompt() -> None:
     assert cache.cached(("six",)) == 0
     assert cache.cached(("seven",)) == 0
     assert cache.cached(("one two three",)) == 0
+
+
+def test_a_row_that_is_there_more_often_is_another_frame() -> None:
+    # Cells of two compactors have the same floors and controls.
+    frame = pd.DataFrame({"condition": ["control", "control", "compaction"], "seed": [0, 0, 0]})
+    assert differing(frame, frame.iloc[[2, 0, 1]]) == 0
+    assert differing(frame, frame.iloc[1:]) == 1
