@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.sweep.cell import KEY
+from constraintrot.sweep.repeats import Combination, once
 from constraintrot.sweep.sizes import counted
 
 if TYPE_CHECKING:
@@ -22,23 +22,6 @@ _MORE = ("families", "defenses", "allowed")
 _COUNTS = ("variants", "block", "epochs", "looks")
 # The first word of what the check of a parameter says of a name that does not exist.
 _UNKNOWN = "unknown "
-
-
-@dataclass(frozen=True)
-class Combination:
-    """A point of the matrix.
-
-    Attributes:
-        model: the agent's model.
-        roles: models of other roles.
-        args: the task's parameters.
-        look: the interim look at which it counts.
-    """
-
-    model: str
-    roles: Mapping[str, str]
-    args: Mapping[str, Any]
-    look: int = 1
 
 
 def sweep(
@@ -54,7 +37,7 @@ def sweep(
     metadata: Mapping[str, Any] | None = None,
     **axes: Any,
 ) -> FlowSpec:
-    """A spec over all combinations of axes.
+    """A spec over all combinations of axes, each episode once.
 
     Args:
         models: the agents' models, as Inspect names them.
@@ -103,7 +86,7 @@ def sweep(
                 **({"epochs": epochs} if epochs > 1 else {}),
                 flow_metadata={KEY: {"look": one.look}},
             )
-            for one in possible
+            for one in once(task, possible)
         ],
         options=FlowOptions(**{"log_realtime": False, **(options or {})}),
         store=None,

@@ -219,8 +219,7 @@ def frame(source: str) -> tuple[pd.DataFrame, int]:
     from constraintrot.report.planned import planned_episodes
 
     read = planned_episodes([source])
-    # Cells of two compactors have the same floors and controls.
-    twice = int(read.duplicated([*_IDENTITY, "log"]).sum())
+    twice = int(read.duplicated([*_IDENTITY]).sum())
     told = read.drop(columns=[name for name in _CLOCKS if name in read])
     return told.sort_values([*_IDENTITY], ignore_index=True), twice
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,6 +54,25 @@ class Size:
         )
 
 
+@dataclass(frozen=True)
+class Planned:
+    """An episode that would be played.
+
+    Attributes:
+        condition: its condition.
+        compactor: what compacts its history; "none" if nothing does.
+        history: tokens of its history.
+        rounds: how often it is compacted.
+        digest: of all that is known of it.
+    """
+
+    condition: str
+    compactor: str
+    history: int
+    rounds: int
+    digest: str
+
+
 def counted(task: str, args: Mapping[str, Any]) -> Size:
     """The size of a cell without replicates, or the reason why it cannot be played.
 
@@ -62,19 +82,39 @@ def counted(task: str, args: Mapping[str, Any]) -> Size:
     return _counted(task, json.dumps(dict(args), sort_keys=True))
 
 
+def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
+    """A cell's episodes; those of one variant of each family, which stands for all.
+
+    Raises:
+        ConstraintRotError: as ``counted``.
+    """
+    return _planned(task, json.dumps(dict(args), sort_keys=True))
+
+
 @lru_cache(maxsize=100_000)
 def _counted(task: str, text: str) -> Size:
     args: dict[str, Any] = json.loads(text)
-    variants = args.get("variants", 4)
-    ours = task.startswith("constraintrot/") and isinstance(variants, int) and variants > 0
-    if not ours or "variants" not in args:
-        return _built(task, args)
-    # A variant of each family stands for all: the last, for which the most seeds are needed.
-    last = args | {"seed": args.get("seed", 0) + variants - 1, "variants": 1}
-    return _built(task, last).times(variants)
+    total = Size()
+    for one in _planned(task, text):
+        total += _episode(one, int(args.get("steps", 4)))
+    return total.times(args["variants"]) if _by_one(task, args) else total
 
 
-def _built(task: str, args: Mapping[str, Any]) -> Size:
+@lru_cache(maxsize=100_000)
+def _planned(task: str, text: str) -> tuple[Planned, ...]:
+    args: dict[str, Any] = json.loads(text)
+    if _by_one(task, args):
+        # The last one is that for which the most seeds are needed.
+        args |= {"seed": args.get("seed", 0) + args["variants"] - 1, "variants": 1}
+    return _built(task, args)
+
+
+def _by_one(task: str, args: Mapping[str, Any]) -> bool:
+    variants = args.get("variants")
+    return task.startswith("constraintrot/") and isinstance(variants, int) and variants > 0
+
+
+def _built(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
     # Inspect looks tasks up in what is imported.
     from inspect_ai.util import registry_create
 
@@ -94,22 +134,27 @@ def _built(task: str, args: Mapping[str, Any]) -> Size:
         if isinstance(cause, ConstraintRotError):
             raise cause from error
         raise ParameterError(f"{task} cannot be made: {error}") from error
-    total = Size()
-    for sample in made.dataset:
-        total += _episode(sample.metadata or {}, int(args.get("steps", 4)))
-    return total
+    return tuple(_one(sample.metadata or {}) for sample in made.dataset)
 
 
-def _episode(facts: Mapping[str, Any], steps: int) -> Size:
+def _one(facts: Mapping[str, Any]) -> Planned:
+    history, rounds = facts.get("context_tokens"), facts.get("rounds")
+    text = json.dumps(facts, sort_keys=True, default=repr)
+    return Planned(
+        str(facts.get("condition")),
+        str(facts.get("compactor", "none")),
+        history if isinstance(history, int) else 2000,
+        rounds if isinstance(rounds, int) else 0,
+        hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+def _episode(one: Planned, steps: int) -> Size:
     """An episode's calls: the agent's, from one to ``steps``, and the summarizer's, one a round."""
-    history = facts.get("context_tokens")
-    history = history if isinstance(history, int) else 2000
-    rounds = facts.get("rounds")
-    rounds = rounds if isinstance(rounds, int) else 0
-    summaries = 0 if facts.get("compactor", "none") in _CUTS else max(rounds, 1)
+    summaries = 0 if one.compactor in _CUTS else max(one.rounds, 1)
     # After a compaction the agent reads the summary and the last turns: less than half.
-    read = ASKED + TOOLS + (history if not rounds else history // 2)
-    compacted = summaries * (history + ASKED)
+    read = ASKED + TOOLS + (one.history if not one.rounds else one.history // 2)
+    compacted = summaries * (one.history + ASKED)
     wrote = summaries * SUMMARISED
     return Size(
         1,

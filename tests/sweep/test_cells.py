@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from constraintrot.sweep.cell import Cell, check_playable
 from constraintrot.sweep.driver import State
 from constraintrot.sweep.loading import Sweep, spec_file
 from constraintrot.sweep.progress import Tally, view
+from constraintrot.sweep.repeats import once
 from constraintrot.sweep.sizes import counted
 from tests.sweep.pools import cell
 
@@ -68,6 +70,19 @@ def test_blocks_cover_each_variant_once() -> None:
     assert [(one.args["seed"], one.args["variants"], one.look) for one in parts] == [
         (5, 10, 1), (15, 10, 2), (25, 5, 1),
     ]  # fmt: skip
+
+
+def test_an_episode_is_in_one_cell_only() -> None:
+    axes = {"compactor": ["truncate", "head_tail"], "defense": ["none", "pin"]}
+    roles = [{}, {"summarizer": "scripted/reckless"}]
+    fixed = {"context_tokens": 300, "variants": 1}
+    every = list(combinations(["scripted/obedient"], roles, None, 1, axes | fixed))
+    made = list(once("constraintrot/suite", every))
+    assert Counter((one.args["defense"], one.args.get("conditions")) for one in made) == {
+        # Floor, control and compaction once; by the other compactor, or with another summarizer,
+        # only what is compacted is another episode.
+        ("none", None): 1, ("pin", None): 1, ("none", "compaction"): 3, ("pin", "compaction"): 3,
+    }  # fmt: skip
 
 
 def test_sizes_are_those_of_the_tasks() -> None:

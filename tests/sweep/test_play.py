@@ -125,7 +125,6 @@ def test_a_prefix_cache_forgets_the_oldest_prompt() -> None:
 
 
 def test_a_row_that_is_there_more_often_is_another_frame() -> None:
-    # Cells of two compactors have the same floors and controls.
     frame = pd.DataFrame({"condition": ["control", "control", "compaction"], "seed": [0, 0, 0]})
     assert differing(frame, frame.iloc[[2, 0, 1]]) == 0
     assert differing(frame, frame.iloc[1:]) == 1
