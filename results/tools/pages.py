@@ -181,7 +181,7 @@ def _test(tested: Tested) -> str:
 
 def _p(tested: Tested) -> str:
     """The pairs of a test, and the p-value of its comparison as the report has it."""
-    comparison = tested.compared and tested.compared.comparison
+    comparison = None if tested.compared is None else tested.compared.comparison
     if comparison is None:
         return "unpaired"
     p_value, kind = comparison.adjusted, "adjusted"

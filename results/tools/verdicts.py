@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation.conditions import EDITS
-from constraintrot.evaluation.metrics import SILENCE
-from constraintrot.grading.outcome_status import SILENT
+from constraintrot.grading.outcome_status import SILENCE, SILENT
 from constraintrot.report.contrasts import degenerate
 from constraintrot.report.page import primary
 from constraintrot.report.page.compared import ALL, episodes, matched_on

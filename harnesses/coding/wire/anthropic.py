@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from constraintrot.defenses.coding_agents.play.model_apis import Json
 from constraintrot.harnesses.coding.wire.common import (
     Conversation,
-    Json,
     Request,
     call_of,
     request_of,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any, cast
 
+from constraintrot.defenses.coding_agents.play.model_apis import Json
 from constraintrot.harnesses.coding.wire.common import (
     Conversation,
-    Json,
     Request,
     call_of,
     request_of,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from inspect_ai.tool import ToolInfo
 
+from constraintrot.defenses.coding_agents.play.model_apis import Json
 from constraintrot.harnesses.coding.wire.common import (
     Conversation,
-    Json,
     OpaqueError,
     Request,
     call_of,

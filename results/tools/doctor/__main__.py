@@ -11,6 +11,7 @@ import argparse
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -237,14 +238,18 @@ def _extraction(runs: Sequence[Run]) -> tuple[str, str]:
     return share(both, claimed), share(both, so)
 
 
+def _has(side: str, state: str, one: Said) -> bool:
+    return bool(getattr(one, side) == state)
+
+
 def _states(runs: Sequence[Run]) -> Iterator[str]:
     every = [one for one in said(runs) if one.there]
     yield "\n| state | verdicts | precision | recall |"
     yield "| --- | --- | --- | --- |"
     for state in dict.fromkeys(script.FATES.values()):
         precision, recall = _pair(
-            every, lambda one, state=state: one.truth == state, lambda one, state=state: one.found == state
-        )  # fmt: skip
+            every, partial(_has, "truth", state), partial(_has, "found", state)
+        )
         count = sum(one.truth == state for one in every)
         yield f"| {state} | {count} | {precision} | {recall} |"
     right = sum(one.truth == one.found for one in every)

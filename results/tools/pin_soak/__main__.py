@@ -225,9 +225,9 @@ async def _played(said: Conversation, pinned: Played, plain: Played, counts: Cou
     for one in (pinned, plain):
         one.begin()
     pinned.between = said.amend
-    for turn in range(said.rng.randint(1, 5)):
+    for again in range(said.rng.randint(1, 5)):
         said.amend()
-        if turn and said.rng.random() < _RESTARTS:
+        if again and said.rng.random() < _RESTARTS:
             said.pins[:] = [restarted(block, said.rng) for block in said.pins]
             await pinned.restart()
             counts.restarted += 1

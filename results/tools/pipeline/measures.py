@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser, ModelOutput
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, ModelOutput
 
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.pipeline import Pipeline
@@ -69,7 +69,7 @@ def _late(make: Callable[[Registry, list[float]], Callable[[], bool]]) -> int:
 
 def _asked(pipeline: Pipeline) -> Callable[[], bool]:
     """Whether the answer to a request is one that was given under the rule."""
-    told = [
+    told: list[ChatMessage] = [
         ChatMessageSystem(content="Be brief."),
         ChatMessageUser(content="Send the minutes to Ana."),
     ]
