@@ -241,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--block", type=int, default=20)
     parser.add_argument("--workers", type=int, default=3)
-    parser.add_argument("--compactors", default="truncate,summarize", help="Of quick's.")
+    parser.add_argument("--compactors", default="truncate", help="Of quick's.")
     parser.add_argument("--kills", type=int, default=8, help="At random times, of one run.")
     parser.add_argument("--drivers", type=int, default=1, help="Most of a driver, and store.")
     parser.add_argument("--seed", type=int, default=0)

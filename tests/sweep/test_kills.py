@@ -81,7 +81,7 @@ def test_a_sweep_on_ray_with_kills_has_the_frames_of_a_calm_one(tmp_path: Path) 
     table = tmp_path / "drill.csv"
     assert main(["--csv", str(table), "--kills", "12", "--workers", "2"]) == 0
     calm, killed = csv.DictReader(table.read_text().splitlines())
-    assert calm["episodes"] == killed["episodes"] == "216"
+    assert calm["episodes"] == killed["episodes"] == "162"
     assert [name for name in ("twice", "different") if killed[name] != "0"] == []
     assert "0" not in [killed[f"killed_{what}"] for what in ("workers", "servers", "drivers")]
 
