@@ -95,7 +95,12 @@ def test_trace_of_a_service_is_read_with_its_compaction(scouted: Any) -> None:
     assert (made.certainty, change.before, change.after) == ("written", "verbatim", "lost")
 
 
-def test_what_scout_logs_in_place_of_raising_is_said(scouted: Any) -> None:
+def test_what_scout_logs_in_place_of_raising_is_said(
+    scouted: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    # As an evaluation in the same process leaves it.
+    caplog.set_level(logging.ERROR)
+
     async def refusing(project: str | None) -> AsyncIterator[Any]:
         logging.getLogger("inspect_scout.sources._x").error("Failed to list runs: 401")
         if project is None:

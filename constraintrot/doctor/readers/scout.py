@@ -58,12 +58,16 @@ def _logged() -> Iterator[list[str]]:
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
     logger = logging.getLogger("inspect_scout")
-    spread, logger.propagate = logger.propagate, False
+    spread, level = logger.propagate, logger.level
+    logger.propagate = False
+    # Whatever an evaluation or the caller has set for all loggers.
+    logger.setLevel(logging.WARNING)
     logger.addHandler(handler)
     try:
         yield told
     finally:
         logger.removeHandler(handler)
+        logger.setLevel(level)
         logger.propagate = spread
 
 

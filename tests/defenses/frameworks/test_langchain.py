@@ -6,6 +6,7 @@ import asyncio
 import doctest
 import json
 import logging
+from contextvars import Context
 from importlib import import_module
 from typing import Any
 
@@ -395,8 +396,9 @@ def test_a_pipeline_whose_summaries_nobody_writes_is_refused_when_it_is_built(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("INSPECT_EVAL_MODEL", raising=False)
+    # An evaluation that ran before in this process has left its model in the context.
     with pytest.raises(ParameterError, match=r"give profiles\.layers\(write=\.\.\.\)"):
-        PipelineMiddleware(Pipeline(layers()))
+        Context().run(PipelineMiddleware, Pipeline(layers()))
 
     async def write(messages: Any) -> str:
         return "OBJECTIVE: none"
