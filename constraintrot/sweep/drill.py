@@ -242,7 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--block", type=int, default=20)
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--compactors", default="truncate", help="Of quick's.")
-    parser.add_argument("--kills", type=int, default=8, help="At random times, of one run.")
+    parser.add_argument("--kills", type=int, default=5, help="At random times, of one run.")
     parser.add_argument("--drivers", type=int, default=1, help="Most of a driver, and store.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--s3", action="store_true", help="Kill a store in a bucket, too.")
