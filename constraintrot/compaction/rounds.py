@@ -211,27 +211,42 @@ def _round(
     episode: Episode,
 ) -> Round:
     recorder, at = ran
-    shown = recorder.shown[at]
-    before, after = message_texts(shown), message_texts(context)
+    before = message_texts(recorder.shown[at])
     if before == message_texts(recorder.kept[-1]):
         raise EpisodeError(
             f"compaction round {number} changed nothing: the history is too short for this"
             " compactor; give a larger context_tokens"
         )
+    summary = recorder.summaries[-1] if recorder.summaries else None
+    return round_of(number, before, message_texts(context), episode.policy, summary)
+
+
+def round_of(
+    number: int,
+    before: Sequence[str],
+    after: Sequence[str],
+    policy: str,
+    summary: ChatMessage | None,
+) -> Round:
+    """What a compaction was shown and made of it.
+
+    Args:
+        number: from 1.
+        before: the text of each message that it was shown.
+        after: the text of each message of the new context.
+        policy: the policy's text.
+        summary: the message that holds the summary, if one was written.
+    """
     return Round(
         number=number,
         tokens_before=sum(map(count, before)),
         tokens_after=sum(map(count, after)),
-        messages_before=len(shown),
-        messages_after=len(context),
-        shown_verbatim=mentions(before, episode.policy, {}).verbatim,
-        summary=recorder.summaries[-1].text if recorder.summaries else None,
-        retries=_retries(recorder.summaries[-1]) if recorder.summaries else 0,
+        messages_before=len(before),
+        messages_after=len(after),
+        shown_verbatim=mentions(before, policy, {}).verbatim,
+        summary=None if summary is None else summary.text,
+        retries=0 if summary is None else int((summary.metadata or {}).get(RETRIES, 0)),
     )
-
-
-def _retries(summary: ChatMessageUser) -> int:
-    return int((summary.metadata or {}).get(RETRIES, 0))
 
 
 def diff(episode: Episode, after: Sequence[ChatMessage]) -> str:

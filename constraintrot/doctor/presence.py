@@ -174,8 +174,7 @@ def _judged(text: str, rule: Rule, about: Mapping[str, Sequence[Value]]) -> Surv
         rule.ruling, numbers=any(not isinstance(one[0], str) for one in rule.about.values())
     )
     policies = [rule.text, *_own_words(rule)]
-    bare = re.compile(r"\s+".join(map(re.escape, rule.ruling.split())) + r"(?!\w)")
-    if rule.ruling != rule.text and bare.search(text):
+    if rule.ruling != rule.text and _stands(rule.ruling, text):
         policies.append(rule.ruling)
     found = judge(text, policies, about)
     if found.state in ("lost", "partial") and (other := with_never(text, has, about)) != text:
@@ -184,6 +183,11 @@ def _judged(text: str, rule: Rule, about: Mapping[str, Sequence[Value]]) -> Surv
         return Survival("lost")
     window = found.window.replace(f"{WHOLE}.", rule.text).replace(WHOLE, rule.text)
     return replace(found, window=as_written(window))
+
+
+def _stands(words: str, text: str) -> bool:
+    """Whether words stand in a text, whatever blanks are between them."""
+    return re.search(r"\s+".join(map(re.escape, words.split())) + r"(?!\w)", text) is not None
 
 
 def _own_words(rule: Rule) -> list[str]:

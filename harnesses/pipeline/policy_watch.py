@@ -7,13 +7,11 @@ from typing import Final
 
 from inspect_ai.model import ChatMessage
 
-from constraintrot.compaction.rounds import Round
-from constraintrot.compactors.turns import RETRIES
+from constraintrot.compaction.rounds import Round, round_of
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import before_trigger, message_texts
 from constraintrot.grading.survival import mentions
 from constraintrot.pipeline.context import Compaction, Session
-from constraintrot.tokens import count
 
 COMPACTING: Final = frozenset({"compaction", "handoff"})
 
@@ -66,19 +64,7 @@ class PolicyWatch:
 
 def rounds(history: Sequence[Compaction], policy: str) -> list[Round]:
     """What each compaction of a session was shown and made of it."""
-    return [_round(number, ran, policy) for number, ran in enumerate(history, start=1)]
-
-
-def _round(number: int, ran: Compaction, policy: str) -> Round:
-    before, after = message_texts(ran.shown), message_texts(ran.kept)
-    summary = ran.summary
-    return Round(
-        number=number,
-        tokens_before=sum(map(count, before)),
-        tokens_after=sum(map(count, after)),
-        messages_before=len(before),
-        messages_after=len(after),
-        shown_verbatim=mentions(before, policy, {}).verbatim,
-        summary=None if summary is None else summary.text,
-        retries=0 if summary is None else int((summary.metadata or {}).get(RETRIES, 0)),
-    )
+    return [
+        round_of(number, message_texts(ran.shown), message_texts(ran.kept), policy, ran.summary)
+        for number, ran in enumerate(history, start=1)
+    ]
