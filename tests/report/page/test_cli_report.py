@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from click.testing import CliRunner
+from inspect_ai.log import read_eval_log
 
 from constraintrot.cli.main import main
 from constraintrot.report.page import frames, write
@@ -44,8 +45,12 @@ def test_the_primary_claims_are_those_of_the_file(scripted: Path, tmp_path: Path
         "margin: 0.2\nclaims: [{name: absent, claim: No policy at all., a: floor, b: control}]"
     )
     out = tmp_path / "out"
-    # The first of them has a control.
-    logs = str(min(scripted.glob("*soft-email*")))
+    # Two logs of one second have no order by name: the one with a control is asked for.
+    logs = next(
+        str(path)
+        for path in scripted.glob("*soft-email*")
+        if "control" in read_eval_log(str(path), header_only=True).eval.task_args["conditions"]
+    )
     steps = Path(__file__).parents[3] / "results" / "playbook-collapse.csv"
     options = ["--primary", str(declared), "--collapse", str(steps)]
     result = CliRunner().invoke(main, ["report", logs, "-o", str(out), *options])
