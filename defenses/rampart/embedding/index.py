@@ -17,8 +17,8 @@ from constraintrot.embedding.embedder import Embedder
 from constraintrot.errors import EmbeddingError
 
 Matrix: TypeAlias = NDArray[np.float32]
-# Up to so many scores are sorted whole.
-_FEW = 256
+# Up to so many scores are sorted whole; more take longer than a few walks through them.
+_FEW = 64
 # Up to so many of the highest are looked for one after another.
 _FEW_WANTED = 16
 
@@ -124,7 +124,7 @@ class Index:
             scores = np.full(count + 1, np.nan, np.float32)
             if count:
                 np.dot(self._matrix[:count], query, out=scores[:count])
-        ordered: Matrix = scores.take(self._order[1])
+        ordered: Matrix = scores[self._order[1]]
         return ordered
 
 
@@ -172,31 +172,35 @@ def _units(given: Matrix, count: int) -> Matrix:
 
 
 def best(scores: Matrix, k: int, least: float) -> list[tuple[int, float]]:
-    """Positions and values of the k highest scores from ``least`` on, the earlier first of equals."""
+    """Positions and values of the k highest scores from ``least`` on, the earlier first of equals.
+
+    The scores are used up: those that were found may be lowered in place.
+    """
     if len(scores) <= _FEW:
         # A nan is sorted last, and is not from ``least`` on.
         top = (-scores).argsort(kind="stable")[:k]
         ranked = zip(top.tolist(), scores.take(top).tolist(), strict=True)
         return [(one, score) for one, score in ranked if score >= least]
-    if not k:
-        return []
-    left = scores.copy()
-    # The position of the largest is that of a nan where there is one.
-    if math.isnan(left[left.argmax()]):
-        left = scores = np.nan_to_num(scores, nan=-np.inf)
-        left = scores.copy()
     if k <= _FEW_WANTED:
-        found: list[tuple[int, float]] = []
-        for _ in range(min(k, len(left))):
-            one = int(left.argmax())
-            score = left.item(one)
-            if not score >= least or score == -math.inf:
-                break
-            found.append((one, score))
-            left[one] = -math.inf
-        return found
+        return _one_after_another(scores, k, least)
+    scores = np.nan_to_num(scores, nan=-np.inf)
     at = np.arange(len(scores))
     if k < len(scores):
         at = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
     highest = at[np.argsort(-scores[at], kind="stable")][:k]
     return [(one, scores.item(one)) for one in highest.tolist() if scores[one] >= least]
+
+
+def _one_after_another(scores: Matrix, k: int, least: float) -> list[tuple[int, float]]:
+    found: list[tuple[int, float]] = []
+    for _ in range(k):
+        one = int(scores.argmax())
+        score = scores.item(one)
+        if score != score:
+            # A nan counts as the largest, so it is met before anything is found.
+            return _one_after_another(np.nan_to_num(scores, nan=-np.inf), k, least)
+        if score < least or score == -math.inf:
+            break
+        found.append((one, score))
+        scores[one] = -math.inf
+    return found

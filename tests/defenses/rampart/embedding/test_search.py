@@ -18,6 +18,7 @@ from constraintrot.defenses.rampart import (
     Registry,
     RegistryError,
 )
+from constraintrot.defenses.rampart.embedding.index import best
 
 OWNER = Principal("owner")
 
@@ -69,6 +70,18 @@ def test_the_search_is_the_plain_one(steps: list[tuple[str, str]], k: int) -> No
             wanted = sorted((cosine(text, block.content) for block in blocks), reverse=True)[:k]
             assert [score for _, score in found] == pytest.approx(wanted, abs=1e-6)
             assert [cosine(text, b.content) for b, _ in found] == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [5, 64, 65, 400])
+@pytest.mark.parametrize("k", [0, 1, 5, 17, 500])
+@pytest.mark.parametrize("unknown", [0, 3])
+def test_the_best_of_any_number_are_the_plain_ones(size: int, k: int, unknown: int) -> None:
+    draw = np.random.default_rng(size + k)
+    # Few values, so that there are equals; nan where a block has no vector yet.
+    scores = (draw.integers(-10, 11, size) / 10).astype(np.float32)
+    scores[draw.integers(0, size, unknown)] = np.nan
+    plain = sorted((-score, at) for at, score in enumerate(scores.tolist()) if score >= -0.5)
+    assert best(scores.copy(), k, -0.5) == [(at, -score) for score, at in plain[:k]]
 
 
 def test_equals_come_in_registry_order() -> None:
