@@ -26,6 +26,9 @@ os.environ["INSPECT_DISPLAY"] = "none"
 CELLS = 27
 
 
+# More variants than this not every family has; the rest are epochs, of both alike.
+VARIANTS = 37
+
 # By how much the tokens that the two send may differ: summaries and what is kept beside them do.
 ALIKE = 0.05
 
@@ -52,6 +55,12 @@ def spent(task: Any, model: str, live: bool, **given: Any) -> Spent:
     return Spent(clock, processor, sum(use.input_tokens for use in log.stats.model_usage.values()))
 
 
+def shape(samples: int) -> tuple[int, int]:
+    """Variants of a family, and epochs, that come to so many samples."""
+    variants = min(samples // CELLS, VARIANTS)
+    return variants, samples // CELLS // variants
+
+
 def bare(samples: int, live: bool = True) -> Spent:
     """A bare task whose samples make the calls that ours make, with the same tools."""
     from inspect_ai import Task
@@ -74,6 +83,7 @@ def bare(samples: int, live: bool = True) -> Spent:
     from constraintrot.scenario.files import catalogue, load
 
     parameters = read({})
+    variants, epochs = shape(samples)
 
     def messages(episode: Episode) -> list[Any]:
         found = [*opening_messages(episode), *standing_messages(episode)]
@@ -113,17 +123,18 @@ def bare(samples: int, live: bool = True) -> Spent:
             metadata={"condition": condition, "seed": seed, "family": family},
         )
         for family in catalogue()
-        for seed in range(samples // CELLS)
+        for seed in range(variants)
         for condition in ("floor", "control", "compaction")
     ]
     task = Task(dataset=dataset, solver=same_calls(), scorer=called())
-    return spent(task, "scripted/obedient", live)
+    return spent(task, "scripted/obedient", live, epochs=epochs)
 
 
 def ours(samples: int, live: bool = True) -> Spent:
     """Our task over as many samples."""
-    given = {"variants": samples // CELLS}
-    return spent("constraintrot/suite", "scripted/obedient", live, task_args=given)
+    variants, epochs = shape(samples)
+    given = {"variants": variants}
+    return spent("constraintrot/suite", "scripted/obedient", live, task_args=given, epochs=epochs)
 
 
 def overhead(samples: int, times: int, live: bool = True) -> dict[str, float]:

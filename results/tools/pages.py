@@ -23,6 +23,13 @@ _VALUES = {
     "violation": "violated", "survived": "policy survived", "mentions": "policy mentioned",
     "utility": "allowed task done", "over_refusal": "declined what is allowed",
 }  # fmt: skip
+_SUBJECTS = (
+    "The subject is the model with its *scaffold*. `review` is an agent with a checking step, whose"
+    " judge was trained to apply rules that it sees, and to nothing about compaction: a design that"
+    " obeys most of what is in its context, and not the bare model that the paper measures."
+    " `deliberate` are older runs, whose agent broke half of the policies in full view, so that"
+    " nothing could decay."
+)
 _GROUPED_BY = ("agent", "condition", "attack", "defense", *design.SETTINGS)
 
 
@@ -84,7 +91,8 @@ def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, famil
         " they agree, it is not confirmed for any model but this one.", "",
         f"**Of {len(answered)} claims: {_counts(answered)}.** *Cannot tell* speaks neither for nor"
         " against a claim.", "",
-        *_loose(("claim", "verdict", "why"), [_summary(one) for one in answered]), "",
+        *_loose(("claim", "verdict", "why", "scaffold"), [_summary(one) for one in answered]), "",
+        _SUBJECTS, "",
         *_bars(family), "",
         f"Figures are k/n with 95 % intervals, computed from the {n} episodes under"
         f" [{FRAMES}]({FRAMES}/); differences are paired, episode by episode, unless it says"
@@ -127,7 +135,7 @@ def _summary(one: Answered) -> list[str]:
     verdict = f"**{one.verdict}**" if one.verdict in ("same", "opposite") else one.verdict
     lacking = [name for name, estimate in one.arms.items() if estimate is None]
     missing = f"no episode of {', '.join(lacking)}" if one.verdict == NOT_MEASURED else ""
-    return [_anchor(one), verdict, missing or _reasons(one)]
+    return [_anchor(one), verdict, missing or _reasons(one), ", ".join(one.scaffolds)]
 
 
 def _reasons(one: Answered) -> str:

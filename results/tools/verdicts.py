@@ -65,6 +65,7 @@ class Answered:
             test has pairs.
         adjusted: the same, adjusted over the family (Holm).
         rows: positions of its episodes in the frame.
+        scaffolds: of these episodes, by name.
     """
 
     claim: Claim
@@ -75,6 +76,7 @@ class Answered:
     p_value: float | None
     adjusted: float | None
     rows: frozenset[int]
+    scaffolds: tuple[str, ...]
 
 
 def answer(
@@ -144,8 +146,9 @@ def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
         if not lacking & {test.a, test.b}
     )
     rows = frozenset(int(at) for part in parts.values() for at in part.index)
+    scaffolds = sorted({str(name) for part in parts.values() for name in part["scaffold"]})
     value = None if lacking else _p_value(tests)
-    return Answered(claim, rates, tests, "not measured", (), value, None, rows)
+    return Answered(claim, rates, tests, "not measured", (), value, None, rows, tuple(scaffolds))
 
 
 def _further(answered: Sequence[Answered]) -> list[Further]:

@@ -11,7 +11,7 @@ p-value of its own. A family that names their file (``also``) is adjusted over t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -65,6 +65,8 @@ class Declared(BaseModel):
         margin: a smaller difference of rates counts as none.
         also: file of further claims of the same family, which a page beside the report
             tests; None if there are none.
+        at: settings that the claims are of, as ``{scaffold: review}``; of a model without pairs
+            there, and of all others, the setting with the most pairs counts.
         claims: the claims.
     """
 
@@ -72,7 +74,17 @@ class Declared(BaseModel):
 
     margin: float = Field(gt=0, lt=1)
     also: str | None = None
+    at: dict[str, str | int] = {}
     claims: tuple[PrimaryClaim, ...]
+
+    @field_validator("at")
+    @classmethod
+    def _settings(cls, at: dict[str, str | int]) -> dict[str, str | int]:
+        if unknown := [name for name in at if name not in design.SETTINGS]:
+            raise ValueError(
+                f"no setting {unknown[0]!r}; there are {', '.join(map(str, design.SETTINGS))}"
+            )
+        return at
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -181,12 +193,28 @@ def family(
     for claim in declared.claims:
         for agent in design.agents(asked):
             mine = asked[asked["agent"] == agent]
-            part, setting = pairing.most_pairs(mine, claim.a, claim.b)
-            one = pair(part, agent, claim.a, claim.b)
+            one, setting = _paired(_held(mine, declared.at), agent, claim)
+            if one.comparison is None:
+                one, setting = _paired(mine, agent, claim)
             compared.append(
                 replace(one, primary=claim.name, at=pairing.apart(setting, mine) or "main")
             )
     return _adjusted(declared, compared, further or ())
+
+
+def _held(frame: pd.DataFrame, at: Mapping[str, str | int]) -> pd.DataFrame:
+    """The episodes at the settings; one that does not apply, as a control's prompt, fits any."""
+    for name, wanted in at.items():
+        column = frame[name]
+        frame = frame[(column == wanted) | column.isna() | (column == "none")]
+    return frame
+
+
+def _paired(
+    frame: pd.DataFrame, agent: str, claim: PrimaryClaim
+) -> tuple[Compared, dict[str, object]]:
+    part, setting = pairing.most_pairs(frame, claim.a, claim.b)
+    return pair(part, agent, claim.a, claim.b), setting
 
 
 def _adjusted(

@@ -37,6 +37,26 @@ def test_the_family_is_every_declared_claim_of_every_model_adjusted_together() -
     assert [one.adjusted for one in paired] == list(holm([one.p_value for one in paired]))
 
 
+def test_a_declared_setting_counts_where_a_model_has_pairs_at_it() -> None:
+    review = {"scaffold": "review"}
+    frame = design.prepared(
+        of(
+            [
+                *arm("control", 12, 6), *arm("compaction", 12, 12),
+                *arm("control", 9, 0, **review), *arm("compaction", 9, 9, **review),
+                *arm("control", 6, 0, agent="b/other"), *arm("compaction", 6, 6, **OTHER),
+            ]
+        ).frame
+    )  # fmt: skip
+    pairs: dict[str, list[int]] = {}
+    for name, at in (("most", {}), ("declared", review)):
+        declared = primary.read().model_copy(update={"at": at})
+        family = primary.family(declared, frame)
+        both = [family.of(agent, "control", "compaction") for agent in ("a/model", "b/other")]
+        pairs[name] = [one.comparison.n for one in both if one and one.comparison]
+    assert pairs == {"most": [12, 6], "declared": [9, 6]}
+
+
 def test_a_comparison_of_the_same_episodes_has_that_p_value_whatever_it_is_called() -> None:
     """Another page's arms, in the other order and by other names."""
     mine = FRAME[(FRAME["agent"] == "a/model") & FRAME["arm"].isin(["compaction", "defense_pin"])]
@@ -121,6 +141,7 @@ def test_no_conclusion_is_drawn_from_what_is_exploratory() -> None:
             "two claims have the same name",
         ),
         ("margin: [", "cannot be read"),
+        ("margin: 0.1\nat: {colour: red}\nclaims: []", "no setting 'colour'; there are locale, "),
     ],
 )
 def test_a_wrong_family_is_refused_with_its_fault(tmp_path: Path, text: str, said: str) -> None:
