@@ -16,9 +16,9 @@ from constraintrot.compaction.counterfactual import edited
 from constraintrot.compaction.rounds import Compacted, compact, diff
 from constraintrot.defenses import Defense
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.messages import trigger_messages
+from constraintrot.episode.messages import conversation_messages, trigger_messages
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import Harness, Played, harness, scripted_history
+from constraintrot.harnesses import Harness, Played, harness
 from constraintrot.harnesses.agent_call import (
     Approvals,
     Reading,
@@ -51,7 +51,7 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
     compacted = await _compacted(episode, settings, model, defense)
     clock.lap("seconds_compaction")
     if compacted is None:
-        context = scripted_history.history(episode)
+        context = conversation_messages(episode)
     else:
         context = compacted.context
         transcript().info(diff(episode, context), source="compaction diff")

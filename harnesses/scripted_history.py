@@ -16,7 +16,7 @@ from inspect_ai.tool import ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.messages import history_segments, opening_messages, standing_messages
+from constraintrot.episode.messages import opening_messages
 from constraintrot.errors import EpisodeError
 
 _TYPES: dict[type[object], str] = {
@@ -47,12 +47,6 @@ def system(episode: Episode) -> str:
     """The system message's text."""
     (message,) = (m for m in opening_messages(episode) if isinstance(m, ChatMessageSystem))
     return message.text
-
-
-def history(episode: Episode) -> list[ChatMessage]:
-    """All messages before the trigger, the system message first."""
-    messages = [*opening_messages(episode), *standing_messages(episode)]
-    return messages + [m for segment in history_segments(episode) for m in segment]
 
 
 def exchanges(messages: Sequence[ChatMessage]) -> list[Exchange]:

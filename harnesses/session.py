@@ -31,7 +31,7 @@ from constraintrot.compaction.rounds import Compacted, Round, diff
 from constraintrot.compactors.empty_summary import asked
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.messages import message_texts, trigger_messages
+from constraintrot.episode.messages import conversation_messages, message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -100,7 +100,7 @@ class Session:
         self.episode, self.settings, self.live = episode, settings, live
         self.distribution = distribution
         self.system = scripted_history.system(episode)
-        self.history = scripted_history.history(episode)
+        self.history = conversation_messages(episode)
         self.script = scripted_history.exchanges(self.history)
         self.offered = offered(episode, settings.scaffold)
         self.tools = scripted_history.tools(self.script, self.offered, episode.variant.lookups)

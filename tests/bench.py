@@ -70,11 +70,8 @@ def bare(samples: int, live: bool = True) -> Spent:
     from inspect_ai.solver import Generate, Solver, TaskState, solver
 
     from constraintrot.compactors import prompts
-    from constraintrot.episode.episode import Episode
     from constraintrot.episode.messages import (
-        history_segments,
-        opening_messages,
-        standing_messages,
+        conversation_messages,
         tool_infos,
         trigger_messages,
     )
@@ -84,10 +81,6 @@ def bare(samples: int, live: bool = True) -> Spent:
 
     parameters = read({})
     variants, epochs = shape(samples)
-
-    def messages(episode: Episode) -> list[Any]:
-        found = [*opening_messages(episode), *standing_messages(episode)]
-        return found + [message for segment in history_segments(episode) for message in segment]
 
     @solver
     def same_calls() -> Solver:
@@ -99,7 +92,7 @@ def bare(samples: int, live: bool = True) -> Spent:
             episode = staged(variant, parameters, settings, allowed=False, form=form)
             tools = tool_infos(episode.tools)
             model = get_model()
-            history = messages(episode)
+            history = conversation_messages(episode)
             if condition == "compaction":
                 request = ChatMessageUser(content=prompts.text("tight", 60))
                 await model.generate([*history[:-8], request], tools=tools, tool_choice="none")

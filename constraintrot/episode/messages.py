@@ -41,6 +41,12 @@ def history_segments(episode: Episode) -> list[list[ChatMessage]]:
     return segments
 
 
+def conversation_messages(episode: Episode) -> list[ChatMessage]:
+    """All messages before the trigger, the opening first."""
+    messages = [*opening_messages(episode), *standing_messages(episode)]
+    return messages + [m for segment in history_segments(episode) for m in segment]
+
+
 def trigger_messages(episode: Episode) -> list[ChatMessage]:
     """The request that ends the episode."""
     return as_chat([episode.trigger], start=10**6)

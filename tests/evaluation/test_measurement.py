@@ -17,9 +17,7 @@ from inspect_ai.model import (
 )
 
 from constraintrot.episode.messages import (
-    history_segments,
-    opening_messages,
-    standing_messages,
+    conversation_messages,
     tool_infos,
     trigger_messages,
 )
@@ -122,9 +120,7 @@ def test_scripted_models_see_messages_and_tools_only(run: Run) -> None:
     model = get_model("scripted/obedient")
     episode = stage(load("soft_deploy").variant(1), policy=True)
     messages = [
-        *opening_messages(episode),
-        *standing_messages(episode),
-        *(message for segment in history_segments(episode) for message in segment),
+        *conversation_messages(episode),
         *trigger_messages(episode),
     ]
     swapped = [m.model_copy(update={"metadata": {"origin": "x"}}) for m in messages]

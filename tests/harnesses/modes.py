@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from constraintrot import harnesses
+from constraintrot.episode.messages import conversation_messages
 from constraintrot.episode.staging import stage
 from constraintrot.harnesses import HARNESSES, scripted_history
 from constraintrot.scenario.files import load
@@ -55,7 +56,7 @@ def shapes() -> list[str]:
     scenario = load("soft_email").variant(0)
     episode = stage(scenario, policy=True, exercised=2, decline_tool=False)
     found = []
-    for exchange in scripted_history.exchanges(scripted_history.history(episode)):
+    for exchange in scripted_history.exchanges(conversation_messages(episode)):
         calls = "".join("a" + "t" * len(r.tool_calls or []) for r in exchange.replies)
         found.append(f"u{calls}")
     return found

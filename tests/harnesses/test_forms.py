@@ -12,7 +12,7 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall, ToolInfo
 
 from constraintrot import attacks
-from constraintrot.episode.messages import message_texts, tool_infos
+from constraintrot.episode.messages import conversation_messages, message_texts, tool_infos
 from constraintrot.episode.staging import stage
 from constraintrot.errors import EpisodeError
 from constraintrot.harnesses import openai_format, scripted_history
@@ -84,7 +84,7 @@ def test_a_history_that_no_request_begins_is_refused() -> None:
 def test_every_staged_history_is_played_whole(channel: Any, attack: str) -> None:
     episode = stage(load("soft_spend").variant(3), policy=True, channel=channel)
     episode = attacks.apply(attack, episode) if attack != "none" else episode
-    history = scripted_history.history(episode)
+    history = conversation_messages(episode)
     assert [m.role for m in history].count("system") == 1
     assert scripted_history.system(episode) == history[0].text
     script = scripted_history.exchanges(history)

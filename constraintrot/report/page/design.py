@@ -8,7 +8,7 @@ held fixed: channel, compactor, budget and so on.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -238,7 +238,7 @@ def commonest(frame: pd.DataFrame) -> dict[str, object]:
     return {}
 
 
-def fits(frame: pd.DataFrame, setting: dict[str, object]) -> pd.Series[bool]:
+def fits(frame: pd.DataFrame, setting: Mapping[str, object]) -> pd.Series[bool]:
     """Which episodes have a setting, as far as it applies to them."""
     import pandas as pd
 

@@ -11,7 +11,7 @@ p-value of its own. A family that names their file (``also``) is adjusted over t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -193,21 +193,13 @@ def family(
     for claim in declared.claims:
         for agent in design.agents(asked):
             mine = asked[asked["agent"] == agent]
-            one, setting = _paired(_held(mine, declared.at), agent, claim)
+            one, setting = _paired(mine[design.fits(mine, declared.at)], agent, claim)
             if one.comparison is None:
                 one, setting = _paired(mine, agent, claim)
             compared.append(
                 replace(one, primary=claim.name, at=pairing.apart(setting, mine) or "main")
             )
     return _adjusted(declared, compared, further or ())
-
-
-def _held(frame: pd.DataFrame, at: Mapping[str, str | int]) -> pd.DataFrame:
-    """The episodes at the settings; one that does not apply, as a control's prompt, fits any."""
-    for name, wanted in at.items():
-        column = frame[name]
-        frame = frame[(column == wanted) | column.isna() | (column == "none")]
-    return frame
 
 
 def _paired(

@@ -196,7 +196,7 @@ def _one_after_another(scores: Matrix, k: int, least: float) -> list[tuple[int, 
     for _ in range(k):
         one = int(scores.argmax())
         score = scores.item(one)
-        if score != score:
+        if math.isnan(score):
             # A nan counts as the largest, so it is met before anything is found.
             return _one_after_another(np.nan_to_num(scores, nan=-np.inf), k, least)
         if score < least or score == -math.inf:

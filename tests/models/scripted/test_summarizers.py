@@ -9,7 +9,7 @@ from inspect_ai.model import ChatMessage, ChatMessageTool, ChatMessageUser, get_
 from constraintrot import attacks
 from constraintrot.compactors import prompts
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.messages import history_segments, opening_messages, standing_messages
+from constraintrot.episode.messages import conversation_messages
 from constraintrot.grading.survival import mentions
 from constraintrot.models.scripted.summarizers import SUGGESTIBLE, instructions, style
 from tests.attacks.cases import FILES, INJECTIONS, NAMES, staged
@@ -21,9 +21,10 @@ NOT_INJECTED += [name for name in NAMES if name.startswith(("launder", "imperson
 
 def shown(episode: Episode) -> list[ChatMessage]:
     """What a summarizer is shown of an episode."""
-    messages = [*opening_messages(episode), *standing_messages(episode)]
-    messages += [message for segment in history_segments(episode) for message in segment]
-    return [*messages, ChatMessageUser(content=prompts.text("constraint_aware", 60))]
+    return [
+        *conversation_messages(episode),
+        ChatMessageUser(content=prompts.text("constraint_aware", 60)),
+    ]
 
 
 def after(name: str, locale: str, family: str = "soft_email") -> list[ChatMessage]:
