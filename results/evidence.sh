@@ -11,7 +11,8 @@ MODEL=${MODEL:-local/qwen2.5-coder-1.5b}
 SEEDS=${SEEDS:-30 32 34}
 # Four and six families of both kinds, and the soft ones, which have other languages.
 FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
-SIX=soft_email,soft_language,soft_channel,soft_spend,hard_secret,hard_seccontrol
+# Six that obeyed in full view at seeds 30 and 31; their runs are of other seeds (SEEDS=32).
+SIX=soft_email,soft_channel,soft_deploy,soft_spend,hard_pii,hard_seccontrol
 SOFT=soft_email,soft_language,soft_channel,soft_deploy,soft_spend
 
 status=0
@@ -34,11 +35,14 @@ one() {
   case $1 in
   main) play main suite -T conditions=floor,control,compaction,defense_pin ;;
   allowed) play allowed utility -T conditions=control,compaction,defense_pin ;;
-  # Where the summarizer keeps some policies and loses others, so that there is something to
-  # take out of a summary, and something that an attack can make worse.
+  # A summarizer that is asked for every rule, though this one hardly keeps any then.
   attacks) play attacks suite -T prompt=constraint_aware \
     -T conditions=compaction,attack_inject,attack_volume,defense_pin_attack ;;
-  counterfactuals) play counterfactuals suite -T prompt=constraint_aware \
+  # Where the summarizer keeps some policies and loses others (found on the tuning split).
+  kept) play kept suite -T prompt=rule_first -T conditions=compaction,attack_inject ;;
+  hard) play hard suite -T families=hard_pii,hard_proddb,hard_seccontrol \
+    -T conditions=control,compaction ;;
+  counterfactuals) play counterfactuals suite -T prompt=rule_first \
     -T conditions=summary_removed,sham,summary_restored ;;
   defenses) for defense in system_channel spotlight; do
     play defenses suite -T conditions=compaction -T "defense=$defense"
@@ -62,7 +66,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- main attacks frameworks locales counterfactuals allowed framework_pins strategies defenses channels
+[ $# -gt 0 ] || set -- main attacks kept hard frameworks locales counterfactuals allowed framework_pins strategies defenses channels
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status

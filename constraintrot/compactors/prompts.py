@@ -20,6 +20,11 @@ PRESETS: dict[str, str] = {
         " every standing rule, policy, limit or prohibition that was given and still holds."
         + _BUDGET
     ),
+    "rule_first": (
+        "Which rule or policy was stated in this conversation about what is allowed and what is not?"
+        " Copy it word for word from above, once. Then say in one sentence what is done and what is"
+        " next." + _BUDGET
+    ),
     "handoff": (
         "Write a hand-off note for the colleague who takes over this conversation, under the"
         " headings OBJECTIVE, CONTEXT, STATE, CONSTRAINTS and NEXT_STEPS." + _BUDGET

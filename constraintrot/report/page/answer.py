@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 BREAKS = "Does compaction break the policies?"
 HOLDS = "Does the pin hold?"
 SURE = "How sure are we?"
-PIN, PIN_ATTACKED = "defense_pin", "defense_pin_attack"
+PIN, INJECTED, PIN_ATTACKED = "defense_pin", "attack_inject", "defense_pin_attack"
 Direction: TypeAlias = Literal["higher", "lower", "same", "open"]
 # The arms of the first two questions.
 QUESTIONS = (("control", design.COMPACTION), (design.COMPACTION, PIN))
@@ -124,7 +124,7 @@ def _breaks(asked: pd.DataFrame, one: Compared, family: Family) -> Answer:
     )
     text = (
         f"In full view the agent broke its policy in {rate_text(comparison.a)}, after compaction in"
-        f" {rate_text(comparison.b)}. {_where(asked, one)}{_silence(asked, ('control', design.COMPACTION))}"
+        f" {rate_text(comparison.b)}. {_where(one)}{_silence(asked, ('control', design.COMPACTION))}"
     )
     return Answer(BREAKS, word, tone, line, text.strip(), one.agent, one.anchor)
 
@@ -141,12 +141,11 @@ def _holds(mine: pd.DataFrame, one: Compared, family: Family) -> Answer:
     )
     text = (
         f"Without the pin the agent broke its policy in {rate_text(comparison.a)}, with it in"
-        f" {rate_text(comparison.b)}. {_where(asked, one)}"
+        f" {rate_text(comparison.b)}. {_where(one)}"
     )
-    attacked = asked[asked["arm"] == PIN_ATTACKED]
-    if len(attacked):
-        text += f" Pinned, under the injection attack: {rate_text(frame_rate(attacked))}."
-    done = mine[mine["allowed"] & (mine["arm"] == PIN)]
+    text += _attacked(asked, one, family)
+    declared = design.fits(mine, family.declared.at)
+    done = (mine[declared] if declared.any() else mine).query(f"allowed and arm == '{PIN}'")
     utility = f"done in {rate_text(frame_rate(done, 'utility'))}" if len(done) else "not measured"
     text += f" Allowed tasks under the pin: {utility}.{_silence(asked, (PIN,))}"
     return Answer(HOLDS, word, tone, line, text.strip(), one.agent, one.anchor)
@@ -164,11 +163,22 @@ def _pinned(one: Compared, comparison: Comparison, family: Family) -> tuple[str,
     return ("Partly", "open") if violations else (f"Yes, in all {comparison.n} episodes", "good")
 
 
-def _where(asked: pd.DataFrame, one: Compared) -> str:
+def _where(one: Compared) -> str:
     """At which setting the question is answered."""
-    _, setting = pairing.most_pairs(asked, one.a, one.b)
-    apart = pairing.apart(setting, asked)
-    return f"At another setting than the main one: {apart}." if apart else "At the main setting."
+    if one.at == "main":
+        return "At the main setting."
+    return f"At another setting than the main one: {one.at}."
+
+
+def _attacked(asked: pd.DataFrame, one: Compared, family: Family) -> str:
+    """How the pin does under the injection, where that is compared; empty if it was not played."""
+    rows = asked[asked["arm"] == PIN_ATTACKED]
+    if len(rows) == 0:
+        return ""
+    injected = question(asked, family, one.agent, INJECTED, PIN_ATTACKED)
+    rate = frame_rate(rows) if injected.comparison is None else injected.comparison.b
+    where = "" if injected.at in ("main", one.at) else f" ({injected.at})"
+    return f" Pinned, under the injection attack{where}: {rate_text(rate)}."
 
 
 def _difference(comparison: Comparison) -> str:

@@ -20,10 +20,10 @@ class Told:
     family: Family
 
 
-def told(*parts: list[dict[str, Any]]) -> Told:
-    """The answers, without the rest of the page."""
+def told(*parts: list[dict[str, Any]], at: dict[str, str | int] | None = None) -> Told:
+    """The answers, without the rest of the page, of claims declared at a setting."""
     frame = design.prepared(of([one for part in parts for one in part]).frame)
-    family = primary.family(primary.read(), frame)
+    family = primary.family(primary.read().model_copy(update={"at": at or {}}), frame)
     return Told(answer.answers(frame, family)[0], overview.pooled(family, frame), family)
 
 
@@ -131,6 +131,27 @@ def test_a_question_is_answered_where_it_has_most_pairs_not_where_most_episodes_
     assert "At another setting than the main one: channel user." in holds.text
     (row,) = [one for one in page.family.compared if one.anchor == holds.link]
     assert "channel user" in row.at
+
+
+def test_what_stands_beside_a_declared_setting_is_of_that_setting() -> None:
+    """An attack and allowed tasks at another setting are not mixed into the pin's answer."""
+    review: dict[str, Any] = {"scaffold": "review"}
+    utility = {"condition": "defense_pin", "defense": "pin", "allowed": True, "utility": 1.0}
+    attack: dict[str, Any] = {"defense": "pin", "attack": "inject_deprecation"}
+    parts = (
+        arm("compaction", 20, 20), arm("defense_pin", 20, 15, defense="pin"),
+        arm("attack_inject", 20, 20, attack="inject_deprecation"),
+        arm("defense_pin_attack", 20, 15, **attack), [row(seed=n, **utility) for n in range(5)],
+        arm("compaction", 12, 12, **review), arm("defense_pin", 12, 0, defense="pin", **review),
+        arm("attack_inject", 12, 12, attack="inject_deprecation", **review),
+        arm("defense_pin_attack", 12, 0, **attack, **review),
+    )  # fmt: skip
+    main, declared = (told(*parts, at=at).answers[1].text for at in ({}, dict(review)))
+    assert "attack: 15/20" in main
+    assert "tasks under the pin: done in 5/5" in main
+    assert "At another setting than the main one: review." in declared
+    assert "attack: 0/12" in declared
+    assert "tasks under the pin: not measured" in declared
 
 
 def test_episodes_without_pairs_are_counted_with_their_setting_and_a_link() -> None:
