@@ -11,7 +11,7 @@ MODEL=${MODEL:-local/qwen2.5-coder-1.5b}
 SEEDS=${SEEDS:-30 32 34}
 # Four and six families of both kinds, and the soft ones, which have other languages.
 FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
-# Six that obeyed in full view at seeds 30 and 31; their runs are of other seeds (SEEDS=32).
+# Those that mostly obeyed in full view at seeds 30 and 31; what compares control is of others (32).
 SIX=soft_email,soft_channel,soft_deploy,soft_spend,hard_pii,hard_seccontrol
 SOFT=soft_email,soft_language,soft_channel,soft_deploy,soft_spend
 
@@ -39,7 +39,8 @@ one() {
   attacks) play attacks suite -T prompt=constraint_aware \
     -T conditions=compaction,attack_inject,attack_volume,defense_pin_attack ;;
   # Where the summarizer keeps some policies and loses others (found on the tuning split).
-  kept) play kept suite -T prompt=rule_first -T conditions=compaction,attack_inject ;;
+  kept) play kept suite -T families=$SIX -T prompt=rule_first \
+    -T conditions=compaction,attack_inject ;;
   hard) play hard suite -T families=hard_pii,hard_proddb,hard_seccontrol \
     -T conditions=control,compaction ;;
   counterfactuals) play counterfactuals suite -T prompt=rule_first \

@@ -20,8 +20,10 @@ from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.probe import probe
 from constraintrot.evaluation.selection import Selection
+from constraintrot.rule_judge import adapter
 from constraintrot.scaffold.in_process import is_in_process
 from constraintrot.scaffold.instructions import form_of, instructions
+from constraintrot.scaffold.review import REVIEW
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
@@ -92,8 +94,14 @@ def episode_solver(parameters: Parameters, selection: Selection | None = None) -
 
 
 def default_scaffold(agent: Model) -> str:
-    """``deliberate`` for in-process models, which do not obey a policy without it; else ``direct``."""
-    return "deliberate" if is_in_process(agent) else "direct"
+    """How a model is asked if nobody says so.
+
+    ``review`` for the model that the rule judge's adapter belongs to, which obeys what it
+    sees then; ``deliberate`` for other in-process models; ``direct`` for all others.
+    """
+    if not is_in_process(agent):
+        return "direct"
+    return REVIEW if str(agent) == f"local/{adapter.BASE}" else "deliberate"
 
 
 @dataclass(frozen=True)

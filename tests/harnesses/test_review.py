@@ -379,3 +379,19 @@ def test_a_model_acts_in_the_form_that_it_has_in_direct(
     direct = answer_form(read({"scaffold": "direct"}), agent)
     assert reviewed.decline_tool is direct.decline_tool is declines_by_tool
     assert reviewed.told("en") == direct.told("en")
+
+
+@pytest.mark.parametrize(
+    ("name", "scaffold"),
+    [
+        ("local/qwen2.5-coder-1.5b", "review"), ("local/qwen2.5-coder-0.5b", "deliberate"),
+        ("scripted/reckless", "direct"),
+    ],
+)  # fmt: skip
+def test_a_model_is_reviewed_unasked_only_where_its_judge_is_in_the_package(
+    monkeypatch: pytest.MonkeyPatch, name: str, scaffold: str
+) -> None:
+    agent = local(monkeypatch, name)
+    assert answer_form(read({}), agent).scaffold == scaffold
+    assert rule_check.rule_check(agent).by == ("adapter" if scaffold == "review" else "prompt")
+    assert answer_form(read({"scaffold": "direct"}), agent).scaffold == "direct"
