@@ -76,7 +76,7 @@ def restricted(
     lines: list[str] = []
     keep, judged = _none(frame), _none(frame)
     for one in given:
-        rows = _of(frame, one)
+        rows = of_subject(frame, one)
         if (rows & judged).any():
             raise ParameterError(f"two qualifications are of {_subject(one)}; give one of them")
         judged |= rows
@@ -132,8 +132,8 @@ def _none(frame: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series(False, index=frame.index)
 
 
-def _of(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
-    """Which episodes are of a qualification's subject."""
+def of_subject(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
+    """Which episodes are of a qualification's subject: its model, scaffold and fixed settings."""
     rows = (frame["agent"] == one.agent) & (frame["scaffold"] == one.scaffold)
     for name in set(SETTINGS) - set(_VARIED):
         if name in frame and name in one.settings:
