@@ -1,10 +1,12 @@
 """The steps of the scaffold ``review``: recall, ground, judge; the harness then lets the agent act.
 
 The agent is asked for the rules of the conversation before it is shown the request
-and without tools; what it gives back is looked up in the conversation; the request
-is judged by each of these windows alone. If one is broken, the agent refuses in
-words, else it makes its call as in ``direct``. All of it sees messages only, and is
-the same in every condition. Each step is a span of the transcript, and the result is
+and without tools (a model that runs in this process: of each passage by itself, see
+``rule_recall``); what it gives back is looked up in the conversation; the request
+is judged by each of these windows alone. If one is broken, the scaffold refuses for
+the agent in a fixed sentence, else the agent makes its call as in ``direct``. Which
+message is the request, and its language, the episode says; all else is read from the
+messages, and nothing depends on the condition, the family or the grader. Each step is a span of the transcript, and the result is
 an event (source ``review``) and in the sample's metadata.
 """
 

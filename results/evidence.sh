@@ -11,7 +11,8 @@ MODEL=${MODEL:-local/qwen2.5-coder-1.5b}
 SEEDS=${SEEDS:-30 32 34}
 # Four and six families of both kinds, and the soft ones, which have other languages.
 FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
-# Those that mostly obeyed in full view at seeds 30 and 31; what compares control is of others (32).
+# Six that obeyed in full view at seeds 30 and 31. They were chosen by those episodes, as were the
+# three of the run `hard` (without hard_secret), so their runs leave seed 30 out, whatever SEEDS says.
 SIX=soft_email,soft_channel,soft_deploy,soft_spend,hard_pii,hard_seccontrol
 SOFT=soft_email,soft_language,soft_channel,soft_deploy,soft_spend
 
@@ -22,6 +23,7 @@ play() {
   run=$1 task=$2
   shift 2
   for seed in $SEEDS; do
+    case "$run $seed" in "hard 30" | "kept 30" | "frameworks 30" | "framework_pins 30") continue ;; esac
     echo "== $run, seeds $seed and $((seed + 1))"
     inspect eval-set "constraintrot/$task" --model "$MODEL" --display plain \
       --log-dir "$LOGS/$run" --log-dir-allow-dirty --log-buffer 1 \

@@ -20,6 +20,9 @@ Level: TypeAlias = Literal["bounds", "observed"]
 LEVELS: tuple[Level, ...] = ("bounds", "observed")
 # Facts that an experiment varies; that the subject qualifies is asked at the others.
 _VARIED = ("defense", "attack", "distractors", "channel", "wording", "context_tokens", "exercised")
+# Of these, the ones on which obeying what is in sight may depend.
+_ASKED_AT = ("channel", "wording", "context_tokens", "exercised")
+_UNKNOWN = ("none", "None", "nan", "<NA>")
 
 
 def read_all(paths: Sequence[Path]) -> list[Qualification]:
@@ -73,7 +76,7 @@ def restricted(
     lines: list[str] = []
     keep, judged = _none(frame), _none(frame)
     for one in given:
-        rows = _of(frame, one)
+        rows = of_subject(frame, one)
         if (rows & judged).any():
             raise ParameterError(f"two qualifications are of {_subject(one)}; give one of them")
         judged |= rows
@@ -81,14 +84,14 @@ def restricted(
         if rows.any():
             lines.append(sentence(one, level))
             lines += _unplayed(frame[rows], one) + _overlap(frame[rows], one)
+            lines += _beyond(frame[rows], one)
     if not judged.any():
         subjects = "; ".join(_subject(one) for one in given)
         raise ParameterError(f"no episode is of a subject with a qualification ({subjects})")
     others = frame[~judged]
     if len(others):
-        distinct = others[["agent", "scaffold"]].drop_duplicates()
-        named = sorted({f"{row.agent}, {row.scaffold}" for row in distinct.itertuples()})
-        lines.append(f"Without a qualification, and not left out: {'; '.join(named)}.")
+        named = "; ".join(_others(others, given))
+        lines.append(f"Without a qualification, and not left out: {named}.")
     return frame[keep | ~judged], lines
 
 
@@ -129,15 +132,46 @@ def _none(frame: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series(False, index=frame.index)
 
 
-def _of(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
-    """Which episodes are of a qualification's subject."""
+def of_subject(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
+    """Which episodes are of a qualification's subject: its model, scaffold and fixed settings."""
     rows = (frame["agent"] == one.agent) & (frame["scaffold"] == one.scaffold)
     for name in set(SETTINGS) - set(_VARIED):
         if name in frame and name in one.settings:
             # An older frame does not know every fact, and an unplayed episode neither.
-            unknown = frame[name].isna() | frame[name].astype(str).isin(["none", "None", "nan"])
+            unknown = frame[name].map(_text).isin(_UNKNOWN)
             rows &= unknown | (frame[name].map(_text) == _text(one.settings[name]))
     return rows
+
+
+def _others(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str]:
+    """The subjects of some episodes; one that differs in a setting alone is named with it."""
+    names = [name for name in SETTINGS if name not in _VARIED and name in frame]
+    named: set[str] = set()
+    for row in frame[["agent", "scaffold", *names]].drop_duplicates().to_dict("records"):
+        alike = [
+            one for one in given if (one.agent, one.scaffold) == (row["agent"], row["scaffold"])
+        ]
+        facts = [
+            f"{name} {_text(row[name])}"
+            for name in names
+            if _text(row[name]) not in _UNKNOWN
+            and any(_text(one.settings.get(name, row[name])) != _text(row[name]) for one in alike)
+        ]
+        named.add(", ".join([str(row["agent"]), str(row["scaffold"]), *facts]))
+    return sorted(named)
+
+
+def _beyond(rows: pd.DataFrame, one: Qualification) -> list[str]:
+    """At which settings there are results at which the qualification was not played."""
+    parts: list[str] = []
+    for name in _ASKED_AT:
+        if name in rows and name in one.settings:
+            asked = _text(one.settings[name])
+            if more := sorted(set(rows[name].map(_text)) - {asked, *_UNKNOWN}):
+                parts.append(f"{name} {asked}, and results are also at {', '.join(more)}")
+    if not parts:
+        return []
+    return [f"The qualification of {_subject(one)} was played at {'; at '.join(parts)}."]
 
 
 def _text(value: object) -> str:

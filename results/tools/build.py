@@ -47,12 +47,6 @@ def made(folder: Path) -> dict[str, str]:
             frames.
         MissingExtraError: the extra ``report`` is not installed.
     """
-    generated = _made(folder)
-    stated = qualifications.stated(folder, generated[PAGE_OF_CLAIMS])
-    return {**generated, PAGE_OF_CLAIMS: stated}
-
-
-def _made(folder: Path) -> dict[str, str]:
     require("the report of results/", "report")
     runs = committed.read(folder)
     generated = {README: _indexed(folder / README, pages.index(runs))}
@@ -64,6 +58,8 @@ def _made(folder: Path) -> dict[str, str]:
     answered, family = verdicts.answer(listed, frame, declared)
     left = verdicts.unused(answered, frame)
     claimed = pages.reproduction(answered, left, len(frame), family)
+    episodes = {one.claim.title: frame.loc[sorted(one.rows)] for one in answered}
+    claimed = qualifications.stated(folder, claimed, episodes)
     others = other_papers.section(folder)
     generated[PAGE_OF_CLAIMS] = f"{claimed}\n{others}" if others else claimed
     steps = playbook_claims.steps(folder)

@@ -26,7 +26,9 @@ _VALUES = {
 _SUBJECTS = (
     "The subject is the model with its *scaffold*. `review` is an agent with a checking step, whose"
     " judge was trained to apply rules that it sees, and to nothing about compaction: a design that"
-    " obeys most of what is in its context, and not the bare model that the paper measures."
+    " obeys most of what is in its context, and not the bare model that the paper measures. This"
+    " small model finds rules passage by passage, so length and place play no part; what it refuses"
+    " it refuses in a fixed sentence of the scaffold."
     " `deliberate` are older runs, whose agent broke half of the policies in full view, so that"
     " nothing could decay."
 )
@@ -96,8 +98,9 @@ def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, famil
         *_bars(family), "",
         f"Figures are k/n with 95 % intervals, computed from the {n} episodes under"
         f" [{FRAMES}]({FRAMES}/); differences are paired, episode by episode, unless it says"
-        " otherwise. Some of the paper's figures are missing in the text that we have, and are not"
-        " guessed.", "",
+        " otherwise. A pair is a variant; several are of one family, so p-values are about further"
+        " variants of these families, not about other policies. Some of the paper's figures are"
+        " missing in the text that we have, and are not guessed.", "",
     ]  # fmt: skip
     for one in answered:
         lines += _claim(one)

@@ -7,17 +7,22 @@ page says so.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from constraintrot.report.page.qualified import UNKNOWN, applied
 from constraintrot.report.page.source import Source
-from constraintrot.report.qualification import table
-from constraintrot.report.qualified import Level, read_all, usable
+from constraintrot.report.qualification import Qualification, table
+from constraintrot.report.qualified import Level, of_subject, read_all, usable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUALIFICATION = "qualification"
 LEVEL: Level = "bounds"
 _FIRST_CLAIM = re.compile(r"^## ", re.MULTILINE)
-_CLAIM = re.compile(r"^\*\*Claim\.\*\*", re.MULTILINE)
+_CLAIM = re.compile(r"^## (.+)\n\n\*\*Claim\.\*\*", re.MULTILINE)
 
 
 def paths(folder: Path) -> list[Path]:
@@ -34,23 +39,38 @@ def claimed(folder: Path, source: Source) -> Source:
     return applied(source, paths(folder), LEVEL)
 
 
-def stated(folder: Path, page: str) -> str:
+def stated(folder: Path, page: str, of: Mapping[str, pd.DataFrame]) -> str:
     """The page of the claims with the qualifications above them, and the families beside each.
 
     Args:
         folder: the folder of results.
         page: the page, in Markdown.
+        of: the episodes of each claim, by its title.
     """
     given = read_all(paths(folder))
     if not given:
         said = f"**Who qualifies.** {UNKNOWN}\n\n## "
         return _FIRST_CLAIM.sub(lambda _: said, page, count=1)
-    words = [
-        f"{one.agent}, {one.scaffold}, on {', '.join(f.family for f in usable(one, LEVEL)) or 'none'}"
-        for one in given
-    ]
-    beside = f"**Who qualifies.** {'; '.join(words)}.\n\n**Claim.**"
-    page = _CLAIM.sub(lambda _: beside, page)
+    page = _CLAIM.sub(
+        lambda at: f"## {at[1]}\n\n**Who qualifies.** {_beside(given, of[at[1]])}\n\n**Claim.**",
+        page,
+    )
     tables = "\n\n".join(table(one) for one in given)
     section = f"## Who qualifies\n\n{tables}\n\n## "
     return _FIRST_CLAIM.sub(lambda _: section, page, count=1)
+
+
+def _beside(given: Sequence[Qualification], frame: pd.DataFrame) -> str:
+    """Of which families a claim is, subject by subject."""
+    left = frame
+    words: list[str] = []
+    for one in given:
+        mine = of_subject(frame, one)
+        left = left[~mine.loc[left.index]]
+        if mine.any():
+            names = ", ".join(family.family for family in usable(one, LEVEL)) or "none"
+            words.append(f"{one.agent}, {one.scaffold}, on {names}")
+    if len(left):
+        agents = sorted({f"{row.agent}, {row.scaffold}" for row in left.itertuples()})
+        words.append(f"no qualification of {'; '.join(agents)} here, so of all families")
+    return f"{'; '.join(words) or 'No episode'}."

@@ -147,6 +147,11 @@ def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
     )
     rows = frozenset(int(at) for part in parts.values() for at in part.index)
     scaffolds = sorted({str(name) for part in parts.values() for name in part["scaffold"]})
+    if len(scaffolds) > 1:
+        raise ConstraintRotError(
+            f"{REPRODUCTION}, {claim.title!r}: its episodes are of the scaffolds"
+            f" {' and '.join(scaffolds)}, which are different subjects; name one in `where`"
+        )
     value = None if lacking else _p_value(tests)
     return Answered(claim, rates, tests, "not measured", (), value, None, rows, tuple(scaffolds))
 

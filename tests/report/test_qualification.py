@@ -199,6 +199,24 @@ def test_another_subject_stays_and_is_named(three: Qualification) -> None:
     assert lines[-1] == "Without a qualification, and not left out: local/y, review."
 
 
+def test_what_tells_another_subject_from_the_qualified_one_is_named(three: Qualification) -> None:
+    """The same model and scaffold in a framework is another subject, and stays whole."""
+    both = [results(harness="replay"), results(harness="langgraph")]
+    known = three.model_copy(update={"settings": {**three.settings, "harness": "replay"}})
+    frame, lines = restricted(pd.concat(both, ignore_index=True), [known])
+    assert len(frame) == 1 + 3
+    assert lines[-1].endswith("not left out: local/x, review, harness langgraph.")
+
+
+def test_results_at_a_length_that_the_qualification_was_not_played_at_are_said(
+    three: Qualification,
+) -> None:
+    known = three.model_copy(update={"settings": {**three.settings, "context_tokens": "300"}})
+    said = "local/x with scaffold review was played at context_tokens 300, and results are also at"
+    assert f"{said} 8000." in restricted(results(context_tokens=8000.0), [known])[1][-1]
+    assert said not in " ".join(restricted(results(context_tokens=300), [known])[1])
+
+
 @pytest.mark.parametrize("facts", [{"agent": "local/y"}, {"locale": "es"}, {"scaffold": "direct"}])
 def test_a_qualification_of_nothing_here_is_an_error(
     three: Qualification, facts: dict[str, str]

@@ -73,11 +73,18 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     assert "(qualification not given)" in (results / "report/report.md").read_text()
     (results / "qualification").mkdir()
     qualified(results / "qualification" / "a.json", "soft_email", **subject)
+    older = [*arm("control", 8, 0), *arm("compaction", 8, 8)]
+    put(results, "older", [{**row, **subject, "scaffold": "deliberate"} for row in older])
+    at = {"title": "Older", "where": {"scaffold": "deliberate"}}
+    new = {**DECAY, "where": {"scaffold": "direct"}}
+    run = {**RUN, "frames": ["first.csv", "other.csv", "older.csv"]}
+    describe(results, [run], [new, {**DECAY, **at}])
     build.write(results)
     page = (results / "reproduction.md").read_text()
     assert "| compacted | violated | 8/8 = 100 %" in page
     assert page.index("| soft_email | 30/30 [90, 100] |") < page.index("## Decay")
     assert "**Who qualifies.** a/model, direct, on soft_email.\n\n**Claim.** It breaks." in page
+    assert "qualifies.** no qualification of a/model, deliberate here, so of all families" in page
     report = (results / "report/report.md").read_text().replace("\\", "")
     assert "soft_spend" in report
     assert "not given" not in report
@@ -87,6 +94,8 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     shown = (results / "report/report.html").read_text()
     assert shown.count('<a href="#qualification">Qualifies: 1 of 1 families</a>') == 1
     qualified(results / "qualification" / "a.json", "hard_pii", **subject)
+    (results / "frames/older.csv").unlink()
+    describe(results, [{**RUN, "frames": ["first.csv", "other.csv"]}], [DECAY])
     with pytest.raises(ConstraintRotError, match="nothing is left to compute"):
         build.write(results)
 

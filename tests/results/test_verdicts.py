@@ -104,6 +104,13 @@ def test_each_verdict_is_given() -> None:
     ]
 
 
+def test_a_claim_is_of_one_scaffold() -> None:
+    """A later run with another scaffold would be pooled into the rates of an older claim."""
+    two = prepared(arm("control", 8, 0), arm("compaction", 8, 8, scaffold="review"))
+    with pytest.raises(ConstraintRotError, match=r"'Decay': .* scaffolds direct and review"):
+        ask(two, DECAY)
+
+
 def test_a_verdict_that_the_episodes_do_not_give_is_refused_with_the_reason() -> None:
     with pytest.raises(ConstraintRotError, match="is 'opposite', but the episodes say 'same'; cha"):
         ask(BOTH, DECAY | {"verdict": "opposite"})

@@ -28,6 +28,7 @@ FOREST = 40
 QUALIFIES = "qualifies"
 _EVAL = "inspect eval constraintrot/suite --model MODEL"
 _COMMAND = f"{_EVAL} -T conditions=control,compaction,defense_pin"
+_ELSEWHERE = "none at the declared setting"
 _WORDS = {
     "b is lower": "fewer violations",
     "b is higher": "more violations",
@@ -72,7 +73,7 @@ def _primary(
         for one in paired
     )
     notes = (
-        "The same variants, seeds and replicates in both arms, at the setting with the most pairs:"
+        f"The same variants, seeds and replicates in both arms, at {_declared(family)}:"
         f" {_settings(paired)}. p-values are exact (McNemar, or sign flips of whole variants"
         f" where there are replicates) and adjusted (Holm) over {_over(family, len(paired))}; they"
         " are the same wherever a claim is shown.",
@@ -90,6 +91,14 @@ def _primary(
         yield Missing(f"primary claims: {what}", f"{_EVAL} -T conditions={arms}")
 
 
+def _declared(family: Family) -> str:
+    """The setting that the claims are of."""
+    if not family.declared.at:
+        return "the setting with the most pairs"
+    words = design.words(dict(family.declared.at))
+    return f"{words}, for a model with pairs there, else at the setting with the most"
+
+
 def _over(family: Family, shown: int) -> str:
     """What the p-values are adjusted over."""
     if shown == family.size:
@@ -100,7 +109,9 @@ def _over(family: Family, shown: int) -> str:
 def _settings(paired: Sequence[Compared]) -> str:
     """The main setting, and where a claim was compared at another one."""
     others = [
-        f"{one.primary} of {one.agent}: {one.at}" for one in paired if one.at not in ("main", "")
+        f"{one.primary} of {one.agent}: {one.at}" + (f" ({_ELSEWHERE})" if one.elsewhere else "")
+        for one in paired
+        if one.elsewhere or one.at not in ("main", "")
     ]
     return "; ".join(["the main one, below the first table", *others])
 

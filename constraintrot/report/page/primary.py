@@ -181,7 +181,7 @@ def family(
 
     Raises:
         ConstraintRotError: the family has claims of a file that are not given, so that every
-            adjusted p-value would be too small.
+            adjusted p-value would be too small; or no episode has a declared setting.
     """
     if declared.also and further is None:
         raise ConstraintRotError(
@@ -189,17 +189,29 @@ def family(
             " `make report` computes; for a family of its own, give a file without `also`"
         )
     asked = frame[~frame["allowed"]]
+    _check_at(declared, asked)
     compared: list[Compared] = []
     for claim in declared.claims:
         for agent in design.agents(asked):
             mine = asked[asked["agent"] == agent]
             one, setting = _paired(mine[design.fits(mine, declared.at)], agent, claim)
-            if one.comparison is None:
+            elsewhere = bool(declared.at) and one.comparison is None
+            if elsewhere:
                 one, setting = _paired(mine, agent, claim)
-            compared.append(
-                replace(one, primary=claim.name, at=pairing.apart(setting, mine) or "main")
-            )
+            at = pairing.apart(setting, mine) or "main"
+            compared.append(replace(one, primary=claim.name, at=at, elsewhere=elsewhere))
     return _adjusted(declared, compared, further or ())
+
+
+def _check_at(declared: Declared, frame: pd.DataFrame) -> None:
+    """Refuse a declared value that no episode has, rather than test at another setting in silence."""
+    for name, wanted in declared.at.items():
+        known = [value for value in design.ordered(frame[name]) if not design.is_none(value)]
+        if known and wanted not in known:
+            raise ConstraintRotError(
+                f"the primary claims are declared at {name} {wanted!r}, which no episode has;"
+                f" there are {', '.join(map(repr, known))}"
+            )
 
 
 def _paired(

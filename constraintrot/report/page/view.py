@@ -172,6 +172,7 @@ class Compared:
         primary: name of the primary claim that it answers; empty if it is exploratory.
         at: in which settings the arms differ from the model's main ones; ``main`` if in none,
             empty of an exploratory comparison.
+        elsewhere: whether the model has no pairs at the setting that was declared for it.
     """
 
     agent: str
@@ -183,6 +184,7 @@ class Compared:
     pairs: tuple[tuple[str, str], ...] = ()
     primary: str = ""
     at: str = ""
+    elsewhere: bool = False
 
     @property
     def name(self) -> str:

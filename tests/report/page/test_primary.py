@@ -9,6 +9,7 @@ import pytest
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import compared, comparisons, design, primary
+from constraintrot.report.page.qualified import NOT_GIVEN
 from constraintrot.report.page.view import Missing, Table
 from constraintrot.stats.multiple import holm
 from tests.report.page.helpers import arm, of
@@ -55,6 +56,34 @@ def test_a_declared_setting_counts_where_a_model_has_pairs_at_it() -> None:
         both = [family.of(agent, "control", "compaction") for agent in ("a/model", "b/other")]
         pairs[name] = [one.comparison.n for one in both if one and one.comparison]
     assert pairs == {"most": [12, 6], "declared": [9, 6]}
+    said = comparisons.comparisons(family, [], dict.fromkeys(("a/model", "b/other"), NOT_GIVEN))
+    (note,) = (n for b in said.blocks if isinstance(b, Table) for n in b.notes if "pairs" in n)
+    assert "at review, for a model with pairs there, else at the setting with the most:" in note
+    assert note.count("(none at the declared setting)") == 1
+    assert "compaction of b/other: main (none at the declared setting)" in note
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ({"scaffold": "reveiw"}, "at scaffold 'reveiw', which no episode has; there are 'direct'$"),
+        (
+            {"context_tokens": "800"},
+            "at context_tokens '800', which no episode has; there are 800$",
+        ),
+    ],
+)
+def test_a_declared_setting_that_no_episode_has_is_refused(at: dict[str, Any], said: str) -> None:
+    declared = primary.read().model_copy(update={"at": at})
+    with pytest.raises(ConstraintRotError, match=said):
+        primary.family(declared, FRAME)
+
+
+def test_a_declared_setting_that_applies_to_no_episode_is_no_fault() -> None:
+    """Controls have no prompt; that no compaction was played yet is said where it is missing."""
+    declared = primary.read().model_copy(update={"at": {"prompt": "tight"}})
+    controls = FRAME[FRAME["arm"] == "control"]
+    assert primary.family(declared, controls).size == 0
 
 
 def test_a_comparison_of_the_same_episodes_has_that_p_value_whatever_it_is_called() -> None:
