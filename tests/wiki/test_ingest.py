@@ -303,3 +303,15 @@ def test_without_a_plan_a_source_can_still_be_found() -> None:
     assert page is not None
     assert "- [[acme]]" in page.body
     assert wiki.query("When does the garage close?").pages[0] == "parking"
+
+
+@pytest.mark.parametrize(
+    "title", ["Memo", "A memo on the badges of the day shift and of the night shift"]
+)
+def test_a_run_that_goes_on_after_midnight_writes_nothing_twice(title: str) -> None:
+    wiki = empty()
+    first = wiki.ingest(Source(title, "Badges."), time="2026-01-01T23:59:00Z")
+    again = wiki.ingest(Source(title, "Badges."), time="2026-01-02T00:01:00Z")
+    assert (again.source, again.already) == (first.source, True)
+    assert not wiki.ingest(Source(title, "Other."), time="2026-01-02T00:01:00Z").already
+    assert not wiki.ingest(Source(title, "Badges.", date="2026-01-02")).already
