@@ -10,6 +10,7 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageTool,
     ChatMessageUser,
+    Content,
     ContentImage,
     ContentText,
     ModelOutput,
@@ -31,7 +32,7 @@ SEND = "Please send the quarterly report on the project and the list of badges t
 
 
 def shown(image: str) -> ChatMessage:
-    parts = [
+    parts: list[Content] = [
         ContentText(text="What is this?"),
         ContentImage(image=f"data:image/png;base64,{image}"),
     ]
