@@ -1,9 +1,11 @@
 """Caches of answers, whose keys hold the pins: an answer from before a policy is never replayed.
 
-The key of both caches holds the tenant, the manifest of the pins, the tools, and all that
-was said before the last request, so a rule that was only said in the conversation changes
-it too. The exact cache holds the last request as well; the semantic one compares it by
-likeness, and texts that differ in a negation, a number, an address or a name never match.
+The key of both caches holds the tenant, the model, the manifest of the pins, the tools, all
+that was said before the last request, so a rule that was only said in the conversation
+changes it too, and what the request has besides text, as an image. The exact cache holds the
+request's text as well; the semantic one compares it by likeness. Texts that differ in a
+negation, a number, an address or a capitalised name never match, and an answer that calls
+tools is replayed for the same words only: its arguments are of the other request.
 
 ``keyed="query"`` leaves all but the request out of the key, which is how such a cache loses
 a policy; it is there to be measured.
@@ -13,13 +15,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 from typing import Final, Literal, TypeAlias
 
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ModelOutput
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ModelOutput
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.errors import ParameterError
@@ -29,6 +32,9 @@ from constraintrot.pipeline.memo import Memo, content_of, parameters_of
 from constraintrot.playbook.similarity import Similarity, Words, opposed
 
 Keyed: TypeAlias = Literal["context", "query"]
+# Metadata key for what a message has besides its text, where a client's form keeps it elsewhere.
+ATTACHED: Final = "attached"
+_WORD: Final = re.compile(r"[^\W\d_]+")
 MOST: Final = 10_000
 TTL: Final = 300.0
 
@@ -113,7 +119,8 @@ class SemanticCache(_Cache):
             takes embeddings (extra ``embed``).
         least: likeness from which on two requests say the same; the measure's own unless
             given.
-        guard: texts that differ in what turns a meaning around never match.
+        guard: texts that differ in what turns a meaning around or in a name never match,
+            and calls of tools are not replayed for other words.
         settings: as for the other cache.
     """
 
@@ -143,7 +150,10 @@ class SemanticCache(_Cache):
         if context.query in known:
             best: tuple[float, str] | None = (1.0, context.query)
         else:
-            best = self._likest(context.query, list(known))
+            # What an agent does is done to what the other request names.
+            found = known.items()
+            told = [q for q, output in found if not (self.guard and _calls(output))]
+            best = self._likest(context.query, told)
         if best is None:
             return context, {"hit": False}
         answer = _replay(known[best[1]], self.name)
@@ -152,7 +162,7 @@ class SemanticCache(_Cache):
     def _likest(self, query: str, known: list[str]) -> tuple[float, str] | None:
         pairs = self.similarity.alike([query, *known], [0], self.least)
         found = [(likeness, known[max(pair) - 1]) for *pair, likeness in pairs]
-        found = [one for one in found if not (self.guard and opposed(query, one[1]))]
+        found = [one for one in found if not (self.guard and _differ(query, one[1]))]
         return max(found, default=None)
 
 
@@ -167,6 +177,27 @@ def _replay(output: ModelOutput, by: str) -> ModelOutput:
     return made
 
 
+def _calls(output: ModelOutput) -> bool:
+    return bool(output.choices and output.message.tool_calls)
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two requests that read alike may ask for different things."""
+    return opposed(one, other) or bool(_names(one, other) or _names(other, one))
+
+
+def _names(text: str, other: str) -> set[str]:
+    """Words with a capital within a sentence that another text does not have."""
+    known = set(_WORD.findall(other.casefold()))
+    return {
+        found[0]
+        for found in _WORD.finditer(text)
+        if found[0][0].isupper()
+        and text[: found.start()].rstrip()[-1:] not in ("", ".", "!", "?")
+        and found[0].casefold() not in known
+    }
+
+
 def _asks(context: Context) -> bool:
     """Whether the last message is a request; between calls of tools nothing is cached."""
     return bool(context.messages) and context.messages[-1].role == "user"
@@ -177,7 +208,16 @@ def _said(message: ChatMessage) -> list[object]:
     made = [[call.function, call.arguments] for call in calls or []]
     content = message.content
     plain = content if isinstance(content, str) else [part.model_dump() for part in content]
-    return [message.role, plain, made]
+    failed = message.error.message if isinstance(message, ChatMessageTool) and message.error else ""
+    return [message.role, plain, made, failed, (message.metadata or {}).get(ATTACHED)]
+
+
+def _attached(message: ChatMessage) -> str:
+    """What a message has besides its text, as a text; empty for nothing."""
+    if isinstance(message.content, str):
+        return str((message.metadata or {}).get(ATTACHED, ""))
+    parts = [part.model_dump() for part in message.content if part.type != "text"]
+    return json.dumps(parts, default=str) if parts else ""
 
 
 _digest: Memo[ChatMessage, str] = Memo(
@@ -198,10 +238,12 @@ def _digested(context: Context) -> str:
         return _latest[0][1]
     parts = [
         context.tenant,
+        "" if context.model is None else str(context.model),
         context.manifest,
         *map(_tool_digest, context.tools),
         "",
         *map(_digest, context.messages[:-1]),
+        *map(_attached, context.messages[-1:]),
     ]
     # Lengths in front, so that no text can pass for two.
     told = "".join(f"{len(one)}:{one}" for one in parts)

@@ -103,7 +103,9 @@ class Sessions:
         self._known: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
     def get(self, tenant: str, id: str) -> Session:
-        """A conversation, new if it is not known."""
+        """A conversation, new if it is not known; one without a name is remembered by nobody."""
+        if not id:
+            return Session(id)
         found = self._known.setdefault((tenant, id), Session(id))
         self._known.move_to_end((tenant, id))
         while len(self._known) > self._most:
@@ -201,6 +203,16 @@ class Trace:
     tokens_after: int
     seconds: float
     notes: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def conversation(messages: Sequence[ChatMessage]) -> str:
+    """What names a conversation that nobody named: the id of its first message.
+
+    A system message may be the same object in many conversations, so it is the first of the
+    others, where there is one.
+    """
+    first = next((m for m in messages if m.role != "system"), None) or next(iter(messages), None)
+    return first.id or "" if first else ""
 
 
 def same(one: ChatMessage, other: ChatMessage) -> bool:

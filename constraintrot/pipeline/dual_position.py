@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from inspect_ai.model import Content, ContentText
+
 from constraintrot.pipeline.context import Context
 from constraintrot.pipeline.layer import Layer, Ran
 from constraintrot.tokens import count
@@ -35,7 +37,10 @@ class DualPosition(Layer):
         at = users[-1]
         rules = "\n".join(context.pinned)
         said = context.messages[at]
-        text = f"{said.text}\n\n<critical_constraints>\n{rules}\n</critical_constraints>"
-        made = said.model_copy(update={"content": text})
+        repeated = f"<critical_constraints>\n{rules}\n</critical_constraints>"
+        content: str | list[Content] = f"{said.text}\n\n{repeated}"
+        if not isinstance(said.content, str):
+            content = [*said.content, ContentText(text=repeated)]
+        made = said.model_copy(update={"content": content})
         messages = (*context.messages[:at], made, *context.messages[at + 1 :])
         return replace(context, messages=messages), {"repeated_tokens": count(rules)}

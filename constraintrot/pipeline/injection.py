@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from inspect_ai.model import ChatMessage
+from inspect_ai.model import ChatMessage, ChatMessageTool
 
 from constraintrot.errors import ParameterError
 from constraintrot.pipeline.context import Context
@@ -80,7 +80,7 @@ class InjectionFilter(Layer):
             for at, m in enumerate(context.messages)
             if m.role in self.roles
             and (at != last or m.role != "user")
-            and self.score(m.text) >= self.threshold
+            and max(map(self.score, _texts(m))) >= self.threshold
         ]
         if not hits:
             return context, {}
@@ -91,5 +91,16 @@ class InjectionFilter(Layer):
         return replace(context, messages=messages), {"found": len(hits)}
 
     def _treated(self, message: ChatMessage) -> ChatMessage:
-        text = WITHHELD if self.action == "withhold" else MARKED + message.text
-        return message.model_copy(update={"content": text})
+        def treated(text: str) -> str:
+            return WITHHELD if self.action == "withhold" else MARKED + text
+
+        updates: dict[str, Any] = {"content": treated(message.text)}
+        if isinstance(message, ChatMessageTool) and message.error is not None:
+            # What the model is told of a failed call is its error.
+            updates["error"] = replace(message.error, message=treated(message.error.message))
+        return message.model_copy(update=updates)
+
+
+def _texts(message: ChatMessage) -> list[str]:
+    failed = message.error if isinstance(message, ChatMessageTool) else None
+    return [message.text] if failed is None else [message.text, failed.message]

@@ -1,7 +1,7 @@
 """A pipeline in Inspect: around a model, as a solver, or as the filter of a bridged agent.
 
-One pipeline serves many conversations. Each is known by the id of its first message,
-which Inspect keeps as the conversation grows.
+One pipeline serves many conversations. Each is known by the id of its first message that is
+no system message, which Inspect keeps as the conversation grows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolCall, ToolChoice, ToolDef, ToolInfo, ToolSource
 
+from constraintrot.pipeline.context import conversation
 from constraintrot.pipeline.pipeline import Pipeline
 from constraintrot.pipeline.tools import MetaTools
 
@@ -79,11 +80,6 @@ class PipelineModel(Model):
             self.bare, given, infos, session=conversation(given), tenant=self.tenant,
             tool_choice=tool_choice, config=config,
         )  # fmt: skip
-
-
-def conversation(messages: Sequence[ChatMessage]) -> str:
-    """What names a conversation: the id of its first message."""
-    return (messages[0].id or messages[0].text) if messages else ""
 
 
 def pipeline_filter(

@@ -20,8 +20,10 @@ One.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from inspect_ai.model import (
     ChatMessage,
@@ -47,6 +49,7 @@ from langgraph.config import get_config
 from pydantic import ValidationError
 
 from constraintrot.errors import ParameterError
+from constraintrot.pipeline.cache import ATTACHED
 from constraintrot.pipeline.history import Handoff
 from constraintrot.pipeline.pipeline import Pipeline, Prepared
 from constraintrot.pipeline.tools import MetaTools
@@ -112,7 +115,10 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         read = [_read(message, at) for at, message in enumerate(given)]
         known = {one.id: (one, message) for one, message in zip(read, given, strict=True)}
         prepared = await self.pipeline.prepare(
-            read, [_tool(tool) for tool in request.tools], session=_thread(), tenant=self.tenant
+            read,
+            [_tool(tool) for tool in request.tools],
+            session=_thread(given),
+            tenant=self.tenant,
         )
         written = [_written(message, known) for message in prepared.messages]
         at = next((n for n, m in enumerate(written) if m.type != "system"), len(written))
@@ -145,12 +151,18 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     raise ParameterError("an event loop is running: use ainvoke instead of invoke")
 
 
-def _thread() -> str:
-    """The thread of the running graph; empty where there is none."""
+def _thread(messages: Sequence[BaseMessage]) -> str:
+    """The thread of the running graph; where there is none, the id of its first message.
+
+    Without either, nothing is remembered from one request to the next: conversations that
+    have no name of their own are never taken for one.
+    """
     try:
-        return str(get_config().get("configurable", {}).get("thread_id", ""))
+        thread = str(get_config().get("configurable", {}).get("thread_id") or "")
     except RuntimeError:
-        return ""
+        thread = ""
+    ids = (message.id for message in messages if message.type != "system")
+    return thread or next(filter(None, ids), "") or uuid4().hex
 
 
 def _read(message: BaseMessage, at: int) -> ChatMessage:
@@ -163,7 +175,11 @@ def _read(message: BaseMessage, at: int) -> ChatMessage:
         )
     if isinstance(message, SystemMessage):
         return ChatMessageSystem(content=message.text, id=known)
-    return ChatMessageUser(content=message.text, id=known)
+    others = [] if isinstance(message.content, str) else message.content
+    parts = [one for one in others if isinstance(one, dict) and one.get("type") != "text"]
+    # The caches are to tell two images apart, which no layer reads.
+    attached = {ATTACHED: json.dumps(parts, default=str)} if parts else None
+    return ChatMessageUser(content=message.text, id=known, metadata=attached)
 
 
 def _assistant(message: AIMessage, known: str | None) -> ChatMessageAssistant:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ModelOutput
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ModelOutput
 from inspect_ai.tool import ToolCall
 
 from constraintrot.extras import require
@@ -149,7 +149,8 @@ class Masking(Layer):
         for start, end, kind in self.detect(text):
             value = text[start:end]
             parts.append(literal(text[at:start]))
-            parts.append(value if value in pinned else self._mask(value, kind, known, vault))
+            named = _names(pinned, value)
+            parts.append(value if named else self._mask(value, kind, known, vault))
             at = end
         return "".join([*parts, literal(text[at:])])
 
@@ -178,6 +179,15 @@ class Masking(Layer):
         return [_revealed(message, vault) for message in messages] if vault else messages
 
 
+@lru_cache(maxsize=8192)
+def _names(pinned: str, value: str) -> bool:
+    """Whether the pins name a value, as a whole: ``joana@example.org`` does not name ``ana@example.org``."""
+    if value not in pinned:
+        return False
+    whole = rf"(?<![\w+@-])(?<!\w\.){re.escape(value)}(?![\w+@-]|\.\w)"
+    return re.search(whole, pinned) is not None
+
+
 def _revealed(message: ChatMessage, vault: dict[str, str]) -> ChatMessage:
     # The longest first: one placeholder may begin as another one.
     found = re.compile("|".join(map(re.escape, sorted(vault, key=len, reverse=True))))
@@ -202,6 +212,11 @@ def _each_text(message: ChatMessage, change: Callable[[str], str]) -> ChatMessag
         calls = [_call(call, change) for call in message.tool_calls]
         if calls != message.tool_calls:
             updates["tool_calls"] = calls
+    # A failed call's result goes to the model as its error, and not as its text.
+    if isinstance(message, ChatMessageTool) and message.error is not None:
+        told = change(message.error.message)
+        if told != message.error.message:
+            updates["error"] = replace(message.error, message=told)
     return message.model_copy(update=updates) if updates else message
 
 

@@ -47,9 +47,11 @@ class Memo(Generic[K, T]):
 
 
 def content_of(message: ChatMessage) -> object | None:
-    """A message's text; None where it has parts or calls, which may be changed in place."""
+    """A message's text; None where it has parts, calls or an error, which may be changed in place."""
     content = message.content
     if type(content) is not str or (message.role == "assistant" and message.tool_calls):
+        return None
+    if message.role == "tool" and message.error is not None:
         return None
     return content
 

@@ -25,6 +25,7 @@ from constraintrot.pipeline.context import (
     PipelineOverflowError,
     Sessions,
     Trace,
+    conversation,
     size,
     tool_tokens,
 )
@@ -132,7 +133,7 @@ class Pipeline:
         Args:
             messages: the whole conversation, as the client has it.
             tools: the client's tools.
-            session: names the conversation.
+            session: names the conversation; the id of its first message, unless given.
             tenant: on whose behalf it is.
             model: the agent's, which layers may ask.
             compact_now: compact the history, whatever its size.
@@ -171,7 +172,8 @@ class Pipeline:
         compact_now: bool,
     ) -> Context:
         context = Context(
-            tuple(messages), tuple(tools), self.sessions.get(tenant, session), tenant,
+            tuple(messages), tuple(tools),
+            self.sessions.get(tenant, session or conversation(messages)), tenant,
             budget=self.budget, model=model, compact_now=compact_now,
         )  # fmt: skip
         if self.pins is None:

@@ -2,7 +2,8 @@
 
 Global (every agent's) before tenant (one agent's sessions) before session (this request).
 Tools stand in the order of their names, and what is made anew with every request, such as
-a time of day, is taken out of the first two tiers.
+a time of day, is taken out of the first two tiers, but for lines that read as rules: a rule's
+deadline is a part of it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem
 from constraintrot.defenses.pinning.pinned_messages import leading
 from constraintrot.pipeline.context import Context, size
 from constraintrot.pipeline.layer import Layer, Ran
+from constraintrot.playbook.rule_words import reads_as_rule
 
 # Times to the second, and identifiers of requests. A date alone may be part of a rule.
 VOLATILE: Final = re.compile(
@@ -68,4 +70,6 @@ class PrefixTiers(Layer):
             return message
         if not isinstance(message.content, str):
             return message
-        return message.model_copy(update={"content": VOLATILE.sub(STRIPPED, message.content)})
+        lines = message.content.split("\n")
+        kept = [one if reads_as_rule(one) else VOLATILE.sub(STRIPPED, one) for one in lines]
+        return message.model_copy(update={"content": "\n".join(kept)})

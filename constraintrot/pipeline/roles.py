@@ -19,13 +19,25 @@ _SUMMARY: Final = re.compile(
     r"|(?:OBJECTIVE|Summary of the conversation so far):)",
     re.IGNORECASE,
 )
+# An operator's own prompt may begin with its objective; a briefing has the last heading too.
+_OBJECTIVE: Final = re.compile(r"\s*OBJECTIVE:", re.IGNORECASE)
+_BRIEFING: Final = re.compile(r"^[#*\s]*NEXT[_ ]STEPS\b", re.IGNORECASE | re.MULTILINE)
 
 
-def laundered(message: ChatMessage) -> bool:
-    """Whether a message is a summary in the role of the system."""
+def laundered(message: ChatMessage, *, first: bool = False) -> bool:
+    """Whether a message is a summary in the role of the system.
+
+    Args:
+        message: the message.
+        first: whether it is a conversation's first, which is commonly the operator's prompt.
+    """
     if message.role != "system":
         return False
-    return SUMMARY in (message.metadata or {}) or _SUMMARY.match(message.text) is not None
+    if SUMMARY in (message.metadata or {}):
+        return True
+    if first and _OBJECTIVE.match(message.text) and not _BRIEFING.search(message.text):
+        return False
+    return _SUMMARY.match(message.text) is not None
 
 
 class SummaryRoles(Layer):
@@ -35,11 +47,12 @@ class SummaryRoles(Layer):
 
     async def run(self, context: Context) -> Ran:
         """Move the summaries, each in its place."""
-        caught = sum(map(laundered, context.messages))
+        told = context.messages
+        caught = {at for at, m in enumerate(told) if laundered(m, first=at == 0)}
         if not caught:
             return context, {}
-        kept = tuple(_demoted(m) if laundered(m) else m for m in context.messages)
-        return replace(context, messages=kept), {"caught": caught}
+        kept = tuple(_demoted(m) if at in caught else m for at, m in enumerate(told))
+        return replace(context, messages=kept), {"caught": len(caught)}
 
 
 def _demoted(message: ChatMessage) -> ChatMessage:

@@ -15,6 +15,7 @@ from constraintrot.playbook.bullets import (
 )
 from constraintrot.playbook.delta import Add, Count, Delete, Merge, Operation, Update
 from constraintrot.playbook.rule_words import reads_as_rule
+from constraintrot.playbook.similarity import contradicting
 from constraintrot.playbook.store import Store, joined
 
 Done: TypeAlias = Literal["added", "updated", "merged", "deleted", "counted"]
@@ -93,6 +94,8 @@ class Merger:
             raise RefusedError("the bullets are of different kinds")
         if reads_as_rule(text) and self.protect:
             raise RefusedError("the merged text reads as a rule and no bullet does; ADD it")
+        if self.protect and (pair := contradicting([part.text for part in parts])):
+            raise RefusedError(f"{pair[0][:40]!r} and {pair[1][:40]!r} may contradict each other")
         self._only(text, *(part.id for part in parts))
         into = parts[0]
         gone = [self.store.join(part, into) for part in parts[1:]]

@@ -115,7 +115,9 @@ class Playbook:
 
     def pinned_text(self) -> str:
         """The pins as they are now."""
-        return self._pins() if self._pins else ""
+        text = self._pins() if self._pins else ""
+        # Or the first section's heading would stand on the last pin's line.
+        return f"{text}\n" if text and not text.endswith("\n") else text
 
     def apply(self, delta: Delta | Iterable[Operation], *, source: str = "") -> Applied:
         """Carry out a delta, refine, and keep the budget. No model is asked.

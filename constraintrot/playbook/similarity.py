@@ -31,6 +31,8 @@ _WORD: Final = re.compile(
 _FEW_PAIRS: Final = 20_000
 # Vectors that are kept: 1,500 bytes each.
 _MOST_KNOWN: Final = 20_000
+# From which likeness by words on two texts are about the same thing, whatever they say of it.
+_ABOUT_THE_SAME: Final = 0.5
 _NEGATION: Final = frozenset(
     ["no", "not", "never", "none", "without", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "won't", "except", "unless", "only", "all", "any", "some", "before", "after", "above", "below", "more", "less", "on", "off", "enable", "enabled", "enables", "disable", "disabled", "disables", "allow", "allowed", "allows", "deny", "denied", "denies", "accept", "accepted", "reject", "rejected", "sin", "nunca", "ni", "salvo", "solo", "sólo", "todo", "todos", "antes", "después", "más", "menos", "不", "没", "无", "非", "禁", "未", "前", "后", "勿", "仅"]
 )  # fmt: skip
@@ -166,9 +168,26 @@ def opposed(one: str, other: str) -> bool:
     return any(_telling(word) for word in (a - b) + (b - a))
 
 
+def contradicting(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Two of some texts that share half of their words and differ in one of negation or degree.
+
+    Numbers are no contradiction here: what was seen twice may be said once by who read both.
+    """
+    for later, earlier, _ in Words().alike(texts, range(len(texts)), _ABOUT_THE_SAME):
+        one, other = texts[earlier], texts[later]
+        a, b = Counter(words(one)), Counter(words(other))
+        if any(map(_negates, (a - b) + (b - a))):
+            return one, other
+    return None
+
+
 def _telling(word: str) -> bool:
+    return _negates(word) or not word.isalpha()
+
+
+def _negates(word: str) -> bool:
     folded = word.casefold()
-    return folded in _NEGATION or folded.endswith("n't") or not folded.isalpha()
+    return folded in _NEGATION or folded.endswith("n't")
 
 
 def words(text: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Edits of pages: what each is allowed to change, and what becomes of one that is not.
 
 - A fact is one line, so that no text of a model's makes a heading or another fact.
-- A rewrite that would leave less than half of a section of 400 characters or more is refused.
+- A rewrite that would leave less than half of a section of 400 characters or more is refused,
+  and so is one that leaves out a line that reads as a rule.
 - A rewrite that is based on another text than the section has now replaces nothing: it is
   added below, so that of two writers neither loses.
 - A link that goes nowhere becomes plain text.
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from constraintrot.playbook.rule_words import reads_as_rule
 from constraintrot.wiki.names import (
     KINDS,
     ROOT_FILES,
@@ -31,6 +33,8 @@ from constraintrot.wiki.stores import FILE_FOLDERS, Store
 LONG_SECTION: Final = 400
 """Characters from which on a section may not be halved."""
 RELATED: Final = "Related"
+# Behind a fact, the sources that it is from.
+_CITED: Final = re.compile(r"\s*\(\[\[[^()]*\]\]\)\s*$")
 _FENCE: Final = re.compile(r"^(`{3,}|~{3,})", re.MULTILINE)
 
 
@@ -143,7 +147,20 @@ def _rewritten(page: Page, edit: Edit, known: Callable[[str], bool], done: Done)
             f"{what}: the rewrite would leave {len(new)} of {len(old.text)} characters"
         )
         return page
+    if (rule := _left_out(old.text, new)) is not None:
+        done.refused.append(f"{what}: the rewrite would leave out {one_line(rule, 80)!r}")
+        return page
     return page.with_section(edit.section, new)
+
+
+def _left_out(old: str, new: str) -> str | None:
+    """A line that reads as a rule and is not in a section's new text."""
+    kept = one_line(new)
+    for line in old.split("\n"):
+        rule = one_line(_CITED.sub("", line).strip().removeprefix("- "))
+        if reads_as_rule(rule) and rule not in kept:
+            return rule
+    return None
 
 
 def _with_facts(page: Page, section: str, facts: list[str], source: str) -> Page:

@@ -7,7 +7,7 @@ behaviour of the paper's early runs (section 4.3), kept to measure what it hides
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -26,6 +26,7 @@ from constraintrot.wiki.names import (
     source_path,
 )
 from constraintrot.wiki.page import Page, links, read_page, split
+from constraintrot.wiki.schema import rule_lines
 from constraintrot.wiki.stores import Store
 
 HotCache: TypeAlias = Literal["guide", "gate", "off"]
@@ -118,10 +119,15 @@ class _Reading:
     reads: list[Read] = field(default_factory=list[Read])
 
     def add(self, part: Part, path: str, why: str, text: str | None) -> None:
-        """Show a text as far as there is room."""
+        """Show a text as far as there is room; of the schema, its rules whatever room there is.
+
+        Raises:
+            WikiError: the schema's rules do not fit.
+        """
         shown = text.strip("\n") if text is not None else None
         if shown and self.room is not None:
-            shown = excerpt(shown, self.wanted, self.room)
+            whole = rule_lines(shown) if part == "schema" else ()
+            shown = excerpt(shown, self.wanted, self.room, whole)
             self.room -= estimate(shown)
         self.reads.append(Read(part, path, why, shown))
 
@@ -145,7 +151,8 @@ def query(
         schema: whether the schema comes first.
 
     Raises:
-        WikiError: ``k`` or ``budget`` is below 1, or ``hot`` is unknown.
+        WikiError: ``k`` or ``budget`` is below 1, the schema's rules are over the budget, or
+            ``hot`` is unknown.
     """
     if k < 1 or (budget is not None and budget < 1):
         raise WikiError(f"k and budget are 1 or more, not {k} and {budget}")
@@ -257,20 +264,36 @@ def _named(name: str, wanted: Sequence[str]) -> int:
     return index.matched(name.replace("-", " "), wanted)
 
 
-def excerpt(text: str, wanted: Sequence[str], room: int) -> str:
-    """A text within so many tokens: rules first, then lines that match, in the text's order."""
+def excerpt(text: str, wanted: Sequence[str], room: int, whole: Collection[int] = ()) -> str:
+    """A text within so many tokens: rules first, then lines that match, in the text's order.
+
+    Args:
+        text: the text.
+        wanted: the question's terms.
+        room: tokens.
+        whole: numbers of lines that are never left out.
+
+    Raises:
+        WikiError: those alone are over so many tokens.
+    """
     if estimate(text) <= room:
         return text
     lines = text.split("\n")
+    must = sum(estimate(f"{lines[at]}\n") for at in whole)
+    if whole and must + estimate(_CUT) > room:
+        raise WikiError(
+            f"the rules of {SCHEMA} take {must} tokens, the budget is {room}, and they are never"
+            " cut; raise the budget, or shorten the rules"
+        )
     order = sorted(
         range(len(lines)),
         key=lambda at: (not reads_as_rule(lines[at]), -index.matched(lines[at], wanted), at),
     )
-    left = room - estimate(_CUT)
-    kept: set[int] = set()
+    left = room - estimate(_CUT) - must
+    kept = set(whole)
     for at in order:
         size = estimate(f"{lines[at]}\n")
-        if lines[at].strip() and size <= left:
+        if at not in kept and lines[at].strip() and size <= left:
             kept.add(at)
             left -= size
     return "\n".join([*(lines[at] for at in sorted(kept)), _CUT])

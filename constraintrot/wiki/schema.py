@@ -56,6 +56,8 @@ Then see that every link resolves.
 """
 _STEP: Final = re.compile(r"^(\d)\. (.+(?:\n   .+)*)", re.MULTILINE)
 _RULES: Final = "## Rules"
+# What is under these is how the vault is kept; under any other heading people have written rules.
+_ORDERS: Final = frozenset(["## Write order", "## Read order"])
 
 
 def render(rules: Iterable[str] = (), wording: Wording = "consequence") -> str:
@@ -93,6 +95,18 @@ def steps_of(text: str) -> dict[Step, str]:
             if step not in found and _names(step, said):
                 found[step] = one_line(said)
                 break
+    return found
+
+
+def rule_lines(text: str) -> set[int]:
+    """Numbers, from 0, of a schema's lines that hold its rules: of every section but the orders."""
+    found: set[int] = set()
+    ours = True
+    for at, line in enumerate(text.split("\n")):
+        if line.startswith("## "):
+            ours = line.strip() in _ORDERS
+        if not ours and line.strip():
+            found.add(at)
     return found
 
 

@@ -22,6 +22,7 @@ from constraintrot.wiki.names import (
     INDEX,
     JOURNAL,
     KINDS,
+    SOURCES,
     WikiError,
     digest,
     page_path,
@@ -70,7 +71,8 @@ def ingest(
 
     Args:
         store: the vault.
-        source: never changes once it is there; another text under its title is a further source.
+        source: never changes once it is there; another text under its title is a further
+            source. One without a date is also known by that of an earlier day.
         plan: what to write of it.
         time: in UTC; now, unless given.
         steps: those that are done. All, but for a measurement of what skipping one does.
@@ -79,6 +81,7 @@ def ingest(
         WikiError: the title makes no name, or the date is none; then nothing was written.
     """
     time = time or now()
+    dated = bool(source.date)
     date = source.date or time[:10]
     if not _DATE.fullmatch(date):
         raise WikiError(f"the date of a source is YYYY-MM-DD, not {source.date!r}")
@@ -86,7 +89,8 @@ def ingest(
     source = replace(source, date=date, text=clean)
     with store.locked():
         finish(store)
-        name, there = _name(store, source)
+        earlier = None if dated else _earlier(store, source)
+        name, there = (earlier, True) if earlier else _name(store, source)
         if there:
             return Ingested(name, already=True, refused=plan.unreadable)
         job = {
@@ -148,6 +152,22 @@ def _name(store: Store, source: Source) -> tuple[str, bool]:
         if there is None and not any(store.exists(page_path(kind, name)) for kind in KINDS):
             return name, False
         number += 1
+
+
+def _earlier(store: Store, source: Source) -> str | None:
+    """The name of the same text under the same title from another day.
+
+    Who gives no date and goes on after midnight has not got another source.
+    """
+    name = slug(f"{source.date} {source.title}")
+    # A name that was too long ends in a digest, which another date changes.
+    title = rf"(?:{re.escape(name[10:])}|{re.escape(name[10:-9])}-[0-9a-f]{{8}})(?:-\d+)?"
+    for known in store.files(SOURCES):
+        if re.fullmatch(rf"{_DATE.pattern}{title}", known):
+            same = source_text(replace(source, date=known[:10]))
+            if store.read(source_path(known)) == same:
+                return known
+    return None
 
 
 def _write(store: Store, job: dict[str, Any], *, again: bool) -> Ingested:

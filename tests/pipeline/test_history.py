@@ -18,6 +18,7 @@ from tests.pipeline.conversations import RULE, rules, talk, texts
 SMALL = Budget(
     total=1000, system=50, tools=50, memory=50, retrieval=50, domain=50, history=600, query=150
 )
+TICKET = "ticket-17"
 BRIEF = "Leading words.\nOBJECTIVE: to ship\n**STATE:** half done\nCONSTRAINTS: none known\n"
 
 
@@ -36,7 +37,9 @@ def play(pipeline: Pipeline, turns: Sequence[int]) -> list[Prepared]:
     model = get_model("mockllm/model", custom_outputs=lambda *_: said, memoize=False)
 
     async def all_of_it() -> list[Prepared]:
-        return [await pipeline.prepare(asking(number), model=model) for number in turns]
+        return [
+            await pipeline.prepare(asking(number), model=model, session=TICKET) for number in turns
+        ]
 
     return asyncio.run(all_of_it())
 
@@ -44,7 +47,7 @@ def play(pipeline: Pipeline, turns: Sequence[int]) -> list[Prepared]:
 def test_history_is_compacted_from_the_threshold_on_and_stays_so() -> None:
     pipeline = Pipeline([Compaction(Summary(write))], budget=SMALL, pins=rules(RULE))
     found = play(pipeline, range(4, 30))
-    session = pipeline.sessions.get("", "")
+    session = pipeline.sessions.get("", TICKET)
     assert session.compactions == len(session.history) >= 1
     for one in found:
         assert sum(RULE in text for text in texts(one)) == 1
@@ -61,7 +64,7 @@ def test_a_client_that_edits_what_was_compacted_starts_again() -> None:
     pipeline = Pipeline([Compaction(Summary(write))], budget=SMALL)
     play(pipeline, [20])
     edited = [user("Something else."), *asking(2)[2:]]
-    found = asyncio.run(pipeline.prepare(edited))
+    found = asyncio.run(pipeline.prepare(edited, session=TICKET))
     assert texts(found) == [m.text for m in edited]
     assert found.traces[0].notes == {"forgot": True}
 
@@ -69,7 +72,7 @@ def test_a_client_that_edits_what_was_compacted_starts_again() -> None:
 def test_after_two_compactions_a_briefing_starts_afresh() -> None:
     pipeline = Pipeline([Handoff(), Compaction(Summary(write))], budget=SMALL, pins=rules(RULE))
     found = play(pipeline, range(4, 50))
-    session = pipeline.sessions.get("", "")
+    session = pipeline.sessions.get("", TICKET)
     kinds = [ran.kind for ran in session.history]
     assert kinds[:3] == ["compaction", "compaction", "handoff"]
     assert kinds.count("handoff") == session.handoffs

@@ -212,3 +212,22 @@ def test_alike_bullets_become_one_at_once_or_when_there_is_no_room() -> None:
     assert lazy.apply([Add(text="The lift is slow.")]).merged == (("ema-00002", "ema-00001"),)
     grown = filled(*alike, refinement=APPEND_ONLY, budget=1)
     assert len(grown.bullets) == 2
+
+
+def test_no_merge_joins_what_contradicts_itself() -> None:
+    one, other = (
+        "Exports go out with a copy to the archive.",
+        "Exports go out without a copy to the archive.",
+    )
+    playbook = filled(one, other, "Exports go out with a copy to our archive.")
+    ids = [bullet.id for bullet in playbook.bullets]
+    done = playbook.apply([Merge(ids=tuple(ids[:2]), text="Exports go to the archive.")])
+    assert "may contradict" in done.refused[0][1]
+    assert [bullet.text for bullet in playbook.bullets][:2] == [one, other]
+    assert playbook.apply([Merge(ids=(ids[0], ids[-1]), text="Exports are copied.")]).refused == ()
+
+
+def test_a_pin_without_a_line_end_has_a_line_of_its_own() -> None:
+    playbook = Playbook(pins=lambda: "Never lie.")
+    playbook.apply([Add(text="Be brief.", section="style")])
+    assert playbook.render().startswith("Never lie.\n## style\n")

@@ -116,3 +116,19 @@ def test_a_playbook_whose_constraints_do_not_fit_is_not_taken_over(tmp_path: Pat
     with pytest.raises(PlaybookError, match="pins and constraints need"):
         small.fill(big.plain())
     assert small.bullets == ()
+
+
+def test_of_two_writers_none_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "playbook.json"
+    save(Playbook(), path)
+    one, other = load(Playbook(), path), load(Playbook(), path)
+    one.apply([Add(text="Never send mail out.")])
+    save(one, path)
+    save(one, path)
+    other.apply([Add(text="Badges come on Mondays.")])
+    with pytest.raises(PlaybookError, match="written by another since"):
+        save(other, path)
+    assert load(Playbook(), path).bullets == one.bullets
+    save(other, tmp_path / "other.json")
+    other.apply([Add(text=bullet.text) for bullet in load(other, path).bullets])
+    save(other, path)

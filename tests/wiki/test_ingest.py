@@ -303,3 +303,33 @@ def test_without_a_plan_a_source_can_still_be_found() -> None:
     assert page is not None
     assert "- [[acme]]" in page.body
     assert wiki.query("When does the garage close?").pages[0] == "parking"
+
+
+@pytest.mark.parametrize(
+    "title", ["Memo", "A memo on the badges of the day shift and of the night shift"]
+)
+def test_a_run_that_goes_on_after_midnight_writes_nothing_twice(title: str) -> None:
+    wiki = empty()
+    first = wiki.ingest(Source(title, "Badges."), time="2026-01-01T23:59:00Z")
+    again = wiki.ingest(Source(title, "Badges."), time="2026-01-02T00:01:00Z")
+    assert (again.source, again.already) == (first.source, True)
+    assert not wiki.ingest(Source(title, "Other."), time="2026-01-02T00:01:00Z").already
+    assert not wiki.ingest(Source(title, "Badges.", date="2026-01-02")).already
+
+
+def test_no_rewrite_leaves_out_a_rule() -> None:
+    wiki = empty()
+    facts = ("Badges come on Mondays.", "Never send email outside example.com.")
+    wiki.ingest(Source("A", "x"), Plan((Edit("concept", "Email", "s", facts),)))
+    page = wiki.page("email")
+    assert page is not None
+    facts_now = page.sections[-1]
+
+    def rewrite(title: str, text: str) -> tuple[str, ...]:
+        edit = Edit(
+            "concept", "Email", section=facts_now.heading, rewrite=text, base=facts_now.digest
+        )
+        return wiki.ingest(Source(title, title), Plan((edit,))).refused
+
+    assert "would leave out 'Never send email" in rewrite("B", "- Badges come on Fridays.")[0]
+    assert rewrite("C", f"- Badges come on Fridays.\n- {facts[1]}") == ()

@@ -6,6 +6,7 @@ import pytest
 
 from constraintrot.tokens import estimate
 from constraintrot.wiki import Answer, Edit, Plan, Source, Wiki, WikiError
+from constraintrot.wiki.stores import Memory
 from tests.wiki.vaults import RULE, empty, filled
 
 
@@ -144,3 +145,17 @@ def test_a_page_of_many_rare_words_hides_none_that_holds_a_common_one() -> None:
     found = wiki.query(f"{rare} email", hot="off").pages
     assert found[0].startswith("rare0")
     assert "email" in found
+
+
+def test_a_rule_of_the_schema_is_shown_whole_or_the_query_fails() -> None:
+    """Also one that no list of words takes for a rule."""
+    rules = [f"Payments of kind {n} over 500 EUR need Ana's signature." for n in range(40)]
+    wiki = Wiki.create(Memory(), rules)
+    for budget in (700, 4_000):
+        shown = wiki.query("payments", budget=budget).reads[0].text or ""
+        assert all(rule in shown for rule in rules)
+        assert estimate(shown) <= budget
+    with pytest.raises(
+        WikiError, match=r"the rules of CLAUDE.md take \d+ tokens, the budget is 300"
+    ):
+        wiki.query("payments", budget=300)

@@ -27,6 +27,7 @@ from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Re
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.pipeline import Pipeline
+from constraintrot.pipeline.cache import ExactCache
 from constraintrot.pipeline.langchain import PipelineMiddleware
 from constraintrot.pipeline.masking import Masking
 from constraintrot.pipeline.profiles import layers
@@ -404,3 +405,24 @@ def test_a_pipeline_whose_summaries_nobody_writes_is_refused_when_it_is_built(
         return "OBJECTIVE: none"
 
     PipelineMiddleware(Pipeline(layers(write=write)))
+
+
+def test_conversations_without_a_thread_share_no_mask_and_images_no_answer() -> None:
+    said = (AIMessage(f"I see masked-1@example.org: {at}.") for at in range(9))
+    middleware = PipelineMiddleware(Pipeline([ExactCache(), Masking()]))
+    agent: Any = create_agent(
+        GenericFakeChatModel(messages=said), system_prompt="Be brief.", middleware=[middleware]
+    )
+
+    def ask(content: Any) -> str:
+        text: str = agent.invoke({"messages": [HumanMessage(content)]})["messages"][-1].text
+        return text
+
+    def shown(image: str) -> list[dict[str, Any]]:
+        url = {"url": f"data:image/png;base64,{image}"}
+        return [{"type": "text", "text": "This?"}, {"type": "image_url", "image_url": url}]
+
+    assert ask("I am ana@example.org.") == "I see ana@example.org: 0."
+    assert ask(shown("AAAA")) == "I see masked-1@example.org: 1."
+    assert ask(shown("AAAA")) == "I see masked-1@example.org: 1."
+    assert ask(shown("BBBB")) == "I see masked-1@example.org: 2."
