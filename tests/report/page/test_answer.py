@@ -136,12 +136,12 @@ def test_a_question_is_answered_where_it_has_most_pairs_not_where_most_episodes_
 def test_what_stands_beside_a_declared_setting_is_of_that_setting() -> None:
     """An attack and allowed tasks at another setting are not mixed into the pin's answer."""
     review: dict[str, Any] = {"scaffold": "review"}
-    utility = {"condition": "defense_pin", "defense": "pin", "allowed": True, "utility": 1.0}
+    utility: dict[str, Any] = {"condition": "defense_pin", "defense": "pin", "allowed": True}
     attack: dict[str, Any] = {"defense": "pin", "attack": "inject_deprecation"}
     parts = (
         arm("compaction", 20, 20), arm("defense_pin", 20, 15, defense="pin"),
         arm("attack_inject", 20, 20, attack="inject_deprecation"),
-        arm("defense_pin_attack", 20, 15, **attack), [row(seed=n, **utility) for n in range(5)],
+        arm("defense_pin_attack", 20, 15, **attack), [row(seed=n, utility=1.0, **utility) for n in range(5)],
         arm("compaction", 12, 12, **review), arm("defense_pin", 12, 0, defense="pin", **review),
         arm("attack_inject", 12, 12, attack="inject_deprecation", **review),
         arm("defense_pin_attack", 12, 0, **attack, **review),
