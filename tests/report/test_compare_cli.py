@@ -58,8 +58,9 @@ def test_a_gate_on_real_logs(logs: str, tmp_path: Path) -> None:
     claimed = call(logs, *ARMS, "--qualification", qualification, "--json", str(reports[1]))
     assert "violation: 4 pairs of 4 variants" in claimed.stdout
     assert claimed.stdout.startswith("Qualification of scripted/obedient with scaffold direct")
-    beside, left = json.loads(reports[1].read_text(encoding="utf-8"))["qualification"]
+    beside, left, elsewhere = json.loads(reports[1].read_text(encoding="utf-8"))["qualification"]
     assert beside == claimed.stdout.splitlines()[0]
+    assert elsewhere.endswith("was played at context_tokens 300, and results are also at 800.")
     assert left.endswith("soft_spend.")
     none = call(logs, *ARMS, "--qualification", qualified(tmp_path / "r.json", "hard_pii"))
     assert none.exit_code == 2

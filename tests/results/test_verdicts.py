@@ -263,10 +263,6 @@ def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:
     [
         ("A pin withstands a rescinding notice", "n"),
         ("Putting the policy back undoes it", "degenerate"),
-        ("LangGraph's summary node decays", "no control"),
-        ("LangMem's summarization node decays", "no control"),
-        ("AutoGen's buffered context drops the policy", "no control"),
-        ("The OpenAI Agents SDK decays with the same summary", "no control"),
     ],
 )
 def test_what_was_called_same_on_too_little_is_not(title: str, why: str) -> None:
