@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from constraintrot.playbook.bullets import Bullet, PlaybookError, bullet_from, heading
+from constraintrot.playbook.rule_words import reads_as_rule
 
 VERSION: Final = 1
 MOST_SOURCES: Final = 50
@@ -135,13 +136,16 @@ class Store:
     def fill(self, data: Mapping[str, Any]) -> None:
         """Take over plain data, in the place of all that is here.
 
+        A text that reads as a rule is a constraint, also where the file has another kind:
+        another version's list of words, or another hand, may have written it.
+
         Raises:
             PlaybookError: it is not what ``plain`` makes; then nothing has changed.
         """
         try:
             if data["version"] != VERSION:
                 raise PlaybookError(f"version {data['version']!r} is unknown; known: {VERSION}")
-            found = [bullet_from(one) for one in data["bullets"]]
+            found = [_held(bullet_from(one)) for one in data["bullets"]]
             following, deltas = data["next"], data["deltas"]
             went = {str(old): str(new) for old, new in data["went"].items()}
         except (KeyError, TypeError, AttributeError) as error:
@@ -184,6 +188,10 @@ class Store:
             self._all.remove(bullet)
             if bullet.constrains:
                 self._constraining.remove(bullet)
+
+
+def _held(bullet: Bullet) -> Bullet:
+    return replace(bullet, kind="constraint") if reads_as_rule(bullet.text) else bullet
 
 
 def joined(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:

@@ -42,6 +42,15 @@ def test_a_file_of_the_first_version_is_read(tmp_path: Path) -> None:
     assert playbook.apply([Add(text="New.")]).added == ("gen-00004",)
 
 
+def test_a_rule_that_a_file_calls_a_strategy_is_a_constraint(tmp_path: Path) -> None:
+    """Else another version's words, or another hand, would let it be merged and pruned."""
+    path = tmp_path / "other.json"
+    path.write_text(FIRST_VERSION.replace('"constraint"', '"strategy"'), encoding="utf-8")
+    playbook = load(Playbook(budget=100), path)
+    assert [one.kind for one in playbook.bullets] == ["strategy", "constraint"]
+    assert not playbook.apply([Delete(id="ema-00002")]).deleted
+
+
 def test_a_write_that_fails_leaves_the_older_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
