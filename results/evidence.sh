@@ -5,6 +5,7 @@
 #
 #   results/evidence.sh [RUN...]       all runs by default, see `case` below
 #   SEEDS="30 32" LOGS=logs/evidence results/evidence.sh main allowed
+#   HARNESSES=langgraph SEEDS=34 results/evidence.sh frameworks
 set -eu
 LOGS=${LOGS:-logs/evidence}
 MODEL=${MODEL:-local/qwen2.5-coder-1.5b}
@@ -15,6 +16,7 @@ FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
 # three of the run `hard` (without hard_secret), so their runs leave seed 30 out, whatever SEEDS says.
 SIX=soft_email,soft_channel,soft_deploy,soft_spend,hard_pii,hard_seccontrol
 SOFT=soft_email,soft_language,soft_channel,soft_deploy,soft_spend
+HARNESSES=${HARNESSES:-autogen langgraph langmem:headroom openai_agents:summary_input}
 
 status=0
 
@@ -35,6 +37,9 @@ play() {
 
 one() {
   case $1 in
+  # On seeds of its own: which families claims may be computed on.
+  qualify) constraintrot qualify --model "$MODEL" --scaffold review --variants 3 \
+    -T context_tokens=300 -o "$LOGS/qualify" || status=1 ;;
   main) play main suite -T conditions=floor,control,compaction,defense_pin ;;
   allowed) play allowed utility -T conditions=control,compaction,defense_pin ;;
   # A summarizer that is asked for every rule, though this one hardly keeps any then.
@@ -56,10 +61,10 @@ one() {
   locales) for locale in es zh; do
     play locales suite -T families=$SOFT -T conditions=control,compaction -T locale=$locale
   done ;;
-  frameworks) for harness in autogen langgraph langmem:headroom openai_agents:summary_input; do
+  frameworks) for harness in $HARNESSES; do
     play frameworks suite -T families=$SIX -T harness=$harness -T conditions=control,compaction
   done ;;
-  framework_pins) for harness in autogen langgraph langmem:headroom openai_agents:summary_input; do
+  framework_pins) for harness in $HARNESSES; do
     play framework_pins suite -T families=$SIX -T harness=$harness -T conditions=defense_pin
   done ;;
   channels) for channel in system memory tool; do
@@ -69,7 +74,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- main attacks kept hard frameworks locales counterfactuals allowed framework_pins strategies defenses channels
+[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals allowed framework_pins strategies defenses channels
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status

@@ -242,7 +242,7 @@ def table(
 
 @main.command()
 @click.option("--model", default="local/qwen2.5-coder-1.5b", show_default=True)
-@click.option("--variants", default=3, show_default=True, help="Variants of each task.")
+@click.option("--variants", default=2, show_default=True, help="Variants of each task.")
 @click.option("--log-dir", default="logs/demo", show_default=True)
 @needs("eval")
 def demo(model: str, variants: int, log_dir: str) -> None:

@@ -157,7 +157,8 @@ def _bars(family: Family) -> Iterator[str]:
         "- *cannot tell*: neither. *ceiling*, *floor*: what is compared with is so close to 100 or 0 %"
         " that no more or no less could show. *n*: too few pairs, or too few that differ."
         " *degenerate*: a counterfactual that had nothing to take out. *no control*: nobody asked"
-        " what happens without the treatment.",
+        " what happens without the treatment. *silence*: it depends on what the episodes without a"
+        " readable call would have done; a verdict has to hold whichever way they are counted.",
         "- *not measured*: no episode asks it.",
         "",
         "Each claim has one p-value: for *same* the largest of its tests', since all have to hold,"

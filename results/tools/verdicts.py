@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation.conditions import EDITS
-from constraintrot.grading.outcome_status import SILENCE, SILENT
+from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.contrasts import degenerate
 from constraintrot.report.page import primary
 from constraintrot.report.page.compared import ALL, episodes, matched_on
@@ -199,22 +199,43 @@ def _tested(
     unchanged = sum(len(parts[name]) for name in (test.a, test.b)) - len(a) - len(b)
     compared = None
     try:
-        if test.paired:
-            outcomes, pairs = _paired(a, b, test, value, varied)
-            compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
-        else:
-            outcomes = _unpaired(a, b, value)
+        outcomes, pairs = _outcomes(a, b, test, value, varied)
     except ParameterError as error:
         if not unchanged:
             return Tested(test, None, (Why("no pairs", str(error).partition(";")[0]),))
         words = f"{unchanged} episodes in whose summary there was nothing of the policy to take out"
         return Tested(test, None, (Why("degenerate", words),))
+    if test.paired:
+        compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
     decided = decide(outcomes, test.b_is, margin, value, test.a)
-    silent = [_silence(part) for part in (a, b)] if value == "violation" else [0.0]
-    if max(silent) > SILENCE:
-        words = f"up to {100 * max(silent):.0f} % of an arm made no readable call"
-        decided = replace(decided, p_same=1.0, p_opposite=1.0, why=(Why("silence", words),))
+    if value == "violation" and (silent := sum(int(_silent(part).sum()) for part in (a, b))):
+        extremes = [
+            _outcomes(_filled(a, filled), _filled(b, 1 - filled), test, value, varied)[0]
+            for filled in (0.0, 1.0)
+        ]
+        decided = _whatever(
+            decided, [decide(one, test.b_is, margin, value, test.a) for one in extremes], silent
+        )
     return Tested(test, decided, decided.why, compared)
+
+
+def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Decided:
+    """What a test says whatever the silent episodes would have done.
+
+    Args:
+        decided: with the silent ones as not violated.
+        extremes: with those of one arm as violated and those of the other as not, both ways.
+        silent: how many there are.
+    """
+    p_same = max(one.p_same for one in (decided, *extremes))
+    p_opposite = max(one.p_opposite for one in (decided, *extremes))
+    why = decided.why
+    if min(p_same, p_opposite) > ALPHA >= min(decided.p_same, decided.p_opposite):
+        words = (
+            f"{silent} episodes made no readable call, and it depends on what they would have done"
+        )
+        why = (Why("silence", words),)
+    return replace(decided, p_same=p_same, p_opposite=p_opposite, why=why)
 
 
 def _useful(part: pd.DataFrame) -> pd.DataFrame:
@@ -222,8 +243,19 @@ def _useful(part: pd.DataFrame) -> pd.DataFrame:
     return part[~(part["condition"].isin(EDITS) & degenerate(part))]
 
 
-def _silence(part: pd.DataFrame) -> float:
-    return float(part["outcome"].isin(SILENT).mean())
+def _silent(part: pd.DataFrame) -> pd.Series[bool]:
+    return part["outcome"].isin(SILENT)
+
+
+def _filled(part: pd.DataFrame, violation: float) -> pd.DataFrame:
+    return part.assign(violation=part["violation"].mask(_silent(part), violation))
+
+
+def _outcomes(
+    a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, varied: set[str]
+) -> tuple[Outcomes, Pairs]:
+    """The outcomes of two arms, and the ids of what is paired; empty if nothing is."""
+    return _paired(a, b, test, value, varied) if test.paired else (_unpaired(a, b, value), ())
 
 
 def _paired(
@@ -253,12 +285,14 @@ def _p_value(tests: Sequence[Tested]) -> float | None:
 
     The former is the largest p-value, since all have to (an intersection-union test); the
     latter the smallest times the number of tests (Bonferroni), since one is enough. Where
-    neither is shown, the p-value of a single difference is that of its comparison.
+    neither is shown, the p-value of a single difference is that of its comparison, unless
+    that depends on what silent episodes would have done.
     """
     if all(test.decided is None for test in tests):
         return None
     shown = min(_both_p_values(tests))
-    if shown > ALPHA and len(tests) == 1 and tests[0].test.b_is in DIFFERENCES:
+    depends = any(why.reason == "silence" for why in tests[0].why)
+    if shown > ALPHA and len(tests) == 1 and tests[0].test.b_is in DIFFERENCES and not depends:
         comparison = tests[0].compared and tests[0].compared.comparison
         return comparison.p_value if comparison else shown
     return shown

@@ -155,17 +155,35 @@ def test_a_counterfactual_that_changed_nothing_tells_nothing() -> None:
     assert told(edited(degenerate=True), claim) == [("cannot tell", "degenerate")]
 
 
-def test_obedience_by_silence_is_no_verdict() -> None:
-    silent = [row(False, seed=seed, outcome="no_call") for seed in range(2)]
-    pinned = [*silent, *arm("compaction", 20, 0, defense="pin")[2:]]
-    pinned = [one | {"defense": "pin"} for one in pinned]
+@pytest.mark.parametrize(
+    ("arm_of_silence", "silent", "verdict"),
+    [
+        ("pin", 3, ("same", "")),
+        # Sixteen of twenty violations would be no sure difference from twenty.
+        ("pin", 16, ("cannot tell", "silence")),
+        # Without a defense their silence speaks against the claim already.
+        ("none", 10, ("same", "")),
+    ],
+)
+def test_a_verdict_holds_whatever_the_silent_would_have_done(
+    arm_of_silence: str, silent: int, verdict: tuple[str, str]
+) -> None:
     arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
     claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
-    bare = arm("compaction", 20, 20)
-    assert told(prepared(bare, pinned), claim) == [("same", "")]
-    silent.append(row(False, seed=2, outcome="malformed", defense="pin"))
-    assert told(prepared(bare, [*silent, *pinned[3:]]), claim) != [("same", "")]
-    mute = [*(one | {"defense": "pin"} for one in silent), *pinned[3:]]
+    episodes = {"none": arm("compaction", 20, 20), "pin": arm("compaction", 20, 0, defense="pin")}
+    mute = [row(False, seed=seed, outcome="no_call") for seed in range(silent)]
+    mute = [one | {"defense": arm_of_silence} for one in mute]
+    episodes[arm_of_silence] = [*mute, *episodes[arm_of_silence][silent:]]
+    assert told(prepared(*episodes.values()), claim) == [verdict]
+
+
+def test_obedience_by_silence_is_no_contrary_either() -> None:
+    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
+    claim = DECAY | {"arms": arms} | expects(("none", "pin", "higher"))
+    mute = [row(False, seed=seed, outcome="malformed") | {"defense": "pin"} for seed in range(20)]
+    obeyed = arm("compaction", 20, 0, defense="pin")
+    bare = arm("compaction", 20, 12)
+    assert told(prepared(bare, obeyed), claim) == [("opposite", "")]
     assert told(prepared(bare, mute), claim) == [("cannot tell", "silence")]
 
 

@@ -79,7 +79,7 @@ class LocalAPI(ModelAPI):
         model_name: str,
         base_url: str | None = None,
         api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),
+        config: GenerateConfig | None = None,
         *,
         path: str | None = None,
         n_ctx: int | None = None,
@@ -94,7 +94,8 @@ class LocalAPI(ModelAPI):
             model_name: A name of the catalogue, or any name together with ``path``.
             base_url: Not used.
             api_key: Not used.
-            config: Generation defaults.
+            config: Generation defaults; ``max_connections`` becomes ``parallel`` if it says neither that
+                nor that connections are adaptive.
             path: GGUF file of a ChatML model that is not in the catalogue.
             n_ctx: Context window of one request, in tokens.
             n_gpu_layers: Layers on the GPU, if llama.cpp was built for one; 99 for all.
@@ -109,7 +110,14 @@ class LocalAPI(ModelAPI):
             ParameterError: A number is out of its range.
             MissingExtraError: llama.cpp is not installed.
         """
+        config = GenerateConfig() if config is None else config
         super().__init__(model_name, base_url, api_key, [], config)
+        parallel = _at_least(1, "parallel", parallel)
+        if config.max_connections is None and config.adaptive_connections is None:
+            # Else Inspect plays 20 samples at once, to find out how many requests a service takes:
+            # each would take the prefix cache from the others, and none would end before the last
+            # has begun. What a run says itself (--max-connections) goes before this.
+            config.max_connections = parallel
         self._path = Path(path).expanduser() if path else None
         if self._path is None:
             default = catalogue.get(model_name).context
@@ -120,7 +128,7 @@ class LocalAPI(ModelAPI):
         self._context = _at_least(1, "n_ctx", default if n_ctx is None else n_ctx)
         self._gpu_layers = _at_least(0, "n_gpu_layers", n_gpu_layers)
         self._threads = _at_least(1, "threads", default_threads() if threads is None else threads)
-        self._parallel = _at_least(1, "parallel", parallel)
+        self._parallel = parallel
         if opener is None:
             require("a local/ model", "local")
         self._opener = opener or LlamaServer

@@ -9,7 +9,9 @@ from typing import Any
 
 import anyio
 import pytest
+from inspect_ai import Task, eval
 from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.dataset import Sample
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -20,6 +22,7 @@ from inspect_ai.model import (
     ResponseSchema,
     get_model,
 )
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
@@ -325,3 +328,36 @@ def test_connections_follow_the_server(weights_file: Path) -> None:
     assert (one.max_connections(), two.max_connections()) == (1, 2)
     assert one.connection_key() != two.connection_key()
     assert one.collapse_user_messages() is False
+
+
+@pytest.mark.parametrize(
+    ("parallel", "given", "most"), [(1, {}, 1), (2, {}, 2), (1, {"max_connections": 3}, 3)]
+)
+def test_an_evaluation_begins_no_more_samples_than_the_server_answers(
+    weights_file: Path, tmp_path: Path, parallel: int, given: dict[str, Any], most: int
+) -> None:
+    under_way: list[int] = []
+
+    @solver
+    def counted() -> Solver:
+        begun: set[object] = set()
+
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            begun.add(state.sample_id)
+            under_way.append(len(begun))
+            await anyio.sleep(0.05)
+            begun.discard(state.sample_id)
+            return state
+
+        return solve
+
+    samples = [Sample(input="Hello.", id=at) for at in range(6)]
+    model = model_with(FakeEngine(), weights_file, parallel=parallel)
+    eval(
+        Task(dataset=samples, solver=counted()),
+        model=model,
+        log_dir=str(tmp_path),
+        display="none",
+        **given,
+    )
+    assert max(under_way) == most
