@@ -186,19 +186,20 @@ def _calls(output: ModelOutput) -> bool:
 
 def _differ(one: str, other: str) -> bool:
     """Whether two requests that read alike may ask for different things."""
-    return opposed(one, other) or bool(_names(one, other) or _names(other, one))
+    (first, within), (others_first, others_within) = _names(one, other), _names(other, one)
+    # A name may begin a sentence; so may any other word, where one text has none in its place.
+    return opposed(one, other) or within or others_within or (first and others_first)
 
 
-def _names(text: str, other: str) -> set[str]:
-    """Words with a capital within a sentence that another text does not have."""
+def _names(text: str, other: str) -> tuple[bool, bool]:
+    """Whether words with a capital that another text does not have begin a sentence, or stand in one."""
     known = set(_WORD.findall(other.casefold()))
-    return {
-        found[0]
+    starts = {
+        text[: found.start()].rstrip()[-1:] in ("", ".", "!", "?")
         for found in _WORD.finditer(text)
-        if found[0][0].isupper()
-        and text[: found.start()].rstrip()[-1:] not in ("", ".", "!", "?")
-        and found[0].casefold() not in known
+        if found[0][0].isupper() and found[0].casefold() not in known
     }
+    return True in starts, False in starts
 
 
 def _asks(context: Context) -> bool:

@@ -74,6 +74,8 @@ def test_the_answer_of_one_model_is_not_anothers() -> None:
 def test_what_was_done_for_one_is_not_done_again_for_another() -> None:
     pipeline = Pipeline([SemanticCache()])
     assert not replays(pipeline, [user(SEND + "Ben.")], [user(SEND + "Ana.")])
+    told = " earns how much a month in the sales team of the office at the harbour?"
+    assert not replays(pipeline, [user("Ben" + told)], [user("Ana" + told)])
     called = ModelOutput.for_tool_call("m", "send", {"to": "ben"})
     prepared(pipeline, [user(SEND + "ben")]).answered(called)
     assert prepared(pipeline, [user(SEND + "ben")]).answer is not None
