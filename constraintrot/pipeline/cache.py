@@ -1,8 +1,9 @@
 """Caches of answers, whose keys hold the pins: an answer from before a policy is never replayed.
 
-The key of both caches holds the tenant, the model, the manifest of the pins, the tools, all
-that was said before the last request, so a rule that was only said in the conversation
-changes it too, and what the request has besides text, as an image. The exact cache holds the
+The key of both caches holds the tenant, the model and how it is to answer (sampling, choice of
+tools, schema), the layers, the manifest of the pins, the tools, all that was said before the
+last request, so a rule that was only said in the conversation changes it too, and what the request has
+besides text, as an image. The exact cache holds the
 request's text as well; the semantic one compares it by likeness. Texts that differ in a
 negation, a number, an address or a capitalised name never match, and an answer that calls
 tools is replayed for the same words only: its arguments are of the other request.
@@ -22,7 +23,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Final, Literal, TypeAlias
 
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ModelOutput
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, Model, ModelOutput
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.errors import ParameterError
@@ -75,7 +76,8 @@ class _Cache(Layer):
 
     def _keep(self, scope: str, query: str, output: ModelOutput) -> None:
         known = self._kept.setdefault(scope, {})
-        known[query] = (self.clock(), output)
+        # A copy: whoever gets the answer may change it.
+        known[query] = (self.clock(), output.model_copy(deep=True))
         self._kept.move_to_end(scope)
         if len(known) > self.most:
             del known[next(iter(known))]
@@ -89,7 +91,8 @@ class _Cache(Layer):
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
         """Keep the answer, unless it is from a cache or was cut off."""
-        whole = output.stop_reason in ("stop", "tool_calls")
+        ended = bool(output.choices) and output.error is None
+        whole = ended and output.stop_reason in ("stop", "tool_calls")
         if whole and context.query and _asks(context) and not replayed(output):
             self._keep(self._scope(context), context.query, output)
         return output
@@ -183,23 +186,26 @@ def _calls(output: ModelOutput) -> bool:
 
 def _differ(one: str, other: str) -> bool:
     """Whether two requests that read alike may ask for different things."""
-    return opposed(one, other) or bool(_names(one, other) or _names(other, one))
+    (first, within), (others_first, others_within) = _names(one, other), _names(other, one)
+    # A name may begin a sentence; so may any other word, where one text has none in its place.
+    return opposed(one, other) or within or others_within or (first and others_first)
 
 
-def _names(text: str, other: str) -> set[str]:
-    """Words with a capital within a sentence that another text does not have."""
+def _names(text: str, other: str) -> tuple[bool, bool]:
+    """Whether words with a capital that another text does not have begin a sentence, or stand in one."""
     known = set(_WORD.findall(other.casefold()))
-    return {
-        found[0]
+    starts = {
+        text[: found.start()].rstrip()[-1:] in ("", ".", "!", "?")
         for found in _WORD.finditer(text)
-        if found[0][0].isupper()
-        and text[: found.start()].rstrip()[-1:] not in ("", ".", "!", "?")
-        and found[0].casefold() not in known
+        if found[0][0].isupper() and found[0].casefold() not in known
     }
+    return True in starts, False in starts
 
 
 def _asks(context: Context) -> bool:
-    """Whether the last message is a request; between calls of tools nothing is cached."""
+    """Whether a cache may answer: the last message is a request, not the result of a tool's call."""
+    if context.settings is None:
+        return False
     return bool(context.messages) and context.messages[-1].role == "user"
 
 
@@ -228,17 +234,27 @@ _tool_digest: Memo[ToolInfo, str] = Memo(
     lambda tool: hashlib.sha256(definition(tool).encode()).hexdigest(), parameters_of
 )
 
+
+def _model(model: Model) -> str:
+    """A model, with where it is asked and how it samples by itself."""
+    return repr((str(model), model.api.base_url, model.model_args, model.config))
+
+
 # The last digest: both caches ask of the same context, one after the other.
 _latest: list[tuple[Context, str]] = []
 
 
 def _digested(context: Context) -> str:
     """All that an answer depends on but the last request, as a digest."""
-    if _latest and _latest[0][0] is context:
-        return _latest[0][1]
+    # Read once: another thread may put its own there in between.
+    for known, digest in _latest[:]:
+        if known is context:
+            return digest
     parts = [
         context.tenant,
-        "" if context.model is None else str(context.model),
+        context.layers,
+        "" if context.model is None else _model(context.model),
+        context.settings or "",
         context.manifest,
         *map(_tool_digest, context.tools),
         "",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count as count_from
 from typing import Any, Final
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, Model, ModelOutput
@@ -55,6 +56,7 @@ class Session:
         handoffs: how many hand-offs ran.
         history: all of them, in order.
         vault: personal data by the placeholder that stands for it.
+        numbers: of placeholders; each is given once, whoever asks at the same time.
         masked: messages as they were masked, by the manifest that they were masked under.
     """
 
@@ -65,6 +67,7 @@ class Session:
     handoffs: int = 0
     history: list[Compaction] = field(default_factory=list[Compaction])
     vault: dict[str, str] = field(default_factory=dict[str, str])
+    numbers: Iterator[int] = field(default_factory=lambda: count_from(1))
     masked: tuple[str, Memo[ChatMessage, ChatMessage] | None] = ("", None)
 
     def resumed(self, messages: Sequence[ChatMessage]) -> list[ChatMessage] | None:
@@ -124,10 +127,13 @@ class Context:
         tenant: on whose behalf it is; nothing is shared between tenants.
         manifest: hash over the pins that are in force; empty without pins.
         pinned: the pins' texts, which come to ``messages`` when all layers are done.
-        pinned_tokens: what they take up of the budget.
+        pinned_tokens: what they take up of the budget, repeated ones twice.
         budget: the token budget.
         model: the agent's model, for layers that ask one; None where there is none.
         compact_now: compact the history, whatever its size.
+        layers: names the pipeline's layers, which no other pipeline has unless they are the same.
+        settings: what else the answer depends on, as a text: how the model is to sample, which
+            tools it may choose; None of a request that no cache may answer.
         client: the messages as the client sent them, once compacted history was resumed.
         answer: an answer from a cache; no model is asked then.
         backend: the backend that affinity chose.
@@ -143,6 +149,8 @@ class Context:
     budget: Budget = DEFAULT
     model: Model | None = None
     compact_now: bool = False
+    layers: str = ""
+    settings: str | None = ""
     client: tuple[ChatMessage, ...] | None = None
     answer: ModelOutput | None = None
     backend: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -35,12 +36,20 @@ class DualPosition(Layer):
         if len(context.messages) <= self.above or not context.pinned or not users:
             return context, {}
         at = users[-1]
-        rules = "\n".join(context.pinned)
         said = context.messages[at]
-        repeated = f"<critical_constraints>\n{rules}\n</critical_constraints>"
+        repeated = _repeated(context.pinned)
         content: str | list[Content] = f"{said.text}\n\n{repeated}"
         if not isinstance(said.content, str):
             content = [*said.content, ContentText(text=repeated)]
         made = said.model_copy(update={"content": content})
         messages = (*context.messages[:at], made, *context.messages[at + 1 :])
-        return replace(context, messages=messages), {"repeated_tokens": count(rules)}
+        return replace(context, messages=messages), {"repeated_tokens": count(repeated)}
+
+    def repeats(self, pinned: Sequence[str]) -> int:
+        """What the pins take up where they are repeated."""
+        return count(f"\n\n{_repeated(pinned)}") if pinned else 0
+
+
+def _repeated(pinned: Sequence[str]) -> str:
+    rules = "\n".join(pinned)
+    return f"<critical_constraints>\n{rules}\n</critical_constraints>"

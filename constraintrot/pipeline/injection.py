@@ -58,6 +58,7 @@ class InjectionFilter(Layer):
     """
 
     name = "injection"
+    lengthens = True
 
     def __init__(
         self,

@@ -25,32 +25,25 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageTool,
-    ChatMessageUser,
-    ModelOutput,
-    get_model,
-)
-from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
-from inspect_ai.util import JSONSchema
+from inspect_ai.model import ChatMessageAssistant, get_model
+from inspect_ai.tool import ToolCall
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from langchain_core.utils.function_calling import convert_to_openai_tool
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.runnables import RunnableBinding
 from langgraph.config import get_config
-from pydantic import ValidationError
+from pydantic import TypeAdapter
 
 from constraintrot.errors import ParameterError
-from constraintrot.pipeline.cache import ATTACHED
 from constraintrot.pipeline.history import Handoff
+from constraintrot.pipeline.langchain_messages import (
+    output_of,
+    read,
+    replayed,
+    tool_of,
+    updated,
+    written,
+)
 from constraintrot.pipeline.pipeline import Pipeline, Prepared
 from constraintrot.pipeline.tools import MetaTools
 
@@ -61,7 +54,9 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
     """Takes every request of an agent through a pipeline, and its answer back.
 
     The agent's state stays as it is. Layers that have a model write take a function:
-    ``profiles.layers(write=...)``. A conversation is known by its thread.
+    ``profiles.layers(write=...)``. A conversation is known by its thread. Put it last in
+    ``middleware``: what one behind it adds is masked by nobody and in no cache's key. No cache answers a
+    request for a structured response, which is more than the message that it would replay.
 
     Args:
         pipeline: the layers.
@@ -91,8 +86,8 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         """Prepare the request, have it answered, and give the answer back."""
         prepared, changed = await self._prepared(request)
         if prepared.answer is not None:
-            return _shown(prepared, prepared.answer, None)
-        return self._answered(prepared, await handler(changed))
+            return replayed(prepared.answered(prepared.answer).message)
+        return _answered(prepared, await handler(changed))
 
     def wrap_model_call(
         self,
@@ -106,40 +101,31 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         """
         prepared, changed = _run(self._prepared(request))
         if prepared.answer is not None:
-            return _shown(prepared, prepared.answer, None)
-        return self._answered(prepared, handler(changed))
+            return replayed(prepared.answered(prepared.answer).message)
+        return _answered(prepared, handler(changed))
 
     async def _prepared(self, request: ModelRequest[Any]) -> tuple[Prepared, ModelRequest[Any]]:
         first = [request.system_message] if request.system_message else []
         given: list[BaseMessage] = [*first, *request.messages]
-        read = [_read(message, at) for at, message in enumerate(given)]
-        known = {one.id: (one, message) for one, message in zip(read, given, strict=True)}
+        told = [read(message, at) for at, message in enumerate(given)]
+        known = {one.id: (one, message) for one, message in zip(told, given, strict=True)}
         prepared = await self.pipeline.prepare(
-            read,
-            [_tool(tool) for tool in request.tools],
+            told,
+            [tool_of(tool) for tool in request.tools],
             session=_thread(given),
             tenant=self.tenant,
+            settings=_settings(request),
         )
-        written = [_written(message, known) for message in prepared.messages]
-        at = next((n for n, m in enumerate(written) if m.type != "system"), len(written))
-        system = "\n\n".join(message.text for message in written[:at])
+        sent = [written(message, known) for message in prepared.messages]
+        at = next((n for n, m in enumerate(sent) if m.type != "system"), len(sent))
+        system = "\n\n".join(message.text for message in sent[:at])
         names = {tool.name for tool in prepared.tools}
         changed: ModelRequest[Any] = request.override(
             system_message=SystemMessage(system) if system else None,
-            messages=written[at:],  # type: ignore[arg-type]
-            tools=[tool for tool in request.tools if _tool(tool).name in names],
+            messages=sent[at:],  # type: ignore[arg-type]
+            tools=[tool for tool in request.tools if tool_of(tool).name in names],
         )
         return prepared, changed
-
-    def _answered(self, prepared: Prepared, response: ModelResponse[Any]) -> ModelResponse[Any]:
-        told: list[BaseMessage] = []
-        for message in response.result:
-            if isinstance(message, AIMessage):
-                output = ModelOutput.from_message(_assistant(message, None))
-                told.append(_shown(prepared, output, message))
-            else:
-                told.append(message)
-        return ModelResponse(result=told, structured_response=response.structured_response)
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
@@ -165,93 +151,69 @@ def _thread(messages: Sequence[BaseMessage]) -> str:
     return thread or next(filter(None, ids), "") or uuid4().hex
 
 
-def _read(message: BaseMessage, at: int) -> ChatMessage:
-    known = message.id or f"at-{at}"
-    if isinstance(message, AIMessage):
-        return _assistant(message, known)
-    if isinstance(message, ToolMessage):
-        return ChatMessageTool(
-            content=message.text, id=known, tool_call_id=message.tool_call_id, function=message.name
-        )
-    if isinstance(message, SystemMessage):
-        return ChatMessageSystem(content=message.text, id=known)
-    others = [] if isinstance(message.content, str) else message.content
-    parts = [one for one in others if isinstance(one, dict) and one.get("type") != "text"]
-    # The caches are to tell two images apart, which no layer reads.
-    attached = {ATTACHED: json.dumps(parts, default=str)} if parts else None
-    return ChatMessageUser(content=message.text, id=known, metadata=attached)
-
-
-def _assistant(message: AIMessage, known: str | None) -> ChatMessageAssistant:
-    calls = [
-        ToolCall(id=str(call["id"]), function=call["name"], arguments=call["args"])
-        for call in message.tool_calls
-    ]
-    return ChatMessageAssistant(content=message.text, id=known, tool_calls=calls or None)
-
-
-def _written(
-    message: ChatMessage, known: dict[str | None, tuple[ChatMessage, BaseMessage]]
-) -> BaseMessage:
-    """A message as LangChain's; the client's own where no layer changed it."""
-    before, original = known.get(message.id, (None, None))
-    if original is not None and before == message:
-        return original
-    if original is not None and before is not None and before.role == message.role:
-        return original.model_copy(update=_update(message, original))
-    if isinstance(message, ChatMessageAssistant):
-        return AIMessage(message.text, tool_calls=_calls(message))
-    if isinstance(message, ChatMessageTool):
-        return ToolMessage(message.text, tool_call_id=message.tool_call_id or "")
-    return SystemMessage(message.text) if message.role == "system" else HumanMessage(message.text)
-
-
-def _update(message: ChatMessage, original: BaseMessage) -> dict[str, Any]:
-    """What a layer changed: the text, and the calls; images and the like stay."""
-    content: Any = original.content
-    if isinstance(content, str):
-        update: dict[str, Any] = {"content": message.text}
-    else:
-        others = [p for p in content if isinstance(p, dict) and p.get("type") != "text"]
-        update = {"content": [{"type": "text", "text": message.text}, *others]}
-    if isinstance(message, ChatMessageAssistant):
-        update["tool_calls"] = _calls(message)
-    return update
-
-
-def _calls(message: ChatMessageAssistant) -> list[dict[str, Any]]:
-    return [
-        {"name": call.function, "args": call.arguments, "id": call.id, "type": "tool_call"}
-        for call in message.tool_calls or []
-    ]
-
-
-def _shown(prepared: Prepared, output: ModelOutput, original: AIMessage | None) -> AIMessage:
-    """The answer as it goes to the agent: unmasked, and kept by the caches."""
-    before = output.message
-    after = prepared.answered(output).message
-    if original is None:
-        return AIMessage(after.text, tool_calls=_calls(after))
-    if (after.content, after.tool_calls) == (before.content, before.tool_calls):
-        return original
-    return original.model_copy(update=_update(after, original))
-
-
-def _tool(tool: Any) -> ToolInfo:
-    function = convert_to_openai_tool(tool)["function"]
-    schema = function.get("parameters") or {}
+def _settings(request: ModelRequest[Any]) -> str | None:
+    """What an answer depends on besides messages and tools; None where no text tells it apart."""
+    if request.response_format is not None:
+        return None
+    given = [_model(request.model), request.tool_choice, request.model_settings]
     try:
-        properties = {
-            name: JSONSchema.model_validate(value)
-            for name, value in schema.get("properties", {}).items()
-        }
-        parameters = ToolParams(properties=properties, required=list(schema.get("required", ())))
-    except ValidationError:
-        # The layers read names and descriptions; the model is given LangChain's own tool.
-        parameters = ToolParams()
-    return ToolInfo(
-        name=function["name"], description=function.get("description", ""), parameters=parameters
+        return json.dumps(given, sort_keys=True)
+    except (TypeError, ValueError):
+        return None
+
+
+def _model(model: Any) -> list[Any]:
+    """A model and how it samples by itself; one that does not say so by all that it holds."""
+    if isinstance(model, RunnableBinding):
+        return [_model(model.bound), model.kwargs]
+    kind = f"{type(model).__module__}.{type(model).__qualname__}"
+    told = dict(model.asdict(), _type="") if isinstance(model, BaseChatModel) else {"_type": ""}
+    return [kind, repr((told, model.lc_attributes)) if len(told) > 1 else repr(model)]
+
+
+def _answered(prepared: Prepared, response: ModelResponse[Any]) -> ModelResponse[Any]:
+    """A model's answer as it goes to the agent: unmasked, and kept by the caches."""
+    told = [
+        _shown(prepared, message)
+        if isinstance(message, AIMessage)
+        else _revealed(prepared, message, at)
+        for at, message in enumerate(response.result)
+    ]
+    value = response.structured_response
+    return ModelResponse(
+        result=told, structured_response=None if value is None else _structured(prepared, value)
     )
+
+
+def _shown(prepared: Prepared, message: AIMessage) -> AIMessage:
+    output = output_of(message)
+    before, after = output.message, prepared.answered(output).message
+    if (after.content, after.tool_calls) == (before.content, before.tool_calls):
+        return message
+    return updated(after, message)
+
+
+def _revealed(prepared: Prepared, message: BaseMessage, at: int) -> BaseMessage:
+    """What LangChain tells the model of a structured response, which has the response in it."""
+    before = read(message, at)
+    (after,) = prepared.revealed([before])
+    return message if after == before else updated(after, message)
+
+
+def _structured(prepared: Prepared, value: Any) -> Any:
+    """A structured response with the values in place of their placeholders.
+
+    Raises:
+        ValidationError: its schema forbids what a placeholder stands for.
+    """
+    form = TypeAdapter(type(value))
+    plain = form.dump_python(value, by_alias=True)
+    call = ToolCall(id="", function="", arguments={"value": plain})
+    (carrier,) = prepared.revealed([ChatMessageAssistant(content="", tool_calls=[call])])
+    assert isinstance(carrier, ChatMessageAssistant), "a copy keeps its role"
+    assert carrier.tool_calls, "a copy keeps its calls"
+    shown = carrier.tool_calls[0].arguments["value"]
+    return value if shown == plain else form.validate_python(shown)
 
 
 def _check_writer() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import count
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ModelOutput
 
 from constraintrot.pipeline.context import Context, Trace
 
+_numbers: Final = count()
 Ran: TypeAlias = tuple[Context, dict[str, Any]]
 
 
@@ -21,9 +24,17 @@ class Layer(ABC):
 
     Attributes:
         name: as written in a trace, and where a layer is switched off.
+        lengthens: whether it adds to a request what the budget has not counted before; it is
+            refused behind ``limits`` then.
     """
 
     name: str
+    lengthens: ClassVar[bool] = False
+
+    @cached_property
+    def number(self) -> int:
+        """Tells it apart from any other layer, of its kind too."""
+        return next(_numbers)
 
     async def apply(self, context: Context) -> tuple[Context, Trace]:
         """Run the layer, and say what it did."""
@@ -37,6 +48,14 @@ class Layer(ABC):
     @abstractmethod
     async def run(self, context: Context) -> Ran:
         """The context as it leaves this layer, and notes for the trace."""
+
+    def repeats(self, pinned: Sequence[str]) -> int:
+        """Tokens at most of the pins that this layer says again, for which the budget leaves room.
+
+        Args:
+            pinned: the pins' texts.
+        """
+        return 0
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
         """The answer as it goes to the client; called in reverse order.

@@ -69,9 +69,10 @@ class Limits(Layer):
             if cut:
                 gone[name] = len(cut)
                 messages = [_without(m) if id(m) in cut else m for m in messages]
-        most = budget.history - max(
-            0, context.pinned_tokens - budget.system + size(groups["system"])
-        )
+        # What pins and tools take beyond their parts, history leaves them.
+        pinned = context.pinned_tokens + size(groups["system"]) - budget.system
+        tools = context.tools_tokens - budget.tools
+        most = budget.history - max(0, pinned) - max(0, tools)
         # What was cut above is no history, so its size is the same as before.
         kept = messages if size(groups["history"]) <= most else _turns(messages, most)
         if len(kept) < len(messages):

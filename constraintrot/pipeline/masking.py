@@ -17,7 +17,7 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool,
 from inspect_ai.tool import ToolCall
 
 from constraintrot.extras import require
-from constraintrot.pipeline.context import Context
+from constraintrot.pipeline.context import Context, Session
 from constraintrot.pipeline.layer import Layer, Ran, with_message
 from constraintrot.pipeline.memo import Memo, content_of
 
@@ -113,6 +113,7 @@ class Masking(Layer):
     """
 
     name = "masking"
+    lengthens = True
 
     def __init__(self, detect: Detector = by_patterns, *, keep_domain: bool = True) -> None:
         self.detect, self.keep_domain = detect, keep_domain
@@ -130,19 +131,19 @@ class Masking(Layer):
         session = context.session
         manifest, memo = session.masked
         if memo is None or manifest != context.manifest:
-            vault, pinned = session.vault, "\n".join(context.pinned)
-            known = {value: mask for mask, value in vault.items()}
+            pinned = "\n".join(context.pinned)
+            known = {value: mask for mask, value in session.vault.items()}
 
             def mask(message: ChatMessage) -> ChatMessage:
-                return _each_text(message, lambda text: self._masked(text, known, vault, pinned))
+                return _each_text(message, lambda text: self._masked(text, known, session, pinned))
 
             memo = Memo(mask, content_of, most=2_000)
             session.masked = (context.manifest, memo)
         return memo
 
-    def _masked(self, text: str, known: dict[str, str], vault: dict[str, str], pinned: str) -> str:
+    def _masked(self, text: str, known: dict[str, str], session: Session, pinned: str) -> str:
         def literal(part: str) -> str:
-            return _LITERAL.sub(lambda match: self._mask(match[0], "TEXT", known, vault), part)
+            return _LITERAL.sub(lambda match: self._mask(match[0], "TEXT", known, session), part)
 
         parts: list[str] = []
         at = 0
@@ -150,18 +151,18 @@ class Masking(Layer):
             value = text[start:end]
             parts.append(literal(text[at:start]))
             named = _names(pinned, value)
-            parts.append(value if named else self._mask(value, kind, known, vault))
+            parts.append(value if named else self._mask(value, kind, known, session))
             at = end
         return "".join([*parts, literal(text[at:])])
 
-    def _mask(self, value: str, kind: str, known: dict[str, str], vault: dict[str, str]) -> str:
+    def _mask(self, value: str, kind: str, known: dict[str, str], session: Session) -> str:
         if value not in known:
-            number = len(vault) + 1
+            number = next(session.numbers)
             name = f"<{kind}_{number}>"
             if "@" in value and self.keep_domain:
                 name = f"masked-{number}@{value.rpartition('@')[2]}"
             known[value] = name
-            vault[name] = value
+            session.vault[name] = value
         return known[value]
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:

@@ -1,7 +1,7 @@
 """What is read of a message or a tool is kept, for the same ones come with every request.
 
-An object is known by its identity, and by that of what it holds, so one that somebody
-changed is read again.
+An object is known by its identity, and by what it holds, so one that somebody changed is
+read again; only what changed deep within a list or a tool's parameters is not seen.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Memo(Generic[K, T]):
     def __call__(self, one: K) -> T:
         held = self._holds(one)
         known = self._known.get(id(one))
-        if known is not None and known[0] is one and known[1] is held:
+        if known is not None and known[0] is one and known[1] == held:
             return known[2]
         found = self._read(one)
         if held is not None:
@@ -64,5 +64,5 @@ def length_of(message: ChatMessage) -> object | None:
 
 
 def parameters_of(tool: ToolInfo) -> object | None:
-    """A tool's parameters."""
-    return tool.parameters
+    """All of a tool's definition."""
+    return tool.name, tool.description, tool.parameters

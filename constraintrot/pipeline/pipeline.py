@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from inspect_ai.model import ChatMessage, ChatMessageBase, GenerateConfig, Model, ModelOutput
+from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.defenses.pinning.pins import Pins
@@ -30,6 +31,7 @@ from constraintrot.pipeline.context import (
     tool_tokens,
 )
 from constraintrot.pipeline.layer import Layer
+from constraintrot.pipeline.limits import Limits
 
 # Is told of the messages as each layer leaves them.
 Watch: TypeAlias = Callable[[str, Sequence[ChatMessage]], None]
@@ -77,7 +79,8 @@ class Pipeline:
         budget: the token budget.
 
     Raises:
-        ParameterError: two layers have the same name, or the pins are none.
+        ParameterError: two layers have the same name, a layer stands behind ``limits`` that
+            makes a request longer, or the pins are none.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class Pipeline:
         names = [layer.name for layer in layers]
         if len(set(names)) < len(names):
             raise ParameterError(f"a pipeline takes each layer once: {', '.join(names)}")
+        _check_order(layers)
         self.layers = tuple(layers)
         if not isinstance(pins, Registry | Pins | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ParameterError(
@@ -102,7 +106,8 @@ class Pipeline:
     def without(self, *names: str) -> Pipeline:
         """The same pipeline less some layers, with nothing remembered.
 
-        The layers are shared, and with them what they keep.
+        The layers are shared, and with them what they keep; but no cache gives what was
+        answered behind other layers.
 
         Raises:
             ParameterError: there is no such layer.
@@ -125,6 +130,7 @@ class Pipeline:
         session: str = "",
         tenant: str = "",
         model: Model | None = None,
+        settings: str | None = "",
         compact_now: bool = False,
         watch: Watch | None = None,
     ) -> Prepared:
@@ -136,6 +142,8 @@ class Pipeline:
             session: names the conversation; the id of its first message, unless given.
             tenant: on whose behalf it is.
             model: the agent's, which layers may ask.
+            settings: what else the answer depends on, as a text (``settings_of``); None keeps
+                the caches out of it.
             compact_now: compact the history, whatever its size.
             watch: is told of the messages as each layer leaves them.
 
@@ -144,7 +152,30 @@ class Pipeline:
             ParameterError: the messages are not Inspect's.
         """
         _check(messages)
-        context = self._context(messages, tools, session, tenant, model, compact_now)
+        given = Context(
+            tuple(messages), tuple(tools),
+            self.sessions.get(tenant, session or conversation(messages)), tenant,
+            budget=self.budget, model=model, compact_now=compact_now,
+            layers=" ".join(str(layer.number) for layer in self.layers), settings=settings,
+        )  # fmt: skip
+        start = self._with_pins(given)
+        context, traces, passed = await self._through(start, watch)
+        while self._with_pins(given).manifest != start.manifest:
+            # A pin came or went while a layer waited for a model, so what the layers did, and
+            # what the caches would keep, is of pins that are no longer in force.
+            start = self._with_pins(replace(given, compact_now=False))
+            context, traces, passed = await self._through(start, watch)
+        sent = await self._pinned(context)
+        if watch is not None:
+            watch("pins", sent)
+        return Prepared(
+            sent, list(context.tools), context.answer, context.backend, tuple(traces), tuple(passed)
+        )
+
+    async def _through(
+        self, context: Context, watch: Watch | None
+    ) -> tuple[Context, list[Trace], list[tuple[Layer, Context]]]:
+        """The context behind all layers, what each did, and each with the context that it got."""
         traces: list[Trace] = []
         passed: list[tuple[Layer, Context]] = []
         for layer in self.layers:
@@ -155,36 +186,21 @@ class Pipeline:
                 watch(layer.name, context.messages)
             if context.answer is not None:
                 break
-        sent = await self._pinned(context)
-        if watch is not None:
-            watch("pins", sent)
-        return Prepared(
-            sent, list(context.tools), context.answer, context.backend, tuple(traces), tuple(passed)
-        )
+        return context, traces, passed
 
-    def _context(
-        self,
-        messages: Sequence[ChatMessage],
-        tools: Sequence[ToolInfo],
-        session: str,
-        tenant: str,
-        model: Model | None,
-        compact_now: bool,
-    ) -> Context:
-        context = Context(
-            tuple(messages), tuple(tools),
-            self.sessions.get(tenant, session or conversation(messages)), tenant,
-            budget=self.budget, model=model, compact_now=compact_now,
-        )  # fmt: skip
+    def _with_pins(self, context: Context) -> Context:
+        """The context with the pins as they are now."""
         if self.pins is None:
             return context
         now = self.pins.rendering()
+        pinned = tuple(now.contents.values())
+        repeated = sum(layer.repeats(pinned) for layer in self.layers)
         return replace(
             context,
-            messages=tuple(self.pins.bare(messages)),
+            messages=tuple(self.pins.bare(context.messages)),
             manifest=now.manifest if now.blocks else "",
-            pinned=tuple(now.contents.values()),
-            pinned_tokens=now.tokens,
+            pinned=pinned,
+            pinned_tokens=now.tokens + repeated,
         )
 
     async def _pinned(self, context: Context) -> list[ChatMessage]:
@@ -198,7 +214,7 @@ class Pipeline:
             if used > self.budget.total:
                 raise PipelineOverflowError(
                     f"the request has {used} tokens, {context.pinned_tokens} of them pins, and the"
-                    f" budget is {self.budget.total}; add the layers compaction and budget, or"
+                    f" budget is {self.budget.total}; add the layers compaction and limits, or"
                     " raise the budget"
                 )
         return sent
@@ -228,16 +244,44 @@ class Pipeline:
         Raises:
             PipelineOverflowError: what must stay whole is over the budget.
         """
-        prepared = await self.prepare(messages, tools, session=session, tenant=tenant, model=model)
+        config = config or GenerateConfig()
+        prepared = await self.prepare(
+            messages, tools, session=session, tenant=tenant, model=model,
+            settings=settings_of(tool_choice, config),
+        )  # fmt: skip
         output = prepared.answer
         if output is None:
             output = await model.generate(
                 prepared.messages,
                 tools=prepared.tools,
                 tool_choice=tool_choice,
-                config=config or GenerateConfig(),
+                config=config,
             )
         return prepared.answered(output)
+
+
+def settings_of(tool_choice: ToolChoice | None, config: GenerateConfig) -> str:
+    """How a model is to answer, as ``prepare`` takes it.
+
+    An evaluation's own settings are in it, which no public function of Inspect gives.
+
+    Args:
+        tool_choice: as Inspect takes it.
+        config: how the model is to sample.
+    """
+    return repr((tool_choice, config, active_generate_config()))
+
+
+def _check_order(layers: Sequence[Layer]) -> None:
+    names = [layer.name for layer in layers]
+    if Limits.name not in names:
+        return
+    for layer in layers[names.index(Limits.name) :]:
+        if layer.lengthens:
+            raise ParameterError(
+                f"{layer.name} makes requests longer, and limits would not count what it adds;"
+                f" put {layer.name} before limits"
+            )
 
 
 def _check(messages: Sequence[ChatMessage]) -> None:

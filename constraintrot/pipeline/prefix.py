@@ -38,6 +38,7 @@ class PrefixTiers(Layer):
     """
 
     name = "prefix"
+    lengthens = True
 
     def __init__(
         self, common: str = "", tenants: dict[str, str] | None = None, *, strip: bool = True

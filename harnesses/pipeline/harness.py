@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, CompactionStrategy, Model, ModelOutput, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    CompactionStrategy,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+)
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.context_cache import SharedDraws
@@ -50,6 +57,7 @@ from constraintrot.pipeline.budget import DEFAULT
 from constraintrot.pipeline.cache import replayed
 from constraintrot.pipeline.history import HANDOFF_AFTER, THRESHOLD
 from constraintrot.pipeline.layer import Layer
+from constraintrot.pipeline.pipeline import settings_of
 from constraintrot.pipeline.profiles import Profile, layers
 
 SESSION = "episode"
@@ -170,15 +178,18 @@ class Run:
         self.watch.start(messages)
         return await self.pipeline.prepare(
             messages, self.tools, session=SESSION, model=self.model, compact_now=compact_now,
-            watch=self.watch,
+            settings=settings_of("auto", self._config()), watch=self.watch,
         )  # fmt: skip
+
+    def _config(self) -> GenerateConfig:
+        return config_for(self.model, self.settings.scaffold, self.tools)
 
     async def _prime(self) -> None:
         """Have the request answered in a conversation that holds nothing else."""
         opening = opening_messages(self.episode)
         await self.pipeline.unpinned().generate(
             self.model, [*opening, *trigger_messages(self.episode)], self.tools,
-            session="before", config=config_for(self.model, self.settings.scaffold, self.tools),
+            session="before", tool_choice="auto", config=self._config(),
         )  # fmt: skip
 
     def _compacted(self) -> Compacted | None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspect_ai.model import ChatMessage
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ResponseSchema, get_model
+from inspect_ai.tool import ToolFunction
+from inspect_ai.util import JSONSchema
 
 from constraintrot.errors import ParameterError
 from constraintrot.pipeline import Pipeline
 from constraintrot.pipeline.cache import ExactCache, SemanticCache, replayed
 from constraintrot.playbook.similarity import Words
 from tests.harnesses.messages import result, said, system, user
-from tests.pipeline.conversations import OPERATOR, RULE, answer, prepared, rules, talk
+from tests.pipeline.conversations import OPERATOR, RULE, answer, prepared, rules, talk, tool
 
 QUERIES = ("Send the minutes to Ana.", "Send the minutes to Ana, please.", "Delete the logs.")
 POLICIES = ("Never write to Ana.", "Logs are kept for a year.", "Ask before you send.")
@@ -130,3 +133,61 @@ def test_an_answer_is_only_replayed_under_the_policies_that_it_was_given_under(
             # The model's answer tells what was in force when it was given.
             state = f"{sorted(pinned)} {[m.text for m in said_before]}"
             assert ask(pipeline, [*said_before, user(text)], state) == state
+
+
+CONFIGS = [
+    {"config": GenerateConfig(temperature=1.0)},
+    {"config": GenerateConfig(max_tokens=5)},
+    {"config": GenerateConfig(seed=1)},
+    {"config": GenerateConfig(stop_seqs=["."])},
+    {"config": GenerateConfig(reasoning_effort="high")},
+    {"config": GenerateConfig(response_schema=ResponseSchema(name="a", json_schema=JSONSchema()))},
+    {"tool_choice": "none"},
+    {"tool_choice": ToolFunction("send")},
+]
+
+
+@pytest.mark.parametrize("cache", [ExactCache, SemanticCache])
+@pytest.mark.parametrize("given", CONFIGS)
+def test_an_answer_is_only_replayed_to_who_asks_in_the_same_way(
+    cache: Any, given: dict[str, Any]
+) -> None:
+    said = ["first", "second"]
+    model = get_model("mockllm/model", custom_outputs=lambda *_: answer(said.pop(0)))
+    pipeline = Pipeline([cache()])
+
+    def asked(**how: Any) -> str:
+        messages = [user("What did the porter say?")]
+        return asyncio.run(pipeline.generate(model, messages, [tool("send")], **how)).completion
+
+    assert asked() == "first"
+    assert asked(tool_choice=None, config=GenerateConfig()) == "first"
+    assert asked(**given) == "second"
+    assert asked(**given) == "second"
+    assert asked() == "first"
+
+
+@pytest.mark.parametrize("cache", [ExactCache, SemanticCache])
+def test_a_model_that_samples_in_another_way_by_itself_is_another(cache: Any) -> None:
+    pipeline = Pipeline([cache()])
+    left = ["cold", "hot"]
+
+    def say(*_: Any) -> ModelOutput:
+        return answer(left.pop(0))
+
+    def asked(temperature: float) -> str:
+        config = GenerateConfig(temperature=temperature)
+        model = get_model("mockllm/model", config=config, custom_outputs=say, memoize=False)
+        return asyncio.run(pipeline.generate(model, [user("Hi.")])).completion
+
+    assert [asked(0.0), asked(0.0), asked(1.0)] == ["cold", "cold", "hot"]
+
+
+@pytest.mark.parametrize("cache", [ExactCache, SemanticCache])
+def test_who_prepares_a_request_says_what_else_its_answer_depends_on(cache: Any) -> None:
+    pipeline = Pipeline([cache()])
+    assert ask(pipeline, [user("Hi.")], "cold", settings="temperature 0") == "cold"
+    assert ask(pipeline, [user("Hi.")], "hot", settings="temperature 1") == "hot"
+    assert ask(pipeline, [user("Hi.")], "late", settings="temperature 0") == "cold"
+    assert ask(pipeline, [user("Hi.")], "new", settings=None) == "new"
+    assert ask(pipeline, [user("Hi.")], "newer", settings=None) == "newer"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,15 +19,17 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCallError
 
-from constraintrot.pipeline import Pipeline
+from constraintrot.pipeline import Context, Pipeline
 from constraintrot.pipeline.cache import ExactCache, SemanticCache
 from constraintrot.pipeline.dual_position import DualPosition
 from constraintrot.pipeline.injection import MARKED, InjectionFilter
+from constraintrot.pipeline.layer import Layer, Ran
 from constraintrot.pipeline.masking import Masking
 from constraintrot.pipeline.prefix import PrefixTiers
 from constraintrot.pipeline.roles import SummaryRoles
+from constraintrot.pipeline.tools import ToolPruning
 from tests.harnesses.messages import said, system, user
-from tests.pipeline.conversations import answer, prepared, rules, texts
+from tests.pipeline.conversations import OPERATOR, answer, prepared, rules, texts, tool
 
 SEND = "Please send the quarterly report on the project and the list of badges to "
 
@@ -71,6 +74,8 @@ def test_the_answer_of_one_model_is_not_anothers() -> None:
 def test_what_was_done_for_one_is_not_done_again_for_another() -> None:
     pipeline = Pipeline([SemanticCache()])
     assert not replays(pipeline, [user(SEND + "Ben.")], [user(SEND + "Ana.")])
+    told = " earns how much a month in the sales team of the office at the harbour?"
+    assert not replays(pipeline, [user("Ben" + told)], [user("Ana" + told)])
     called = ModelOutput.for_tool_call("m", "send", {"to": "ben"})
     prepared(pipeline, [user(SEND + "ben")]).answered(called)
     assert prepared(pipeline, [user(SEND + "ben")]).answer is not None
@@ -127,3 +132,88 @@ def test_a_request_keeps_its_image_where_the_pins_are_repeated() -> None:
         "text",
     ]
     assert "Be kind." in last.text
+
+
+@pytest.mark.parametrize("cache", [ExactCache, SemanticCache])
+def test_who_changes_an_answer_changes_nobody_elses(cache: Any) -> None:
+    pipeline = Pipeline([cache()])
+    for _ in range(2):
+        found = prepared(pipeline, [user("Hi.")])
+        output = found.answered(found.answer or answer("A cat."))
+        assert output.completion == "A cat."
+        output.completion = "Mine alone."
+
+
+@pytest.mark.parametrize("cache", [ExactCache, SemanticCache])
+def test_no_cache_keeps_a_failed_answer(cache: Any) -> None:
+    pipeline = Pipeline([cache()])
+    empty = ModelOutput(model="m", choices=[])
+    failed_output = ModelOutput.from_content("m", "", error="overloaded")
+    for output in (empty, failed_output):
+        assert prepared(pipeline, [user("Hi.")]).answered(output) == output
+        assert prepared(pipeline, [user("Hi.")]).answer is None
+
+
+def test_a_cache_does_not_carry_a_withheld_call_from_one_pipeline_into_another() -> None:
+    cache, called = ExactCache(), ModelOutput.for_tool_call("m", "delete", {"branch": "main"})
+    guarded = Pipeline([cache, ToolPruning(withheld=["delete"])])
+    prepared(Pipeline([cache]), [user("Tidy up.")], [tool("delete")]).answered(called)
+    prepared(guarded.without("tools"), [user("Tidy up.")], [tool("delete")]).answered(called)
+    assert prepared(guarded, [user("Tidy up.")], [tool("delete")]).answer is None
+    assert prepared(guarded.without("tools"), [user("Tidy up.")], [tool("delete")]).answer
+
+
+def test_a_tool_whose_description_was_changed_is_another_tool() -> None:
+    pipeline, given = Pipeline([ExactCache()]), tool("send", "Sends mail.")
+    prepared(pipeline, [user("Hi.")], [given]).answered(answer())
+    assert prepared(pipeline, [user("Hi.")], [given]).answer is not None
+    given.description = "Sends mail, on no Sunday."
+    assert prepared(pipeline, [user("Hi.")], [given]).answer is None
+
+
+def test_a_number_of_a_placeholder_is_given_once_whoever_asks_at_the_same_time() -> None:
+    pipeline = Pipeline([Masking()])
+    asked = prepared(pipeline, [user("ana@example.net")], session="one")
+    session = pipeline.sessions.get("", "one")
+    # As between the count and the keeping of another thread's value.
+    session.vault.clear()
+    other = prepared(pipeline, [user("ben@example.net")], session="one")
+    assert texts(asked)[-1] != texts(other)[-1]
+
+
+class Repins(Layer):
+    """Waits for somebody who changes the pins meanwhile, the first time."""
+
+    name = "repins"
+
+    def __init__(self, change: Callable[[], object]) -> None:
+        self.changes = [change]
+
+    async def run(self, context: Context) -> Ran:
+        if self.changes:
+            self.changes.pop()()
+        return context, {}
+
+
+def test_a_pin_that_comes_while_a_layer_waits_is_in_the_key_and_in_both_positions() -> None:
+    registry, cache = rules("Be kind."), ExactCache()
+
+    def change() -> None:
+        registry.evict(registry.pins()[0].id, by=OPERATOR, force=True)
+        registry.pin("Be brief.", by=OPERATOR)
+
+    slow = Repins(change)
+    pipeline = Pipeline([cache, slow, DualPosition(above=0)], pins=registry)
+    before = prepared(Pipeline([cache, slow, DualPosition(above=0)]), [user("Hi.")])
+    assert before.answer is None
+    slow.changes.append(change)
+    registry.evict(registry.pins()[0].id, by=OPERATOR, force=True)
+    registry.pin("Be kind.", by=OPERATOR)
+    found = prepared(pipeline, [user("Hi.")])
+    told = "\n".join(texts(found))
+    assert "Be kind." not in told
+    assert told.count("Be brief.") == 2
+    found.answered(answer("In brief."))
+    assert prepared(pipeline, [user("Hi.")]).answer is not None
+    registry.pin("Be kind.", by=OPERATOR)
+    assert prepared(pipeline, [user("Hi.")]).answer is None

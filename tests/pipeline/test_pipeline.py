@@ -11,9 +11,12 @@ from inspect_ai.model import ChatMessageUser
 from constraintrot.errors import ParameterError
 from constraintrot.pipeline import Budget, Context, Pipeline, PipelineOverflowError
 from constraintrot.pipeline.affinity import Affinity
+from constraintrot.pipeline.context import size
 from constraintrot.pipeline.dual_position import DualPosition
+from constraintrot.pipeline.injection import InjectionFilter
 from constraintrot.pipeline.layer import Layer, Ran
 from constraintrot.pipeline.limits import CUT, Limits
+from constraintrot.pipeline.masking import Masking
 from constraintrot.pipeline.prefix import STRIPPED, PrefixTiers
 from constraintrot.pipeline.profiles import layers
 from constraintrot.pipeline.roles import SummaryRoles
@@ -176,3 +179,30 @@ def test_generate_asks_the_model_what_was_prepared() -> None:
     pipeline = Pipeline([], pins=rules(RULE))
     output = asyncio.run(pipeline.generate(get_model("mockllm/model"), [user("Hi.")]))
     assert output.completion
+
+
+TIGHT = Budget(total=833, system=100, tools=10, memory=1, retrieval=1, domain=1, history=700,
+               query=20)  # fmt: skip
+LONG = [*talk(40, words=5), user("And now?")]
+
+
+@pytest.mark.parametrize("stack", [[Limits(), DualPosition()], [DualPosition(), Limits()]])
+def test_pins_that_are_repeated_are_counted_by_the_budget(stack: list[Layer]) -> None:
+    budget = replace(TIGHT, total=933, query=120) if stack[0].name == "dual_position" else TIGHT
+    pins = rules(*(f"Rule {at}: send email only to addresses of house {at}." for at in range(6)))
+    found = prepared(Pipeline(stack, pins=pins, budget=budget), LONG)
+    assert size(found.messages) <= budget.total
+    assert "\n".join(texts(found)).count("Rule 5: send email") == 2
+
+
+def test_tools_beyond_their_part_are_counted_by_the_budget() -> None:
+    found = prepared(Pipeline([Limits()], budget=TIGHT), LONG, [tool("send", "Sends. " * 60)])
+    assert texts(found)[-1] == "And now?"
+    assert len(found.messages) < len(LONG)
+
+
+@pytest.mark.parametrize("layer", [PrefixTiers("Be kind."), Masking(), InjectionFilter()])
+def test_a_layer_whose_addition_the_budget_would_not_count_is_refused(layer: Layer) -> None:
+    Pipeline([layer, Limits()])
+    with pytest.raises(ParameterError, match=f"put {layer.name} before limits"):
+        Pipeline([Limits(), layer])
