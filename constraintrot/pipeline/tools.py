@@ -19,7 +19,7 @@ from inspect_ai.util import JSONSchema
 
 from constraintrot.pipeline.context import Context, definition, tool_tokens
 from constraintrot.pipeline.layer import Layer, Ran, with_message
-from constraintrot.playbook.similarity import words
+from constraintrot.playbook.quantities import words
 
 # Fewer tools than this are left alone; more than that are reached by meta-tools.
 ABOVE: Final = 15

@@ -3,23 +3,31 @@
 ::
 
     memory = PlaybookMemory(Playbook(budget=4_000), reflector, curator)
-    await offline(memory, training, play, epochs=5)
+    await offline(memory, training, play, epochs=5, path="playbook.json")
     solved = await evaluate(memory, test, play)
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, TypeAlias, TypeVar
 
 from inspect_ai.model import ChatMessage
 
 from constraintrot import tokens
-from constraintrot.playbook.memory import Memory
+from constraintrot.playbook.bullets import PlaybookError
+from constraintrot.playbook.memory import Memory, PlaybookMemory
+from constraintrot.playbook.playbook import Playbook
 from constraintrot.playbook.roles import Cost
+from constraintrot.playbook.saving import load, save
 
 Task = TypeVar("Task")
+# Where an object is, which another process has elsewhere.
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True)
@@ -61,19 +69,46 @@ class Step:
 
 
 async def offline(
-    memory: Memory, tasks: Sequence[Task], play: Play[Task], *, epochs: int = 1
+    memory: Memory, tasks: Sequence[Task], play: Play[Task], *, epochs: int = 1,
+    path: str | Path | None = None,
+) -> list[Step]:  # fmt: skip
+    """Adapt on a training set, one task a step (the paper's batch size), over epochs.
+
+    Args:
+        memory: what learns.
+        tasks: told apart by their ``repr``.
+        play: has the Generator do one.
+        epochs: how often all are done.
+        path: of a file into which the playbook is saved after every step. Where it is there,
+            what it holds takes the place of the playbook; if the last call with it had the
+            same tasks, this one goes on behind the last step that was saved, and other tasks
+            begin anew with what was learned. Only a step that was cut off is done twice.
+
+    Returns:
+        All steps, those of an earlier call included.
+
+    Raises:
+        PlaybookError: the file cannot be read or written, the memory is no playbook or has
+            learned what the file lacks; or another process has written the file meanwhile.
+    """
+    playbook = None if path is None else _playbook(memory)
+    done = [] if playbook is None or path is None else _resumed(playbook, path, tasks)
+    for at in range(len(done), epochs * len(tasks)):
+        epoch, place = divmod(at, len(tasks))
+        done.append(await _step(memory, tasks[place], play, epoch + 1, place + 1))
+        if playbook is not None and path is not None:
+            _keep(playbook, path, tasks, done)
+    return done
+
+
+async def online(
+    memory: Memory, tasks: Sequence[Task], play: Play[Task], *, path: str | Path | None = None
 ) -> list[Step]:
-    """Adapt on a training set, one task a step (the paper's batch size), over epochs."""
-    return [
-        await _step(memory, task, play, epoch, number)
-        for epoch in range(1, epochs + 1)
-        for number, task in enumerate(tasks, 1)
-    ]
+    """Adapt at test time: each task is done with the memory so far, and then learned from.
 
-
-async def online(memory: Memory, tasks: Sequence[Task], play: Play[Task]) -> list[Step]:
-    """Adapt at test time: each task is done with the memory so far, and then learned from."""
-    return await offline(memory, tasks, play)
+    With ``path`` as for ``offline``.
+    """
+    return await offline(memory, tasks, play, path=path)
 
 
 async def evaluate(memory: Memory, tasks: Sequence[Task], play: Play[Task]) -> list[bool]:
@@ -85,4 +120,49 @@ async def evaluate(memory: Memory, tasks: Sequence[Task], play: Play[Task]) -> l
 async def _step(memory: Memory, task: Task, play: Play[Task], epoch: int, number: int) -> Step:
     played = await play(task, memory.render())
     cost = await memory.learn(played.messages, played.feedback, f"epoch {epoch}, task {number}")
-    return Step(epoch, number, played.success, tokens.count(memory.render()), cost)
+    return Step(epoch, number, bool(played.success), tokens.count(memory.render()), cost)
+
+
+def _playbook(memory: Memory) -> Playbook:
+    if not isinstance(memory, PlaybookMemory):
+        raise PlaybookError(
+            f"a {type(memory).__name__} has no file to go on from: only a playbook is saved;"
+            " leave path out"
+        )
+    return memory.playbook
+
+
+def _resumed(playbook: Playbook, path: str | Path, tasks: Sequence[Task]) -> list[Step]:
+    """The steps that are done; the playbook is then as it was after them, and can be saved."""
+    if Path(path).exists():
+        more = playbook.deltas - load(Playbook(), path).deltas
+        if more > 0:
+            raise PlaybookError(
+                f"the playbook has {more} more deltas than {path}, which would take its place;"
+                " save it there first, or name another file"
+            )
+        load(playbook, path)
+    found = playbook.adaptation or {}
+    try:
+        done = [
+            Step(**{**one, "cost": Cost(**one["cost"])})
+            for one in (found["steps"] if found.get("tasks") == _digest(tasks) else ())
+        ]
+    except (KeyError, TypeError) as error:
+        raise PlaybookError(
+            f"{path} holds steps of an adaptation that are none: {error!r}"
+        ) from error
+    # A file that cannot be written is said before anything is paid for.
+    _keep(playbook, path, tasks, done)
+    return done
+
+
+def _keep(
+    playbook: Playbook, path: str | Path, tasks: Sequence[Task], done: Sequence[Step]
+) -> None:
+    playbook.adaptation = {"tasks": _digest(tasks), "steps": [asdict(step) for step in done]}
+    save(playbook, path)
+
+
+def _digest(tasks: Sequence[object]) -> str:
+    return sha256("\0".join(_ADDRESS.sub("", repr(one)) for one in tasks).encode()).hexdigest()

@@ -15,7 +15,7 @@ from constraintrot.playbook.bullets import (
 )
 from constraintrot.playbook.delta import Add, Count, Delete, Merge, Operation, Update
 from constraintrot.playbook.rule_words import reads_as_rule
-from constraintrot.playbook.similarity import contradicting
+from constraintrot.playbook.similarity import contradicting, other_numbers
 from constraintrot.playbook.store import Store, joined
 
 Done: TypeAlias = Literal["added", "updated", "merged", "deleted", "counted"]
@@ -96,6 +96,11 @@ class Merger:
             raise RefusedError("the merged text reads as a rule and no bullet does; ADD it")
         if self.protect and (pair := contradicting([part.text for part in parts])):
             raise RefusedError(f"{pair[0][:40]!r} and {pair[1][:40]!r} may contradict each other")
+        if self.protect and (found := other_numbers([part.text for part in parts], text)):
+            shown = ", ".join(sorted(found))[:80]
+            raise RefusedError(
+                f"the merged text and the bullets have not the same numbers: {shown}"
+            )
         self._only(text, *(part.id for part in parts))
         into = parts[0]
         gone = [self.store.join(part, into) for part in parts[1:]]

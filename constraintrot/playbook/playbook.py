@@ -101,6 +101,15 @@ class Playbook:
         return self._store.deltas
 
     @property
+    def adaptation(self) -> Mapping[str, Any] | None:
+        """Which steps of an adaptation are done, as ``adaptation.offline`` notes them."""
+        return self._store.adaptation
+
+    @adaptation.setter
+    def adaptation(self, done: dict[str, Any] | None) -> None:
+        self._store.adaptation = done
+
+    @property
     def tokens(self) -> int:
         """Tokens of the rendered playbook, pins included."""
         return self._pinned() + self._size()

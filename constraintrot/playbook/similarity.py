@@ -9,12 +9,13 @@ Both leave pairs alone that differ in what turns a meaning around: see ``opposed
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+from constraintrot.playbook.quantities import is_quantity, numbers, plain_words, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 
 Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
 
-# A run of letters or digits with what may stand inside an address, a path or a number; a sign
-# before it (#channel, @name); or one Chinese character.
-_WORD: Final = re.compile(
-    r"[#@$]?[^\W_\u4e00-\u9fff](?:[^\W\u4e00-\u9fff]|[./:@-](?=\w))*|[\u4e00-\u9fff]"
-)
 # Comparing so many pairs one by one is quicker than looking texts up.
 _FEW_PAIRS: Final = 20_000
 # Vectors that are kept: 1,500 bytes each.
@@ -155,44 +151,67 @@ def minilm() -> Vectors:
 
 
 def opposed(one: str, other: str) -> bool:
-    """Whether two texts that read alike may yet say opposite things.
+    """Whether two texts that read alike may yet say opposite or different things.
 
-    They may where they differ in a word of negation or degree, a number, an address or a
-    channel, or only in the order of their words. Embeddings hardly see these: at a cosine
-    of 0.9 MiniLM takes ``example.com`` for ``example.org`` and ``requires`` for ``does not
-    require``.
+    They may where they differ in a word of negation or degree, a number, a date, an address
+    or a channel, or only in the order of their words. Embeddings hardly see these: at a
+    cosine of 0.9 MiniLM takes ``example.com`` for ``example.org`` and ``requires`` for ``does
+    not require``. Numbers are compared as ``quantities`` writes them.
     """
-    a, b = Counter(words(one)), Counter(words(other))
+    a, b = Counter(plain_words(one)), Counter(plain_words(other))
     if a == b:
-        return words(one) != words(other)
+        return plain_words(one) != plain_words(other)
     return any(_telling(word) for word in (a - b) + (b - a))
 
 
 def contradicting(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Two of some texts that share half of their words and differ in one of negation or degree.
+    """Two of some texts that are about the same and may say different things of it.
 
-    Numbers are no contradiction here: what was seen twice may be said once by who read both.
+    They share half of their words, whatever their negations, numbers and addresses, and differ in a negation,
+    or each has a number or an address that the other has not, or has them in another order.
     """
-    for later, earlier, _ in Words().alike(texts, range(len(texts)), _ABOUT_THE_SAME):
+    bare = [_bare(text) for text in texts]
+    for later, earlier, _ in Words().alike(bare, range(len(bare)), _ABOUT_THE_SAME):
         one, other = texts[earlier], texts[later]
-        a, b = Counter(words(one)), Counter(words(other))
-        if any(map(_negates, (a - b) + (b - a))):
+        if _contradict(plain_words(one), plain_words(other)):
             return one, other
     return None
 
 
+def other_numbers(parts: Sequence[str], merged: str) -> set[str]:
+    """The numbers that some texts have and the one that is to take their place has not, or it alone."""
+    return set[str]().union(*map(numbers, parts)) ^ numbers(merged)
+
+
+def _bare(text: str) -> str:
+    """A text without negations, and each of its numbers and addresses the same."""
+    said = ("0" if _particular(word) else word for word in plain_words(text) if not _negates(word))
+    # Of a text of negations alone all are kept.
+    return " ".join(said) or text
+
+
+def _contradict(one: Sequence[str], other: Sequence[str]) -> bool:
+    a, b = Counter(one), Counter(other)
+    if any(map(_negates, (a - b) + (b - a))):
+        return True
+    if any(map(_particular, a - b)) and any(map(_particular, b - a)):
+        return True
+    said, told = ([word for word in text if is_quantity(word)] for text in (one, other))
+    return sorted(said) == sorted(told) and said != told
+
+
 def _telling(word: str) -> bool:
-    return _negates(word) or not word.isalpha()
+    return _negates(word) or is_quantity(word) or not word.isalpha()
+
+
+def _particular(word: str) -> bool:
+    """Whether a word is a number, an address or a channel; words with a hyphen are none."""
+    return is_quantity(word) or any(sign in word for sign in "./:@#$")
 
 
 def _negates(word: str) -> bool:
     folded = word.casefold()
     return folded in _NEGATION or folded.endswith("n't")
-
-
-def words(text: str) -> list[str]:
-    """The words of a text in their order, in lower case; each Chinese character is one."""
-    return _WORD.findall(text.casefold().replace("’", "'"))
 
 
 @lru_cache(maxsize=4096)

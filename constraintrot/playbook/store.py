@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from constraintrot.playbook.bullets import Bullet, PlaybookError, bullet_from, heading
 from constraintrot.playbook.rule_words import reads_as_rule
@@ -15,6 +15,8 @@ MOST_SOURCES: Final = 50
 """Sources that a bullet remembers: the first and the latest."""
 MOST_WENT: Final = 1_000
 """Merged ids that a playbook remembers, the latest."""
+
+State: TypeAlias = tuple[tuple[Bullet, ...], dict[str, str], int, int, dict[str, Any] | None]
 
 
 class Sizes:
@@ -63,12 +65,14 @@ class Store:
         went: ids that were merged away, each with the id that it went into.
         next: number of the next bullet. It only grows, also over a save and a load.
         deltas: how many deltas were applied.
+        adaptation: which steps of an adaptation are done, as plain data; None for none.
     """
 
     def __init__(self, counter: Callable[[str], int] | None) -> None:
         self._counter = counter
         self.next, self.deltas = 1, 0
         self.went: dict[str, str] = {}
+        self.adaptation: dict[str, Any] | None = None
         self._clear()
 
     @property
@@ -128,10 +132,11 @@ class Store:
 
     def plain(self) -> dict[str, Any]:
         """As plain data for JSON."""
-        return {
+        plain: dict[str, Any] = {
             "version": VERSION, "next": self.next, "deltas": self.deltas,
             "bullets": [one.plain() for one in self.bullets.values()], "went": dict(self.went),
         }  # fmt: skip
+        return plain if self.adaptation is None else plain | {"adaptation": self.adaptation}
 
     def fill(self, data: Mapping[str, Any]) -> None:
         """Take over plain data, in the place of all that is here.
@@ -148,10 +153,13 @@ class Store:
             found = [_held(bullet_from(one)) for one in data["bullets"]]
             following, deltas = data["next"], data["deltas"]
             went = {str(old): str(new) for old, new in data["went"].items()}
+            adaptation = data.get("adaptation")
         except (KeyError, TypeError, AttributeError) as error:
             raise PlaybookError(f"this is no saved playbook: {error!r}") from error
         if not (type(following) is int and type(deltas) is int and deltas >= 0):
             raise PlaybookError("this is no saved playbook: next and deltas are whole numbers")
+        if not isinstance(adaptation, dict | None):
+            raise PlaybookError("this is no saved playbook: its adaptation is no object")
         numbers = [one.number for one in found]
         if numbers != sorted({*numbers}) or following <= max(numbers, default=0):
             raise PlaybookError(
@@ -161,15 +169,17 @@ class Store:
             raise PlaybookError(
                 "this is no saved playbook: a text stands twice, or a merge has no end"
             )
-        self.restore((tuple(found), went, following, deltas))
+        self.restore((tuple(found), went, following, deltas, adaptation))
 
-    def state(self) -> tuple[tuple[Bullet, ...], dict[str, str], int, int]:
+    def state(self) -> State:
         """All that ``restore`` takes."""
-        return tuple(self.bullets.values()), dict(self.went), self.next, self.deltas
+        return (
+            tuple(self.bullets.values()), dict(self.went), self.next, self.deltas, self.adaptation,
+        )  # fmt: skip
 
-    def restore(self, state: tuple[tuple[Bullet, ...], dict[str, str], int, int]) -> None:
+    def restore(self, state: State) -> None:
         """Go back to a state."""
-        found, self.went, self.next, self.deltas = state
+        found, self.went, self.next, self.deltas, self.adaptation = state
         self._clear()
         for one in found:
             self.put(one)

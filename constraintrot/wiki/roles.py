@@ -57,14 +57,19 @@ async def written(
 
 
 async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") -> Ingested:
-    """Ingest a source with the writer's plan.
+    """Ingest a source with the writer's plan; of one that is there already none is asked.
 
     Args:
         model: of the role ``wiki_writer``.
         wiki: the vault.
         source: the source.
         time: in UTC; now, unless given.
+
+    Raises:
+        WikiError: as ``writing.ingest``; the model was then not asked.
     """
+    if (there := wiki.known(source, time=time)) is not None:
+        return there
     plan, _ = await written(model, wiki.store, source)
     return wiki.ingest(source, plan, time=time)
 

@@ -25,7 +25,7 @@ from constraintrot.wiki.query import DEFAULT_BUDGET, DEFAULT_PAGES, Answer, HotC
 from constraintrot.wiki.repair import repair
 from constraintrot.wiki.schema import STEPS, Step, Wording
 from constraintrot.wiki.stores import Folder, Store
-from constraintrot.wiki.writing import Ingested, ingest, now
+from constraintrot.wiki.writing import Ingested, ingest, known, now
 
 
 class Wiki:
@@ -101,6 +101,18 @@ class Wiki:
         """
         chosen = by_code(source, self._has_page) if plan is None else plan
         return ingest(self.store, source, chosen, time=time, steps=steps)
+
+    def known(self, source: Source, *, time: str = "") -> Ingested | None:
+        """What ``ingest`` says of a source that is there already; None of another one.
+
+        Args:
+            source: the source.
+            time: in UTC; now, unless given.
+
+        Raises:
+            WikiError: as ``writing.ingest``.
+        """
+        return known(self.store, source, time=time)
 
     def query(
         self, question: str, *, k: int = DEFAULT_PAGES, budget: int | None = DEFAULT_BUDGET,

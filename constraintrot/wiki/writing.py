@@ -81,16 +81,10 @@ def ingest(
         WikiError: the title makes no name, or the date is none; then nothing was written.
     """
     time = time or now()
-    dated = bool(source.date)
-    date = source.date or time[:10]
-    if not _DATE.fullmatch(date):
-        raise WikiError(f"the date of a source is YYYY-MM-DD, not {source.date!r}")
-    clean = source.text.encode("utf-8", "replace").decode()
-    source = replace(source, date=date, text=clean)
+    dated, source = _dated(source, time)
     with store.locked():
         finish(store)
-        earlier = None if dated else _earlier(store, source)
-        name, there = (earlier, True) if earlier else _name(store, source)
+        name, there = _name(store, source, dated)
         if there:
             return Ingested(name, already=True, refused=plan.unreadable)
         job = {
@@ -100,6 +94,27 @@ def ingest(
         store.write(JOURNAL, json.dumps(job, ensure_ascii=False, indent=1) + "\n")
         done = _write(store, job, again=False)
     return replace(done, refused=(*plan.unreadable, *done.refused))
+
+
+def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
+    """What ``ingest`` says of a source that the vault has; None of another one.
+
+    Who asks this before a model pays for no source twice. An ingest that was killed is
+    finished first.
+
+    Args:
+        store: the vault.
+        source: the source.
+        time: in UTC; now, unless given.
+
+    Raises:
+        WikiError: as ``ingest``.
+    """
+    dated, source = _dated(source, time or now())
+    with store.locked():
+        finish(store)
+        name, there = _name(store, source, dated)
+    return Ingested(name, already=True) if there else None
 
 
 def finish(store: Store) -> Ingested | None:
@@ -141,8 +156,19 @@ def source_text(source: Source) -> str:
     return f"{frontmatter(fields)}\n{text}"
 
 
-def _name(store: Store, source: Source) -> tuple[str, bool]:
+def _dated(source: Source, time: str) -> tuple[bool, Source]:
+    """Whether a source has a date of its own, and the source as it is written."""
+    date = source.date or time[:10]
+    if not _DATE.fullmatch(date):
+        raise WikiError(f"the date of a source is YYYY-MM-DD, not {source.date!r}")
+    clean = source.text.encode("utf-8", "replace").decode()
+    return bool(source.date), replace(source, date=date, text=clean)
+
+
+def _name(store: Store, source: Source, dated: bool) -> tuple[str, bool]:
     """The name for a source, and whether it is there already."""
+    if not dated and (earlier := _earlier(store, source)):
+        return earlier, True
     text, number = source_text(source), 1
     while True:
         name = slug(f"{source.date} {source.title}" + (f" {number}" if number > 1 else ""))

@@ -22,7 +22,9 @@ FIRST_VERSION = """{"version": 1, "next": 4, "deltas": 2, "went": {"ema-00003": 
 def test_a_saved_playbook_goes_on_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "playbook.json"
     playbook = Playbook()
-    playbook.apply([Add(text=f"The lift to floor {at} is slow.") for at in range(4)], source="one")
+    playbook.apply(
+        [Add(text=f"The {one} lift is slow.") for one in ("red", "old", "big", "new")], source="one"
+    )
     playbook.apply(
         [Delete(id="gen-00004"), Merge(ids=("gen-00001", "gen-00002"), text="Lifts are slow.")]
     )

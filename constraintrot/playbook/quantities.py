@@ -1,0 +1,168 @@
+"""Numbers, amounts, dates and times of a text in one form each, so that what differs shows.
+
+``1,000`` and ``1000``, ``three`` and ``3``, ``5 min`` and ``five minutes``, ``€5`` and
+``5 euros`` read the same. Where two forms may mean different things (``1.000``, ``3.0`` and
+``3``) they stay apart: that keeps one bullet too many, and loses none.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+# A run of letters or digits with what may stand inside an address, a path or a number; a sign
+# before it (#channel, @name); or one Chinese character.
+_WORD: Final = re.compile(
+    r"[#@$]?[^\W_\u4e00-\u9fff](?:[^\W\u4e00-\u9fff]|[./:@-](?=\w))*|[\u4e00-\u9fff]"
+)
+_THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:[,'\u00a0\u2009\u202f]\d{3})+(?![\d,'])")
+_COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![.,]?\d)")
+_COMPARED: Final = re.compile(r"([<>]=?|[≤≥≠])(?=\s*[-\u2212$€£¥]?\s?\d)")
+_MINUS: Final = re.compile(r"(?<![^\W\u4e00-\u9fff])(?<!\w[.:/])[-\u2212](?=[$€£¥]?\d)")
+_PRICE: Final = re.compile(r"([$€£¥])\s?(\d+(?:[.,:]\d+)*)")
+_MARKED: Final = re.compile(r"(?<=\d)\s?([$€£¥%‰°])")
+_GLUED: Final = re.compile(r"(\d+(?:[.:]\d+)*)-?([^\W\d_]+)")
+_NUMBER: Final = re.compile(r"\d+(?:[.:]\d+)*")
+# The hyphens tell these from words: no text's own word of letters alone is a sign.
+_SIGNS: Final = {
+    "<": " less-than ", ">": " more-than ", "<=": " at-most ", ">=": " at-least ",
+    "≤": " at-most ", "≥": " at-least ", "≠": " not-equal ", "$": " dollar ", "€": " euro ",
+    "£": " pound ", "¥": " yen ", "%": " percent ", "‰": " permille ", "°": " degree ",
+    "-": " minus-sign ",
+}  # fmt: skip
+_SIGNED: Final = frozenset(sign.strip() for sign in _SIGNS.values())
+_BEFORE: Final = frozenset(_SIGNS[sign].strip() for sign in ("<", ">", "<=", ">=", "≠", "-"))
+_VALUES: Final[dict[str, int]] = {
+    word: value
+    for words in (
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        " fifteen sixteen seventeen eighteen nineteen",
+        "cero uno dos tres cuatro cinco seis siete ocho nueve diez",
+        "zeroth first second third fourth fifth sixth seventh eighth ninth tenth",
+        "〇 一 二 三 四 五 六 七 八 九 十",
+    )
+    for value, word in enumerate(words.split())
+} | {"两": 2, "零": 0, "doce": 12, "quince": 15}
+_TENS: Final[dict[str, int]] = {
+    word: 10 * value
+    for words in (
+        "twenty thirty forty fifty sixty seventy eighty ninety",
+        "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
+    )
+    for value, word in enumerate(words.split(), 2)
+}
+_SCALES: Final[dict[str, int]] = {
+    "十": 10, "dozen": 12, "hundred": 100, "cien": 100, "百": 100, "thousand": 1000, "k": 1000,
+    "mil": 1000, "千": 1000, "万": 10_000, "million": 10**6, "millón": 10**6, "millones": 10**6,
+    "亿": 10**8, "billion": 10**9,
+}  # fmt: skip
+_UNITS: Final[dict[str, str]] = {
+    word: words.split()[0]
+    for words in (
+        "second seconds sec secs s segundo segundos 秒", "ms millisecond milliseconds",
+        "minute minutes min mins minuto minutos 分", "hour hours h hr hrs hora horas 小 时",
+        "day days d día días 天", "week weeks semana semanas 周", "month months mes meses 月",
+        "year years yr yrs año años 年", "dollar dollars usd dólar dólares", "euro euros eur",
+        "pound pounds gbp", "yen jpy", "yuan cny rmb 元 块", "percent pct", "permille",
+        "degree degrees", "byte bytes", "kb", "mb", "gb", "tb", "m meter meters metre metres",
+        "km kilometer kilometers", "g gram grams", "kg kilogram kilograms", "am a.m", "pm p.m",
+        "点", "号 日", "个", "次",
+    )
+    for word in words.split()
+}  # fmt: skip
+# Words that say when, how often or how much.
+_TELLING: Final = frozenset(
+    """january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec
+    monday tuesday wednesday thursday friday saturday sunday
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    lunes martes miércoles jueves viernes sábado sábados domingo domingos
+    hourly daily nightly weekly fortnightly monthly quarterly yearly annually today tomorrow
+    yesterday noon midnight morning evening once twice thrice half quarter double triple single
+    hundreds thousands millions dozens diario semanal mensual anual mañana mitad doble
+    """.split()  # noqa: SIM905  # far shorter than a list
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in their order, in lower case; each Chinese character is one."""
+    return _WORD.findall(text.casefold().replace("’", "'"))
+
+
+@lru_cache(maxsize=4096)
+def plain_words(text: str) -> tuple[str, ...]:
+    """The words of a text, its numbers in one form each and with their units."""
+    found: list[str] = []
+    tens = False
+    for word in _split(_plain(text)):
+        last = found[-1] if found else ""
+        if word in _SCALES and last.isdecimal():
+            found[-1] = str(int(last) * _SCALES[word])
+            tens = word == "十"
+        elif tens and last.isdecimal() and 0 < _VALUES.get(word, 0) < 10:
+            found[-1] = str(int(last) + _VALUES[word])
+            tens = False
+        elif word in _UNITS and _NUMBER.fullmatch(last):
+            found[-1] = last + _UNITS[word]
+            tens = False
+        else:
+            value = _VALUES.get(word, _TENS.get(word, _SCALES.get(word)))
+            found.append(word if value is None else str(value))
+            tens = word in _TENS or word == "十"
+    return tuple(_signed(found))
+
+
+def is_quantity(word: str) -> bool:
+    """Whether one of ``plain_words`` holds a number, or says when, how often or how much."""
+    return word in _TELLING or word in _SIGNED or any(map(str.isnumeric, word))
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text, with their units."""
+    return {word for word in plain_words(text) if any(map(str.isnumeric, word))}
+
+
+def _plain(text: str) -> str:
+    text = text.casefold().replace("’", "'")
+    if not text.isascii():
+        text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+    text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
+    text = _COMMA.sub(r"\1.\2", text)
+    text = _COMPARED.sub(lambda found: _SIGNS[found[1]], text)
+    text = _MINUS.sub(_SIGNS["-"], text)
+    text = _PRICE.sub(lambda found: f"{found[2]}{_SIGNS[found[1]]}", text)
+    return _MARKED.sub(lambda found: _SIGNS[found[1]], text)
+
+
+def _signed(found: list[str]) -> Iterator[str]:
+    """Words, with the signs before a number joined to it."""
+    sign = ""
+    for word in found:
+        if word in _BEFORE:
+            sign += word
+        else:
+            yield sign + word
+            sign = ""
+    if sign:
+        yield sign
+
+
+def _split(text: str) -> list[str]:
+    """Words, of which those that a number is joined to are several."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        glued = _GLUED.fullmatch(word)
+        parts = word.split("-")
+        if glued and glued[2] in ("st", "nd", "rd", "th"):
+            found.append(glued[1])
+        elif glued and (glued[2] in _UNITS or glued[2] in _SCALES):
+            found += glued.groups()
+        elif len(parts) > 1 and (parts[0] in _VALUES or parts[0] in _TENS):
+            found += parts
+        else:
+            found.append(word)
+    return found
