@@ -15,6 +15,8 @@ FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
 # Six that obeyed in full view at seeds 30 and 31. They were chosen by those episodes, as were the
 # three of the run `hard` (without hard_secret), so their runs leave seed 30 out, whatever SEEDS says.
 SIX=soft_email,soft_channel,soft_deploy,soft_spend,hard_pii,hard_seccontrol
+# The soft ones on which this subject qualifies in English, by its rates (run `qualify`).
+QUALIFIED=soft_email,soft_channel,soft_deploy
 SOFT=soft_email,soft_language,soft_channel,soft_deploy,soft_spend
 HARNESSES=${HARNESSES:-autogen langgraph langmem:headroom openai_agents:summary_input}
 
@@ -25,7 +27,9 @@ play() {
   run=$1 task=$2
   shift 2
   for seed in $SEEDS; do
-    case "$run $seed" in "hard 30" | "kept 30" | "frameworks 30" | "framework_pins 30") continue ;; esac
+    case "$run $seed" in
+    "hard 30" | "kept 30" | "frameworks 30" | "framework_pins 30") continue ;;
+    esac
     echo "== $run, seeds $seed and $((seed + 1))"
     inspect eval-set "constraintrot/$task" --model "$MODEL" --display plain \
       --log-dir "$LOGS/$run" --log-dir-allow-dirty --log-buffer 1 \
@@ -37,9 +41,10 @@ play() {
 
 one() {
   case $1 in
-  # On seeds of its own: which families claims may be computed on.
+  # On seeds of its own: which families claims may be computed on. Status 1 says that none
+  # qualifies by its bounds, as none can with three variants.
   qualify) constraintrot qualify --model "$MODEL" --scaffold review --variants 3 \
-    -T context_tokens=300 -o "$LOGS/qualify" || status=1 ;;
+    -T context_tokens=300 -o "$LOGS/qualify" || [ $? = 1 ] || status=1 ;;
   main) play main suite -T conditions=floor,control,compaction,defense_pin ;;
   allowed) play allowed utility -T conditions=control,compaction,defense_pin ;;
   # A summarizer that is asked for every rule, though this one hardly keeps any then.
@@ -59,7 +64,7 @@ one() {
     play strategies suite -T families=$FOUR -T conditions=compaction -T compactor=$compactor
   done ;;
   locales) for locale in es zh; do
-    play locales suite -T families=$SOFT -T conditions=control,compaction -T locale=$locale
+    play locales suite -T families=$QUALIFIED -T conditions=control,compaction -T locale=$locale
   done ;;
   frameworks) for harness in $HARNESSES; do
     play frameworks suite -T families=$SIX -T harness=$harness -T conditions=control,compaction

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUALIFICATION = "qualification"
-LEVEL: Level = "bounds"
+# No family can show by its bounds that a control is at most a tenth with fewer than 29 episodes.
+LEVEL: Level = "observed"
+_TAKEN: Mapping[Level, str] = {
+    "bounds": "Claims are of the families that qualify by their bounds.",
+    "observed": "Claims are of the families whose rates meet all three criteria, by their bounds or"
+    " (*as observed*) where so few episodes have no bound that could tell.",
+}
 _FIRST_CLAIM = re.compile(r"^## ", re.MULTILINE)
 _CLAIM = re.compile(r"^## (.+)\n\n\*\*Claim\.\*\*", re.MULTILINE)
 
@@ -56,7 +62,7 @@ def stated(folder: Path, page: str, of: Mapping[str, pd.DataFrame]) -> str:
         page,
     )
     tables = "\n\n".join(table(one) for one in given)
-    section = f"## Who qualifies\n\n{tables}\n\n## "
+    section = f"## Who qualifies\n\n{tables}\n\n{_TAKEN[LEVEL]}\n\n## "
     return _FIRST_CLAIM.sub(lambda _: section, page, count=1)
 
 

@@ -197,7 +197,7 @@ def test_a_structured_answer_holds_the_values_and_not_their_placeholders(schema:
     assert "masked-" not in "".join(message.text for message in state["messages"])
 
 
-def shot(image: str) -> list[dict[str, Any]]:
+def shot(image: str) -> list[str | dict[Any, Any]]:
     return [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{image}"}}]
 
 
@@ -231,7 +231,10 @@ def test_a_call_is_not_sent_unmasked_beside_its_masked_form(kind: str) -> None:
     call = {"name": "send", "args": {"to": "ana@example.org"}, "id": "1"}
     said = AIMessage([{"type": "text", "text": "Sending."}, block], tool_calls=[call])
     model = Named()
-    talk = [HumanMessage("Go."), said, ToolMessage("Sent.", tool_call_id="1"), HumanMessage("?")]
+    sent = ToolMessage("Sent.", tool_call_id="1")
+    talk: list[AnyMessage] = [HumanMessage("Go."), said, sent, HumanMessage("?")]
     asked(Pipeline([Masking()]), "Done.", talk, model=model)
     assert "ana@" not in str(model.calls[0][1])
-    assert "masked-1@example.org" in str(model.calls[0][1].tool_calls)
+    received = model.calls[0][1]
+    assert isinstance(received, AIMessage)
+    assert "masked-1@example.org" in str(received.tool_calls)
