@@ -10,6 +10,7 @@ set -eu
 LOGS=${LOGS:-logs/evidence}
 MODEL=${MODEL:-local/qwen2.5-coder-1.5b}
 SEEDS=${SEEDS:-30 32 34}
+VARIANTS=${VARIANTS:-2}
 # Four and six families of both kinds, and the soft ones, which have other languages.
 FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
 # Six that obeyed in full view at seeds 30 and 31. They were chosen by those episodes, as were the
@@ -22,7 +23,7 @@ HARNESSES=${HARNESSES:-autogen langgraph langmem:headroom openai_agents:summary_
 
 status=0
 
-# play RUN TASK ARGUMENTS...: two variants from each first seed.
+# play RUN TASK ARGUMENTS...: so many variants from each first seed.
 play() {
   run=$1 task=$2
   shift 2
@@ -30,11 +31,11 @@ play() {
     case "$run $seed" in
     "hard 30" | "kept 30" | "frameworks 30" | "framework_pins 30") continue ;;
     esac
-    echo "== $run, seeds $seed and $((seed + 1))"
+    echo "== $run, seeds $seed to $((seed + VARIANTS - 1))"
     inspect eval-set "constraintrot/$task" --model "$MODEL" --display plain \
       --log-dir "$LOGS/$run" --log-dir-allow-dirty --log-buffer 1 \
       --max-tasks 1 --max-samples 1 --retry-attempts 0 \
-      -T scaffold=review -T context_tokens=300 -T variants=2 -T "seed=$seed" "$@" ||
+      -T scaffold=review -T context_tokens=300 -T "variants=$VARIANTS" -T "seed=$seed" "$@" ||
       status=1
   done
 }
