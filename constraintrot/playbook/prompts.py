@@ -38,10 +38,14 @@ Answer with one JSON object and nothing else:
  {{"op": "UPDATE", "id": "...", "text": "..."}}, {{"op": "MERGE", "ids": ["...", "..."], "text": "..."}},
  {{"op": "DELETE", "id": "..."}}]}}"""
 _REWRITE: Final = """{role}
-Rewrite the notes below as a whole, so that they hold all that they held and what is new in the conversation \
-above.{budget} Answer with the new notes only.
-Notes:
-{notes}"""
+Above is a conversation, and below are the notes so far. Rewrite the notes as a whole, so that they hold all that \
+they held and what is new in the conversation.{budget}
+{marker}{notes}{end}the old ones and what is new."""
+# Without notes there is nothing that a small model could give back in their place.
+_FIRST: Final = """{role}
+Above is a conversation. Write notes that hold all that is in it.{budget}{end}nothing else."""
+_NOTES: Final = "Notes:\n"
+_NEW_NOTES: Final = "\n\nAnswer with the new notes: "
 
 
 def reflect(playbook: str, feedback: str, about: str = "") -> str:
@@ -79,7 +83,8 @@ def rewrite(notes: str, words: int | None = None) -> str:
         words: most words that they may have; None for any number.
     """
     budget = f" Use at most {words} words." if words else ""
-    return _REWRITE.format(role=REWRITER, budget=budget, notes=notes or "(none yet)")
+    form = _REWRITE if notes else _FIRST
+    return form.format(role=REWRITER, budget=budget, marker=_NOTES, notes=notes, end=_NEW_NOTES)
 
 
 def insights_in(question: str) -> list[dict[str, Any]]:
@@ -97,7 +102,7 @@ def playbook_in(question: str) -> str:
 
 def notes_in(question: str) -> str:
     """The notes that a rewriter's question holds; for scripted models."""
-    return question.partition("\nNotes:\n")[2].removesuffix("(none yet)")
+    return question.partition(f"\n{_NOTES}")[2].rpartition(_NEW_NOTES)[0]
 
 
 def _shown(playbook: str) -> str:

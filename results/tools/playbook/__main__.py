@@ -2,7 +2,7 @@
 
 - ``collapse --csv results/playbook-collapse.csv``: size and rules of each memory, step by
   step, with scripted rewriters.
-- ``collapse --model local/qwen2.5-coder-1.5b --steps 60 --facts 2 --words 300 --csv FILE``: the same
+- ``collapse --model local/qwen2.5-coder-1.5b --steps 60 --facts 1 --words 200 --csv FILE``: the same
   with a real model in all roles. What was measured is kept at every step: the same command
   goes on.
 - ``adaptation --csv results/playbook-adaptation.csv [--model ...]``: the desk task.

@@ -30,7 +30,7 @@ _ASK: Final = (
 )
 _ASK_COLLAPSE = _ASK.format(
     what="collapse",
-    settings="--memory rewrite --memory proactive --steps 60 --facts 2 --words 600",
+    settings="--memory rewrite --memory proactive --steps 60 --facts 1 --words 200",
 )
 _ASK_ADAPTATION = _ASK.format(what="adaptation", settings="--epochs 2 --most 24")
 
