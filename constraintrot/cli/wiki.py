@@ -48,7 +48,7 @@ def init_command(vault: Path, rules: Path | None, wording: Wording) -> None:
     from constraintrot.wiki import Wiki, WikiError
 
     try:
-        lines = rules.read_text(encoding="utf-8").splitlines() if rules else []
+        lines = rules.read_text(encoding="utf-8-sig").splitlines() if rules else []
     except UnicodeDecodeError as error:
         raise WikiError(f"--rules {rules} is not UTF-8: {error}") from error
     said = [line.strip().removeprefix("- ") for line in lines if line.strip()]

@@ -23,10 +23,11 @@ from constraintrot.wiki.names import (
     WikiError,
     one_line,
     page_path,
+    plain_text,
     slug,
     source_path,
 )
-from constraintrot.wiki.page import Page, links, relinked
+from constraintrot.wiki.page import Page, links, open_fence, relinked
 from constraintrot.wiki.plan import Edit, Plan
 from constraintrot.wiki.stores import FILE_FOLDERS, Store
 
@@ -35,7 +36,6 @@ LONG_SECTION: Final = 400
 RELATED: Final = "Related"
 # Behind a fact, the sources that it is from.
 _CITED: Final = re.compile(r"\s*\(\[\[[^()]*\]\]\)\s*$")
-_FENCE: Final = re.compile(r"^(`{3,}|~{3,})", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,11 @@ def places(store: Store, plan: Plan, date: str) -> dict[Place, list[Edit]]:
 
 def resolves(store: Store, name: str) -> bool:
     """Whether a link of that target goes to a file of the vault."""
-    return f"{name}.md" in ROOT_FILES or any(
-        store.exists(f"{folder}/{name}.md") for folder in FILE_FOLDERS
+    return (
+        f"{name}.md" in ROOT_FILES
+        or any(store.exists(f"{folder}/{name}.md") for folder in FILE_FOLDERS)
+        # A person's own: an attachment, a note in another folder. Looking for it takes longer.
+        or name in store.names()
     )
 
 
@@ -201,12 +204,6 @@ def _linked(text: str, known: Callable[[str], bool], done: Done) -> str:
 
 def _closed(text: str) -> str:
     """A section's text that ends within itself: no heading of pages, no fence left open."""
-    text = re.sub(r"^(#{1,2} )", r"\\\1", text.replace("\r\n", "\n"), flags=re.MULTILINE)
-    opened = ""
-    for found in _FENCE.finditer(text):
-        mark = found[1]
-        if not opened:
-            opened = mark
-        elif mark[0] == opened[0] and len(mark) >= len(opened):
-            opened = ""
+    text = re.sub(r"^(#{1,2} )", r"\\\1", plain_text(text), flags=re.MULTILINE)
+    opened = open_fence(text)
     return f"{text}\n{opened}" if opened else text

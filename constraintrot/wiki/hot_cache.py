@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from constraintrot.wiki.frontmatter import frontmatter, split
 from constraintrot.wiki.index import Line, line_of
 from constraintrot.wiki.log import Entry
 from constraintrot.wiki.names import WikiError
-from constraintrot.wiki.page import Page, frontmatter, links, split
+from constraintrot.wiki.page import Page, links
 
 MOST_PAGES: Final = 12
 _HEAD: Final = (

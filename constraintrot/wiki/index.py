@@ -70,7 +70,7 @@ def read(text: str) -> dict[Kind, dict[str, Line]]:
     for line in text.split("\n"):
         if line.startswith("## "):
             kind = headings.get(line.strip())
-        elif kind is not None and (one := _LINE.fullmatch(line.rstrip("\r"))):
+        elif kind is not None and (one := _LINE.fullmatch(line)):
             found[kind][one[1]] = Line(one[1], one[2])
     return found
 
@@ -117,6 +117,8 @@ def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], 
         text: the index.
         wanted: as ``terms`` gives them.
     """
+    # An editor may have taken the last line's end away.
+    text = text if text.endswith("\n") else f"{text}\n"
     folded = text.casefold()
     # Casefolding may change lengths, and then lines are no longer where they were.
     shown = text if len(folded) == len(text) else folded
@@ -135,7 +137,7 @@ def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], 
             scores[start] = scores.get(start, 0.0) + weight
     best = heapq.nsmallest(_MOST_LINES, scores, key=lambda at: (-scores[at], at))
     found = [(_LINE.match(shown, at, shown.find("\n", at)), scores[at]) for at in best]
-    return [(Line(one[1], one[2].rstrip("\r")), score) for one, score in found if one], len(scores)
+    return [(Line(one[1], one[2]), score) for one, score in found if one], len(scores)
 
 
 def matched(text: str, wanted: Sequence[str]) -> int:

@@ -94,22 +94,26 @@ class Seen:
         pages: by name; of two of one name the first.
         texts: of the sources, by name.
         findings: what was found on the way.
+        unreadable: names of page files that are no pages, as they are.
+        names: of all files; what a link may go to.
         pending: the source of an ingest that was cut off.
     """
 
     pages: dict[str, Page] = field(default_factory=dict[str, Page])
     texts: dict[str, str] = field(default_factory=dict[str, str])
     findings: list[Finding] = field(default_factory=list[Finding])
+    unreadable: set[str] = field(default_factory=set[str])
+    names: set[str] = field(default_factory=set[str])
     pending: str = ""
 
     def resolves(self, name: str) -> bool:
         """Whether a link goes to a file."""
-        return name in self.pages or name in self.texts or f"{name}.md" in ROOT_FILES
+        return name in self.names or f"{name}.md" in ROOT_FILES
 
 
 def see(store: Store) -> Seen:
     """Read all pages and sources."""
-    seen = Seen()
+    seen = Seen(names=store.names())
     for name in store.files(SOURCES):
         text = _text(store, source_path(name), seen)
         if text is not None:
@@ -119,11 +123,13 @@ def see(store: Store) -> Seen:
             path = page_path(kind, name)
             text = _text(store, path, seen)
             if text is None:
+                seen.unreadable.add(name)
                 continue
             try:
                 page = read_page(kind, name, text)
             except WikiError as error:
                 seen.findings.append(Finding("unreadable", path, str(error)))
+                seen.unreadable.add(name)
                 continue
             if name in seen.pages or name in seen.texts:
                 where = "sources" if name in seen.texts else FOLDERS[seen.pages[name].kind]
@@ -241,7 +247,8 @@ def _index(store: Store, seen: Seen) -> Iterator[Finding]:
         elif line != index.line_of(page):
             yield Finding("index_stale", INDEX, f"[[{page.name}]] is not what its page says")
     for name in there:
-        if name not in seen.pages:
+        # Of a page that a person has broken the line stays, so that a query still finds it.
+        if name not in seen.pages and name not in seen.unreadable:
             yield Finding("index_dangling", INDEX, f"[[{name}]] is no page")
 
 

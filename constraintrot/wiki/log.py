@@ -89,7 +89,7 @@ def lines(text: str) -> Iterator[str]:
     *whole, last = text.split("\n")
     for line in whole:
         if line.startswith("- "):
-            yield line.rstrip("\r")
+            yield line
     # An editor may have taken its line end away.
     if read_line(last) is not None:
         yield last

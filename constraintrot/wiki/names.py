@@ -64,6 +64,14 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def plain_text(text: str) -> str:
+    """A text with line feeds for all line ends of Markdown, and without a byte order mark.
+
+    Editors and version control change both, and say nothing by it.
+    """
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
 def one_line(text: str, most: int = 0) -> str:
     """A text in one line, whatever line ends it has; cut where it is longer than ``most``."""
     line = " ".join(text.split())

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from constraintrot.wiki.frontmatter import changed, frontmatter, parts, read
 from constraintrot.wiki.names import KINDS, Kind, WikiError, digest, one_line
 
-_LINK: Final = re.compile(r"!?\[\[([^\[\]\n|#^]+)[^\[\]\n]*\]\]")
+# In a table the bar before an alias has a backslash.
+_LINK: Final = re.compile(r"(!?)\[\[([^\[\]\n|#^]+?)(\\?(?:[|#^][^\[\]\n]*)?)\]\]")
+# A fence may be in a list or a quotation; no code in a line goes on behind a paragraph.
 _CODE: Final = re.compile(
-    r"^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[`~]*[ \t]*$|\Z)"
-    r"|(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`)",
+    r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*(?:\n|\Z)"
+    r".*?(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|(?P<open>\Z))"
+    r"|(?P<tick>`+)(?!`)(?:(?!\n[ \t]*\n|\n\#).)+?(?<!`)(?P=tick)(?!`)",
     re.MULTILINE | re.DOTALL,
 )
-_HEADING: Final = re.compile(r"^## +(.+?)[ \t#]*$", re.MULTILINE)
-_FRONTMATTER: Final = re.compile(r"\A---\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_KEY: Final = re.compile(r"([A-Za-z_][\w -]*): +(.+)")
+_HEADING: Final = re.compile(r"^## +(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
 _OURS: Final = ("title", "type", "created", "updated", "sources", "summary")
 
 
@@ -54,6 +55,7 @@ class Page:
         sources: names of the sources that went into it.
         body: all behind the frontmatter.
         extra: what else the frontmatter has, as a human's tags and aliases.
+        front: the lines of the frontmatter as they were read; empty for a new page.
     """
 
     name: str
@@ -65,11 +67,12 @@ class Page:
     sources: tuple[str, ...] = ()
     body: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    front: str = ""
 
     @property
     def sections(self) -> list[Section]:
         """Its sections, in order."""
-        return [Section(heading, text.strip("\n")) for heading, text in _parts(self.body)]
+        return [Section(one.heading, one.rest.strip("\n")) for one in _parts(self.body)]
 
     def section(self, heading: str) -> Section:
         """A section by its heading; one without text where the page has none of that name."""
@@ -82,27 +85,32 @@ class Page:
     def with_section(self, heading: str, text: str) -> Page:
         """The page with another text under a heading; all else is as it was, byte for byte."""
         heading = one_line(heading)
-        parts = _parts(self.body)
+        found = _parts(self.body)
         new = f"\n{text.strip(chr(10))}\n"
-        for at, (known, _) in enumerate(parts):
-            if known.casefold() == heading.casefold():
+        for at, one in enumerate(found):
+            if one.heading.casefold() == heading.casefold():
                 # A blank line before the next heading.
-                parts[at] = (known, new if at == len(parts) - 1 else f"{new}\n")
+                found[at] = one._replace(rest=new if at == len(found) - 1 else f"{new}\n")
                 break
         else:
-            if parts:
-                parts[-1] = (parts[-1][0], parts[-1][1].rstrip("\n") + "\n\n")
-            parts.append((heading, new))
-        whole = "".join(f"## {name}\n{rest}" if name else rest for name, rest in parts)
-        return replace(self, body=whole)
+            if found:
+                found[-1] = found[-1]._replace(rest=found[-1].rest.rstrip("\n") + "\n\n")
+            found.append(_Part(heading, f"## {heading}\n", new))
+        return replace(self, body="".join(f"{one.line}{one.rest}" for one in found))
 
     def render(self) -> str:
-        """The file's text."""
-        fields = {
+        """The file's text; of the frontmatter as it was read, no line but of what has changed."""
+        if not self.front:
+            return frontmatter(self._fields() | dict(self.extra)) + self.body
+        was = _page(self.kind, self.name, self.front, "")._fields()
+        new = {key: value for key, value in self._fields().items() if value != was[key]}
+        return (changed(self.front, new) if new else f"---\n{self.front}---\n") + self.body
+
+    def _fields(self) -> dict[str, Any]:
+        return {
             "title": self.title, "type": self.kind, "created": self.created,
             "updated": self.updated, "sources": list(self.sources), "summary": self.summary,
-        } | dict(self.extra)  # fmt: skip
-        return frontmatter(fields) + self.body
+        }  # fmt: skip
 
 
 def new_page(kind: Kind, name: str, title: str, summary: str, date: str) -> Page:
@@ -116,9 +124,15 @@ def read_page(kind: Kind, name: str, text: str) -> Page:
 
     Raises:
         WikiError: the frontmatter is missing, no YAML, lacks title or type, or has another
-            type than its folder.
+            type than its folder; or no link can name the file.
     """
-    fields, body = split(text)
+    if re.search(r"[\[\]|#^\n]", name):
+        raise WikiError("no link can name it; rename the file, without [ ] | # ^")
+    return _page(kind, name, *parts(text))
+
+
+def _page(kind: Kind, name: str, front: str, body: str) -> Page:
+    fields = read(front)
     title, said = fields.get("title"), fields.get("type")
     if not isinstance(title, str) or not title.strip():
         raise WikiError("the frontmatter has no title")
@@ -132,74 +146,42 @@ def read_page(kind: Kind, name: str, text: str) -> Page:
     return Page(
         name, kind, title, one_line(str(fields.get("summary") or "")),
         str(fields.get("created") or ""), str(fields.get("updated") or ""),
-        tuple(str(one).strip("[]") for one in sources), body,
-        {key: value for key, value in fields.items() if key not in _OURS},
+        tuple(_source_name(one) for one in sources), body,
+        {key: value for key, value in fields.items() if key not in _OURS}, front,
     )  # fmt: skip
 
 
-def frontmatter(fields: Mapping[str, Any]) -> str:
-    """YAML frontmatter; each value is JSON, which is YAML and has no line of its own."""
-    lines = [
-        f"{key}: {json.dumps(value, ensure_ascii=False, default=str)}"
-        for key, value in fields.items()
-    ]
-    # JSON leaves these two as they are, and YAML takes them for line ends.
-    text = "\n".join(lines).replace("\u2028", " ").replace("\u2029", " ").replace("\x85", " ")
-    return f"---\n{text}\n---\n"
+def _source_name(said: Any) -> str:
+    # Without quotation marks [[x]] is a list in a list.
+    return target_name(str(said).strip("[]'\"").partition("|")[0])
 
 
-def split(text: str) -> tuple[dict[str, Any], str]:
-    """The frontmatter and what is behind it.
-
-    Raises:
-        WikiError: there is none, or it is no YAML.
-    """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    found = _FRONTMATTER.match(text)
-    if found is None:
-        raise WikiError("it has no frontmatter")
-    return _fields(found[1]), text[found.end() :]
+class _Part(NamedTuple):
+    heading: str
+    # As it is written.
+    line: str
+    rest: str
 
 
-def _fields(block: str) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for line in block.splitlines():
-        one = _KEY.fullmatch(line)
-        try:
-            fields[one[1]] = json.loads(one[2])  # type: ignore[index]
-        except (TypeError, ValueError):
-            # Somebody's editor wrote it, in another form of YAML.
-            return _yaml(block)
-    return fields
-
-
-def _yaml(block: str) -> dict[str, Any]:
-    import yaml
-
-    try:
-        found = yaml.safe_load(block)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise WikiError(f"the frontmatter is no YAML: {one_line(str(error), 120)}") from error
-    if not isinstance(found, dict):
-        raise WikiError("the frontmatter is no list of fields")
-    return {str(key): value for key, value in found.items()}
-
-
-def _parts(body: str) -> list[tuple[str, str]]:
+def _parts(body: str) -> list[_Part]:
     """Headings and what follows each, in order; the first may have none."""
-    starts = [found for found in _HEADING.finditer(_blanked(body))]
+    starts = [*_HEADING.finditer(_blanked(body))]
     edges = [found.start() for found in starts] + [len(body)]
-    parts = [("", body[: edges[0]])] if edges[0] else []
+    sections = [_Part("", "", body[: edges[0]])] if edges[0] else []
     for found, end in zip(starts, edges[1:], strict=True):
-        parts.append((one_line(found[1]), body[found.end() : end].removeprefix("\n")))
-    return parts
+        rest = body[found.end() : end].removeprefix("\n")
+        line = f"{body[found.start() : found.end()]}\n"
+        # Of the text itself: what is code in it is blank above.
+        heading = _HEADING.match(line)
+        sections.append(_Part(one_line((heading or found)[1]), line, rest))
+    return sections
 
 
 def links(text: str) -> Iterator[str]:
     """The targets of the wikilinks of a text, those in code left out; one may come often."""
     if "[[" in text:
         for found in _LINK.finditer(_blanked(text)):
-            yield target_name(found[1])
+            yield target_name(found[2])
 
 
 def target_name(target: str) -> str:
@@ -214,21 +196,34 @@ def _blanked(text: str) -> str:
     return _CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
+def open_fence(text: str) -> str:
+    """The fence of a code block that a text leaves open; empty for none."""
+    found = (one for one in _CODE.finditer(text) if one["open"] is not None)
+    return next((one["fence"] for one in found), "")
+
+
 def relinked(text: str, change: Mapping[str, str | None]) -> str:
-    """A text whose links to some names go elsewhere, or are plain text (None); code is as it was."""
+    """A text whose links to some names go elsewhere, or are plain text (None); code is as it was.
 
-    def changed(found: re.Match[str]) -> str:
-        name = target_name(found[1])
-        if name not in change:
-            return found[0]
-        shown = found[0].removeprefix("!")[2:-2].rpartition("|")[2]
-        new = change[name]
-        return one_line(shown) if new is None else f"[[{new}|{one_line(shown)}]]"
-
-    shape = _blanked(text)
-    parts: list[str] = []
+    Headings, aliases and the sign of an embedding stay; plain text has the alias and the target.
+    """
+    pieces: list[str] = []
     at = 0
-    for found in _LINK.finditer(shape):
-        parts += [text[at : found.start()], changed(found)]
-        at = found.end()
-    return "".join([*parts, text[at:]])
+    for found in _LINK.finditer(_blanked(text)):
+        name = target_name(found[2])
+        if name in change:
+            line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+            bar = "\\|" if line.lstrip().startswith("|") else "|"
+            pieces += [text[at : found.start()], _elsewhere(found, change[name], bar)]
+            at = found.end()
+    return "".join([*pieces, text[at:]])
+
+
+def _elsewhere(found: re.Match[str], name: str | None, bar: str) -> str:
+    embeds, target, rest = found.groups()
+    heading, aliased, alias = rest.partition("|")
+    said, alias = one_line(target + heading.removesuffix("\\")), one_line(alias)
+    if name is None:
+        return f"{alias} ({said})" if alias and alias != said else said
+    # What is embedded shows no name.
+    return f"{embeds}[[{name}{rest}{'' if aliased or embeds else bar + said}]]"

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 from constraintrot.playbook.rule_words import reads_as_rule
 from constraintrot.tokens import estimate
 from constraintrot.wiki import hot_cache, index
+from constraintrot.wiki.frontmatter import split
 from constraintrot.wiki.index import Line, terms
 from constraintrot.wiki.names import (
     HOT_CACHE,
@@ -25,9 +26,9 @@ from constraintrot.wiki.names import (
     page_path,
     source_path,
 )
-from constraintrot.wiki.page import Page, links, read_page, split
+from constraintrot.wiki.page import Page, links, read_page
 from constraintrot.wiki.schema import rule_lines
-from constraintrot.wiki.stores import Store
+from constraintrot.wiki.stores import Store, shown
 
 HotCache: TypeAlias = Literal["guide", "gate", "off"]
 HOT_CACHES: Final[tuple[HotCache, ...]] = ("guide", "gate", "off")
@@ -223,7 +224,7 @@ def _add_page(reading: _Reading, name: str, why: str, part: Part, pages: list[Pa
         reading.reads.append(Read(part, f"{name}.md", why, None))
         return
     path, kind = where
-    text = reading.store.read(path) or ""
+    text = shown(reading.store, path) or ""
     try:
         page = read_page(kind, name, text)
     except WikiError:
@@ -252,7 +253,7 @@ def _read_sources(reading: _Reading, pages: Sequence[Page], k: int) -> None:
     for name, by in list(cited.items())[:k]:
         if reading.full():
             return
-        text = reading.store.read(source_path(name))
+        text = shown(reading.store, source_path(name))
         try:
             body = split(text)[1] if text is not None else None
         except WikiError:

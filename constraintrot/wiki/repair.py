@@ -42,14 +42,15 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
 def _rewrite(store: Store, time: str) -> None:
     seen = see(store)
     changed = _mend_links(store, seen)
+    listed = index.read(store.read(INDEX) or "")
+    unreadable = seen.unreadable - seen.pages.keys()
     lines = {
-        kind: {
-            page.name: index.line_of(page) for page in seen.pages.values() if page.kind == kind
-        }
+        kind: {name: line for name, line in listed[kind].items() if name in unreadable}
+        | {page.name: index.line_of(page) for page in seen.pages.values() if page.kind == kind}
         for kind in KINDS
-    }  # fmt: skip
+    }
     # What a human wrote around the lines is no drift.
-    drifted = lines != index.read(store.read(INDEX) or "")
+    drifted = lines != listed
     if drifted:
         store.write(INDEX, index.render(lines))
     if changed or drifted:

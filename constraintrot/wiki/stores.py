@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Final, Protocol
 
 from constraintrot.files import contents, held, replace
-from constraintrot.wiki.names import FOLDERS, SOURCES, WikiError
+from constraintrot.wiki.names import FOLDERS, SOURCES, WikiError, plain_text
 
 LARGEST: Final = 64_000_000
 """Bytes of a file that is read."""
@@ -24,7 +24,7 @@ class Store(Protocol):
     """The files of a vault, by paths with ``/``, relative to it."""
 
     def read(self, path: str) -> str | None:
-        """A file's text; None where there is no such file."""
+        """A file's text, as ``plain_text`` gives it; None where there is no such file."""
         ...
 
     def tail(self, path: str, characters: int) -> str:
@@ -51,6 +51,10 @@ class Store(Protocol):
         """The names of a folder's Markdown files without ``.md``, sorted."""
         ...
 
+    def names(self) -> set[str]:
+        """What a link may name: every file, in any folder that is not hidden, without ``.md``."""
+        ...
+
     def leftovers(self) -> list[str]:
         """The paths of files that a killed process had begun to write."""
         ...
@@ -72,10 +76,11 @@ class Memory:
         self._lock = RLock()
 
     def read(self, path: str) -> str | None:
-        return self.texts.get(path)
+        text = self.texts.get(path)
+        return None if text is None else plain_text(text)
 
     def tail(self, path: str, characters: int) -> str:
-        return self.texts.get(path, "")[-characters:]
+        return plain_text(self.texts.get(path, "")[-characters:])
 
     def write(self, path: str, text: str) -> None:
         self.texts[path] = text
@@ -96,6 +101,13 @@ class Memory:
             for path in self.texts
             if path.startswith(start) and path.endswith(".md")
         )
+
+    def names(self) -> set[str]:
+        return {
+            path.rpartition("/")[2].removesuffix(".md")
+            for path in self.texts
+            if not path.startswith(".") and "/." not in path
+        }
 
     def leftovers(self) -> list[str]:
         return []
@@ -129,7 +141,7 @@ class Folder:
         if not os.path.lexists(where):
             return None
         try:
-            return contents(where, LARGEST, WikiError).decode("utf-8")
+            return plain_text(contents(where, LARGEST, WikiError).decode("utf-8"))
         except WikiError as error:
             raise WikiError(f"{where}: {error}") from error
         except UnicodeDecodeError as error:
@@ -143,7 +155,7 @@ class Folder:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 4 * characters))
             # The cut may be within a character.
-            return file.read().decode("utf-8", "ignore")[-characters:]
+            return plain_text(file.read().decode("utf-8", "ignore")[-characters:])
 
     def write(self, path: str, text: str) -> None:
         replace(self._at(path), text.encode("utf-8", "replace"), WikiError, mode=0o644)
@@ -182,6 +194,13 @@ class Folder:
             if name.endswith(".md") and not name.startswith(".")
         )
 
+    def names(self) -> set[str]:
+        found: set[str] = set()
+        for _, folders, files in os.walk(self.path):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            found |= {name.removesuffix(".md") for name in files if not name.startswith(".")}
+        return found
+
     def leftovers(self) -> list[str]:
         return [
             f"{folder}/{name}".removeprefix("./")
@@ -204,6 +223,14 @@ class Folder:
         if first != path and os.path.islink(self.path / first):
             raise WikiError(f"{self.path / first} is a link, which a vault does not follow")
         return self.path / path
+
+
+def shown(store: Store, path: str) -> str | None:
+    """A file's text, or that it has none that can be read: one such file hides no other."""
+    try:
+        return store.read(path)
+    except WikiError:
+        return "(This file cannot be read; lint says why.)"
 
 
 def joined(text: str, line: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from constraintrot.wiki import hot_cache, index, log
 from constraintrot.wiki.edits import Done, Place, applied, places, resolves
+from constraintrot.wiki.frontmatter import frontmatter
 from constraintrot.wiki.log import Entry
 from constraintrot.wiki.names import (
     HOT_CACHE,
@@ -26,10 +27,11 @@ from constraintrot.wiki.names import (
     WikiError,
     digest,
     page_path,
+    plain_text,
     slug,
     source_path,
 )
-from constraintrot.wiki.page import Page, frontmatter, new_page, read_page
+from constraintrot.wiki.page import Page, new_page, read_page
 from constraintrot.wiki.plan import Edit, Plan, Source, from_plain
 from constraintrot.wiki.schema import STEPS, Step
 from constraintrot.wiki.stores import Store
@@ -83,17 +85,18 @@ def ingest(
     time = time or now()
     dated, source = _dated(source, time)
     with store.locked():
-        finish(store)
+        cut_off = finish(store)
+        refused = (*(cut_off.refused if cut_off else ()), *plan.unreadable)
         name, there = _name(store, source, dated)
         if there:
-            return Ingested(name, already=True, refused=plan.unreadable)
+            return Ingested(name, already=True, refused=refused)
         job = {
             "version": _VERSION, "time": time, "name": name, "source": asdict(source),
             "plan": plan.plain(), "steps": [step for step in STEPS if step in steps],
         }  # fmt: skip
         store.write(JOURNAL, json.dumps(job, ensure_ascii=False, indent=1) + "\n")
         done = _write(store, job, again=False)
-    return replace(done, refused=(*plan.unreadable, *done.refused))
+    return replace(done, refused=(*refused, *done.refused))
 
 
 def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
@@ -112,9 +115,10 @@ def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
     """
     dated, source = _dated(source, time or now())
     with store.locked():
-        finish(store)
+        cut_off = finish(store)
         name, there = _name(store, source, dated)
-    return Ingested(name, already=True) if there else None
+    refused = cut_off.refused if cut_off else ()
+    return Ingested(name, already=True, refused=refused) if there else None
 
 
 def finish(store: Store) -> Ingested | None:
@@ -161,12 +165,16 @@ def _dated(source: Source, time: str) -> tuple[bool, Source]:
     date = source.date or time[:10]
     if not _DATE.fullmatch(date):
         raise WikiError(f"the date of a source is YYYY-MM-DD, not {source.date!r}")
-    clean = source.text.encode("utf-8", "replace").decode()
+    clean = plain_text(source.text.encode("utf-8", "replace").decode())
     return bool(source.date), replace(source, date=date, text=clean)
 
 
 def _name(store: Store, source: Source, dated: bool) -> tuple[str, bool]:
-    """The name for a source, and whether it is there already."""
+    """The name for a source, and whether it was ingested already.
+
+    One that is written and not logged was cut off, and its journal is gone: it is no further
+    source, and its pages are still to be written.
+    """
     if not dated and (earlier := _earlier(store, source)):
         return earlier, True
     text, number = source_text(source), 1
@@ -174,7 +182,7 @@ def _name(store: Store, source: Source, dated: bool) -> tuple[str, bool]:
         name = slug(f"{source.date} {source.title}" + (f" {number}" if number > 1 else ""))
         there = store.read(source_path(name))
         if there == text:
-            return name, True
+            return name, _logged(store, name)
         if there is None and not any(store.exists(page_path(kind, name)) for kind in KINDS):
             return name, False
         number += 1
@@ -191,7 +199,7 @@ def _earlier(store: Store, source: Source) -> str | None:
     for known in store.files(SOURCES):
         if re.fullmatch(rf"{_DATE.pattern}{title}", known):
             same = source_text(replace(source, date=known[:10]))
-            if store.read(source_path(known)) == same:
+            if store.read(source_path(known)) == same and _logged(store, known):
                 return known
     return None
 
@@ -248,10 +256,10 @@ def _write_pages(store: Store, job: dict[str, Any], date: str, done: Done) -> Se
 
 
 def _page(store: Store, where: Place, edits: Sequence[Edit], date: str) -> Page | None:
-    text = store.read(where.path)
-    if text is None:
-        return new_page(where.kind, where.name, edits[0].title, edits[0].summary, date)
     try:
+        text = store.read(where.path)
+        if text is None:
+            return new_page(where.kind, where.name, edits[0].title, edits[0].summary, date)
         return read_page(where.kind, where.name, text)
     except WikiError:
         # A human is at work there; what is unreadable is not written over.

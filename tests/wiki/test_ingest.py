@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,6 +16,7 @@ from tests.wiki.vaults import (
     BADGES_PLAN,
     MAIL,
     MAIL_PLAN,
+    RULE,
     TIME,
     Dying,
     KilledError,
@@ -98,6 +100,33 @@ def test_a_kill_at_any_write_loses_nothing(recover: Callable[[Memory], None]) ->
             # Killed before the journal was there, only the one who asks again has it.
             assert store.texts == (whole if began or recover is asked_again else before.texts)
     assert states == 2 * 8
+
+
+def test_two_writers_that_are_both_killed_lose_no_source_and_no_fact() -> None:
+    before = Memory()
+    empty(before)
+
+    def killed(store: Memory, at: int, after: bool, source: Source, plan: Plan) -> None:
+        with contextlib.suppress(KilledError):
+            Wiki(Dying(store, at, after=after)).ingest(source, plan, time=TIME)
+
+    for first in range(10):
+        # The second writer finishes for the first one, and then does its own writes.
+        for second in range(18):
+            for after in (False, True):
+                store = Memory(before.texts)
+                killed(store, first, after, BADGES, BADGES_PLAN)
+                began = store.texts != before.texts
+                killed(store, second, after, MAIL, MAIL_PLAN)
+                wiki = Wiki(store)
+                wiki.repair()
+                assert wiki.lint() == []
+                page = wiki.page("acme")
+                assert not began or (page and "Delivers on Mondays." in page.body)
+                wiki.ingest(MAIL, MAIL_PLAN, time=TIME)
+                answer = wiki.query("Who may get mail?").render()
+                assert f"> - {RULE} ([[2026-04-01-mail-rules]])" in answer
+                assert len([one for one in wiki.log() if one.source]) == 1 + began
 
 
 def test_a_kill_while_a_vault_is_made_or_repaired_leaves_one_that_can_be() -> None:

@@ -66,6 +66,9 @@ class Dying:
     def files(self, folder: str) -> list[str]:
         return self.inner.files(folder)
 
+    def names(self) -> set[str]:
+        return self.inner.names()
+
     def leftovers(self) -> list[str]:
         return []
 
