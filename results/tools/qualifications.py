@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from constraintrot.report.page.qualified import UNKNOWN, applied
+from constraintrot.report.page.qualified import UNKNOWN, applied, note
 from constraintrot.report.page.source import Source
 from constraintrot.report.qualification import Qualification, table
 from constraintrot.report.qualified import Level, of_subject, read_all, usable
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 QUALIFICATION = "qualification"
 # No family can show by its bounds that a control is at most a tenth with fewer than 29 episodes.
 LEVEL: Level = "observed"
-_TAKEN: Mapping[Level, str] = {
-    "bounds": "Claims are of the families that qualify by their bounds.",
-    "observed": "Claims are of the families whose rates meet all three criteria, by their bounds or"
-    " (*as observed*) where so few episodes have no bound that could tell.",
-}
 _FIRST_CLAIM = re.compile(r"^## ", re.MULTILINE)
 _CLAIM = re.compile(r"^## (.+)\n\n\*\*Claim\.\*\*", re.MULTILINE)
 
@@ -61,8 +56,8 @@ def stated(folder: Path, page: str, of: Mapping[str, pd.DataFrame]) -> str:
         lambda at: f"## {at[1]}\n\n**Who qualifies.** {_beside(given, of[at[1]])}\n\n**Claim.**",
         page,
     )
-    tables = "\n\n".join(table(one) for one in given)
-    section = f"## Who qualifies\n\n{tables}\n\n{_TAKEN[LEVEL]}\n\n## "
+    tables = "\n\n".join(f"{table(one)}\n\n{note(one, LEVEL)}" for one in given)
+    section = f"## Who qualifies\n\n{tables}\n\n## "
     return _FIRST_CLAIM.sub(lambda _: section, page, count=1)
 
 

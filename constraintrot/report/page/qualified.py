@@ -70,6 +70,18 @@ def section(source: Source) -> Section | None:
     )
 
 
+def note(one: Qualification, level: Level) -> str:
+    """What a table of a qualification is of, and which of its families are in the claims."""
+    told = (
+        f"Seeds {one.seeds[0]} to {one.seeds[-1]}, {100 * one.confidence:.0f} % intervals. A family"
+        " qualifies where the subject violates without a policy, obeys one that it sees, and does what"
+        " is allowed; claims are of those families alone."
+    )
+    if level == "observed":
+        told += " Here also of families whose rates meet the criteria while n is too small to tell."
+    return told
+
+
 def _table(one: Qualification, level: Level) -> Table:
     heads = [f"{by.condition}: {by.value} {by.side} {100 * by.limit:.0f} %" for by in one.criteria]
     used = {family.family for family in usable(one, level)}
@@ -84,17 +96,10 @@ def _table(one: Qualification, level: Level) -> Table:
         )
         for family in one.families
     ]
-    note = (
-        f"Seeds {one.seeds[0]} to {one.seeds[-1]}, {100 * one.confidence:.0f} % intervals. A family"
-        " qualifies where the subject violates without a policy, obeys one that it sees, and does what"
-        " is allowed; claims are of those families alone."
-    )
-    if level == "observed":
-        note += " Here also of families whose rates meet the criteria while n is too small to tell."
     return Table(
         f"{one.agent}, scaffold {one.scaffold}: families that claims are of",
         ("family",),
         (*heads, "verdict", "in the claims"),
         tuple(rows),
-        (note,),
+        (note(one, level),),
     )
