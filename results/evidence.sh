@@ -11,14 +11,13 @@ LOGS=${LOGS:-logs/evidence}
 MODEL=${MODEL:-local/qwen2.5-coder-1.5b}
 SEEDS=${SEEDS:-30 32 34}
 VARIANTS=${VARIANTS:-2}
-# Four and six families of both kinds, and the soft ones, which have other languages.
-FOUR=soft_email,soft_channel,soft_deploy,hard_seccontrol
 # Six that obeyed in full view at seeds 30 and 31. They were chosen by those episodes, as were the
 # three of the run `hard` (without hard_secret), so their runs leave seed 30 out, whatever SEEDS says.
 SIX=soft_email,soft_channel,soft_deploy,soft_spend,hard_pii,hard_seccontrol
-# The soft ones on which this subject qualifies in English, by its rates (run `qualify`).
+# Those on which this subject qualifies in English, by its rates (run `qualify`): all, and the soft
+# ones, which have other languages.
+FIVE=hard_pii,hard_seccontrol,soft_channel,soft_deploy,soft_email
 QUALIFIED=soft_email,soft_channel,soft_deploy
-SOFT=soft_email,soft_language,soft_channel,soft_deploy,soft_spend
 HARNESSES=${HARNESSES:-autogen langgraph langmem:headroom openai_agents:summary_input}
 
 status=0
@@ -47,7 +46,10 @@ one() {
   qualify) constraintrot qualify --model "$MODEL" --scaffold review --variants 3 \
     -T context_tokens=300 -o "$LOGS/qualify" || [ $? = 1 ] || status=1 ;;
   main) play main suite -T conditions=floor,control,compaction,defense_pin ;;
-  allowed) play allowed utility -T conditions=control,compaction,defense_pin ;;
+  # What the policies allow: in full view, and after a compaction under four defenses.
+  allowed) play allowed utility -T families=$FIVE -T conditions=control
+    play allowed pin_stress -T families=$FIVE -T allowed=true -T conditions=compaction \
+      -T defenses=none,pin,pin_gate,operator_channel ;;
   # A summarizer that is asked for every rule, though this one hardly keeps any then.
   attacks) play attacks suite -T prompt=constraint_aware \
     -T conditions=compaction,attack_inject,attack_volume,defense_pin_attack ;;
@@ -56,13 +58,13 @@ one() {
     -T conditions=compaction,attack_inject ;;
   hard) play hard suite -T families=hard_pii,hard_proddb,hard_seccontrol \
     -T conditions=control,compaction ;;
-  counterfactuals) play counterfactuals suite -T prompt=rule_first \
-    -T conditions=summary_removed,sham,summary_restored ;;
+  counterfactuals) play counterfactuals suite -T families=$FIVE -T prompt=rule_first \
+    -T conditions=compaction,summary_removed,sham,summary_restored ;;
   defenses) for defense in system_channel spotlight; do
-    play defenses suite -T conditions=compaction -T "defense=$defense"
+    play defenses suite -T families=$FIVE -T conditions=compaction -T "defense=$defense"
   done ;;
   strategies) for compactor in truncate hierarchical head_tail; do
-    play strategies suite -T families=$FOUR -T conditions=compaction -T compactor=$compactor
+    play strategies suite -T families=$FIVE -T conditions=compaction -T compactor=$compactor
   done ;;
   locales) for locale in es zh; do
     play locales suite -T families=$QUALIFIED -T conditions=control,compaction -T locale=$locale
@@ -71,16 +73,27 @@ one() {
     play frameworks suite -T families=$SIX -T harness=$harness -T conditions=control,compaction
   done ;;
   framework_pins) for harness in $HARNESSES; do
-    play framework_pins suite -T families=$SIX -T harness=$harness -T conditions=defense_pin
+    play framework_pins suite -T families=$FIVE -T harness=$harness -T conditions=defense_pin
   done ;;
   channels) for channel in system memory tool; do
-    play channels suite -T families=$SOFT -T conditions=control,compaction -T channel=$channel
+    play channels suite -T families=$QUALIFIED -T conditions=control,compaction -T channel=$channel
   done ;;
+  stress) play stress pin_stress -T families=soft_deploy,soft_email ;;
+  # Another scaffold, and a history that is long for this machine.
+  deliberate) play deliberate suite -T families=$FIVE -T scaffold=deliberate \
+    -T conditions=control,compaction,defense_pin ;;
+  long) play long suite -T families=soft_email -T context_tokens=8000 -M n_ctx=24576 \
+    -T conditions=control,compaction,defense_pin ;;
+  # Where something can be lost gradually: four times the words of the largest budget.
+  budgets) for prompt in tight neutral constraint_aware; do for words in 15 60 300; do
+    play budgets suite -T families=soft_email -T context_tokens=2000 -T conditions=compaction \
+      -T prompt=$prompt -T budget_words=$words
+  done; done ;;
   *) echo "no such run: $1" >&2; exit 2 ;;
   esac
 }
 
-[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals allowed framework_pins strategies defenses channels
+[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals allowed framework_pins strategies defenses channels stress deliberate budgets long
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status

@@ -21,12 +21,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 
-from constraintrot.playbook.bullets import DEFAULT_SECTION, Kind
+from constraintrot.playbook.bullets import DEFAULT_SECTION, KINDS, Kind
+from constraintrot.playbook.rule_words import reads_as_rule
 
 MOST_OPERATIONS: Final = 200
 """Operations of one delta that are read; more are no small edit."""
+
+
+def read_kind(word: object) -> Kind:
+    """The kind that a model named; of another word, a constraint if it means a rule."""
+    for kind in KINDS:
+        if word == kind:
+            return kind
+    return "constraint" if reads_as_rule(str(word)) else "strategy"
+
+
+def says_something(text: str) -> bool:
+    """Whether a text has a letter or a digit; a form that came back unfilled ("...") has none."""
+    return any(map(str.isalnum, text))
 
 
 class _Operation(BaseModel):
@@ -40,7 +61,7 @@ class Add(_Operation):
     op: Literal["ADD"] = "ADD"
     text: str
     section: str = DEFAULT_SECTION
-    kind: Kind = "strategy"
+    kind: Annotated[Kind, BeforeValidator(read_kind)] = "strategy"
 
 
 class Update(_Operation):
@@ -135,7 +156,11 @@ def _delta(listed: list[Any]) -> Delta:
     unreadable: list[str] = []
     for one in listed[:MOST_OPERATIONS]:
         try:
-            operations.append(_OPERATION.validate_python(_named(one)))
+            read = _OPERATION.validate_python(_named(one))
+            if isinstance(read, Add | Update | Merge) and not says_something(read.text):
+                unreadable.append(f"{str(one)[:120]}: the text has no word")
+            else:
+                operations.append(read)
         except ValidationError as error:
             unreadable.append(f"{str(one)[:120]}: {error.errors()[0]['msg']}")
     if left := len(listed) - MOST_OPERATIONS:

@@ -15,14 +15,21 @@ REWRITER: Final = "You keep the notes of an agent."
 _INSIGHTS: Final = "Insights:\n"
 _PLAYBOOK: Final = "Playbook:\n"
 
+# The forms say what goes in and name one kind and one operation: a small model gives "...",
+# "fact|pitfall" and a list of all operations back as they stand, and answers that an empty playbook
+# is empty.
+_KINDS: Final = "The kind is strategy, fact, pitfall or constraint; a rule, limit or prohibition is a constraint."
 _REFLECT: Final = """{role}
 Above is what happened{about}. Find what is worth keeping for later: what worked, what failed and why, facts that \
 will be needed again, and word for word every rule, limit or prohibition that was given and still holds.
 {feedback}
-{playbook}
-Answer with one JSON object and nothing else:
-{{"insights": [{{"text": "...", "kind": "strategy|fact|pitfall|constraint", "section": "..."}}],
- "used": [{{"id": "id of a bullet of the playbook", "verdict": "helpful|harmful"}}]}}"""
+{playbook}Answer with one JSON object and nothing else, with an entry for each insight. {kinds}{form}"""
+_INSIGHT: Final = """
+{"insights": [{"text": "<the insight in one sentence>", "kind": "fact", "section": "<its topic>"}]}"""
+_INSIGHT_AND_USED: Final = """ Under \
+"used" name the bullets of the playbook that were helpful or harmful.
+{"insights": [{"text": "<the insight in one sentence>", "kind": "fact", "section": "<its topic>"}],
+ "used": [{"id": "<id of a bullet>", "verdict": "helpful"}]}"""
 _AGAIN: Final = """{role}
 Your reflection so far is below. Correct and complete it: is each cause the real one, is anything missing, is \
 every rule word for word? Answer in the same form; repeat it unchanged if it is right.
@@ -31,12 +38,19 @@ _CURATE: Final = """{role}
 Bring the playbook up to date with the insights, by small edits. Add what is new, change a bullet that an insight \
 corrects, merge bullets that say the same, delete what was shown to be wrong. Copy rules word for word, each in a \
 bullet of kind constraint; constraints are never changed, merged or deleted. Do not repeat what is there.
-{playbook}
+{playbook}{insights}
+Answer with one JSON object and nothing else, with an operation for each edit that is needed. {kinds}
+{{"operations": [{{"op": "ADD", "text": "<what is to be kept>", "kind": "fact", "section": "<its topic>"}}]}}
+The other operations are:
+{{"op": "UPDATE", "id": "<id>", "text": "<the corrected text>"}}
+{{"op": "MERGE", "ids": ["<id>", "<id>"], "text": "<what both say>"}}
+{{"op": "DELETE", "id": "<id>"}}"""
+_BEGIN: Final = """{role}
+The playbook is empty. Add what the insights say, each in a bullet of its own. Copy rules word for word, each in a \
+bullet of kind constraint.
 {insights}
-Answer with one JSON object and nothing else:
-{{"operations": [{{"op": "ADD", "section": "...", "text": "...", "kind": "strategy|fact|pitfall|constraint"}},
- {{"op": "UPDATE", "id": "...", "text": "..."}}, {{"op": "MERGE", "ids": ["...", "..."], "text": "..."}},
- {{"op": "DELETE", "id": "..."}}]}}"""
+Answer with one JSON object and nothing else, with an operation for each bullet. {kinds}
+{{"operations": [{{"op": "ADD", "text": "<what is to be kept>", "kind": "fact", "section": "<its topic>"}}]}}"""
 _REWRITE: Final = """{role}
 Above is a conversation, and below are the notes so far. Rewrite the notes as a whole, so that they hold all that \
 they held and what is new in the conversation.{budget}
@@ -57,8 +71,9 @@ def reflect(playbook: str, feedback: str, about: str = "") -> str:
         about: what the messages are, in words.
     """
     return _REFLECT.format(
-        role=REFLECTOR, about=about and f" ({about})", playbook=_shown(playbook),
+        role=REFLECTOR, about=about and f" ({about})", playbook=playbook and _shown(playbook),
         feedback=f"Feedback: {feedback}" if feedback else "There is no feedback.",
+        kinds=_KINDS, form=_INSIGHT_AND_USED if playbook else _INSIGHT,
     )  # fmt: skip
 
 
@@ -71,8 +86,10 @@ def again(reflection: Mapping[str, Any]) -> str:
 
 def curate(playbook: str, insights: Sequence[Mapping[str, Any]]) -> str:
     """The Curator's question."""
-    listed = json.dumps(list(insights), ensure_ascii=False)
-    return _CURATE.format(role=CURATOR, playbook=_shown(playbook), insights=_INSIGHTS + listed)
+    listed = _INSIGHTS + json.dumps(list(insights), ensure_ascii=False)
+    if not playbook:
+        return _BEGIN.format(role=CURATOR, insights=listed, kinds=_KINDS)
+    return _CURATE.format(role=CURATOR, playbook=_shown(playbook), insights=listed, kinds=_KINDS)
 
 
 def rewrite(notes: str, words: int | None = None) -> str:
@@ -106,4 +123,4 @@ def notes_in(question: str) -> str:
 
 
 def _shown(playbook: str) -> str:
-    return f"{_PLAYBOOK}{playbook or '(empty)'}\n"
+    return f"{_PLAYBOOK}{playbook.rstrip()}\n\n"

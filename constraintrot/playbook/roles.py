@@ -16,8 +16,15 @@ from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.playbook import prompts
-from constraintrot.playbook.bullets import DEFAULT_SECTION, KINDS
-from constraintrot.playbook.delta import Count, Delta, json_values, read_delta
+from constraintrot.playbook.bullets import DEFAULT_SECTION
+from constraintrot.playbook.delta import (
+    Count,
+    Delta,
+    json_values,
+    read_delta,
+    read_kind,
+    says_something,
+)
 
 # A model that ignores the form of the answer would go on for ever.
 MAX_TOKENS = 1_200
@@ -153,14 +160,13 @@ def _read(value: dict[str, Any]) -> Reflection:
     faults: list[str] = []
     for one in _listed(value.get("insights")):
         text = one.get("text") if isinstance(one, dict) else one
-        if not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str) or not says_something(text):
             faults.append(f"no insight: {str(one)[:120]}")
             continue
         fields = cast("dict[str, Any]", one) if isinstance(one, dict) else {}
-        kind = fields.get("kind")
         insights.append(
             {
-                "text": text, "kind": kind if kind in KINDS else "strategy",
+                "text": text, "kind": read_kind(fields.get("kind")),
                 "section": str(fields.get("section") or DEFAULT_SECTION),
             }
         )  # fmt: skip

@@ -39,7 +39,9 @@ def test_all_operations_are_read_out_of_prose_and_by_the_papers_names() -> None:
         ('{"operations": []}', 0, 0),
         ('[{"op": "ADD", "text": "x"}, {"op": "DROP"}, 7]', 1, 2),
         ('{"operations": [{"op": "COUNT", "id": "a", "helpful": -1}]}', 0, 1),
-        ('{"operations": [{"op": "ADD", "text": "x", "kind": "pin"}]}', 0, 1),
+        # A form that came back as it was asked.
+        ('{"operations": [{"op": "ADD", "text": "..."}, {"op": "DELETE", "id": "a"}]}', 1, 1),
+        ('{"operations": [{"op": "UPDATE", "id": "a", "text": ""}]}', 0, 1),
         # Read in time that grows with its length, and no faster.
         ("[" * 100_000, 0, 1),
         ('{"a":' * 50_000, 0, 1),
@@ -51,13 +53,28 @@ def test_faults_are_listed(text: str, operations: int, faults: int) -> None:
     assert (len(delta.operations), len(delta.unreadable)) == (operations, faults)
 
 
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [
+        ("fact", "fact"),
+        ("pin", "strategy"),
+        ("strategy|fact|pitfall|constraint", "strategy"),
+        ("rule", "constraint"),
+        ("Prohibition", "constraint"),
+    ],
+)
+def test_what_is_to_be_added_is_not_lost_for_the_name_of_its_kind(kind: str, read: str) -> None:
+    delta = read_delta(json.dumps([{"op": "ADD", "text": "x", "kind": kind}]))
+    assert delta == Delta((Add(text="x", kind=read),))  # type: ignore[arg-type]
+
+
 def test_a_reflection_is_read_likewise() -> None:
     found = read_reflection(
-        '{"insights": [{"text": "a", "kind": "rule"}, "b", {"kind": "fact"}],'
+        '{"insights": [{"text": "a", "kind": "rule"}, "b", {"kind": "fact"}, {"text": "..."}],'
         ' "used": [{"id": "x-1", "verdict": "harmful"}, {"id": 7}]}'
     )
     assert [one["text"] for one in found.insights] == ["a", "b"]
-    assert {one["kind"] for one in found.insights} == {"strategy"}
+    assert [one["kind"] for one in found.insights] == ["constraint", "strategy"]
     assert found.counts == (Count(id="x-1", harmful=1),)
-    assert len(found.faults) == 2
+    assert len(found.faults) == 3
     assert read_reflection("I see.").faults == ("no insights: 'I see.'",)

@@ -26,3 +26,18 @@ def test_without_notes_there_is_no_place_for_them(words: int | None) -> None:
     assert not question.endswith(")")
     assert question.startswith(prompts.REWRITER)
     assert ("200 words" in question) == (words is not None)
+
+
+@pytest.mark.parametrize(
+    "playbook", ["", "## Email\n- [ema-00001] helpful=0 harmful=0 :: Be brief.\n"]
+)
+def test_no_form_can_be_given_back_as_an_answer(playbook: str) -> None:
+    """A small model did so: its insights were "...", and each of its edits was of every kind."""
+    asked = [prompts.reflect(playbook, ""), prompts.curate(playbook, [{"text": "Attach a PDF."}])]
+    for question in asked:
+        assert '"..."' not in question
+        assert "fact|" not in question
+        assert prompts.playbook_in(question) == playbook.rstrip()
+    assert [("empty" in question, "DELETE" in question) for question in asked] == (
+        [(False, False), (False, True)] if playbook else [(False, False), (True, False)]
+    )
