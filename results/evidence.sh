@@ -60,6 +60,9 @@ one() {
     -T conditions=control,compaction ;;
   counterfactuals) play counterfactuals suite -T families=$FIVE -T prompt=rule_first \
     -T conditions=compaction,summary_removed,sham,summary_restored ;;
+  # More of the two of these whose summaries kept a policy that can be taken out.
+  removed) play removed suite -T families=hard_pii,soft_email -T prompt=rule_first \
+    -T conditions=summary_removed,sham,summary_restored ;;
   defenses) for defense in system_channel spotlight; do
     play defenses suite -T families=$FIVE -T conditions=compaction -T "defense=$defense"
   done ;;
@@ -78,7 +81,11 @@ one() {
   channels) for channel in system memory tool; do
     play channels suite -T families=$QUALIFIED -T conditions=control,compaction -T channel=$channel
   done ;;
-  stress) play stress pin_stress -T families=soft_deploy,soft_email ;;
+  # With fifteen and fifty other rules each is judged, which takes long.
+  stress) play stress pin_stress -T families=soft_deploy,soft_email \
+      -T conditions=compaction,stress_rescind,stress_impersonate
+    play stress pin_stress -T families=soft_deploy,soft_email -T defenses=none,pin \
+      -T conditions=stress_overload,stress_overload_50 ;;
   # Another scaffold, and a history that is long for this machine.
   deliberate) play deliberate suite -T families=$FIVE -T scaffold=deliberate \
     -T conditions=control,compaction,defense_pin ;;
@@ -93,7 +100,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals allowed framework_pins strategies defenses channels stress deliberate budgets long
+[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress deliberate budgets long
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status

@@ -137,7 +137,7 @@ def _has(extra: str) -> bool:
 
 
 def _furnish(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """What a reader has: sessions, rules, logs, a file of an earlier search."""
+    """What a reader has: sessions, rules, logs."""
     session = DOCS / "tutorials" / "session.jsonl"
     for place in ("sessions", ".claude/projects/-srv-shop"):
         (folder / place).mkdir(parents=True)
@@ -164,8 +164,3 @@ def _furnish(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         for text in BLOCKS[_GOES_ON[name]]:
             before = shell.run(shell.parsed(text), monkeypatch)
             assert before is None or before.exit_code == 0, before.output
-    if name.startswith("docs/attacks.md"):
-        searched = next(line for line in BLOCKS[name] if "attack search" in line)
-        found = shell.run(shell.parsed(searched.replace("found.jsonl", "other.jsonl")), monkeypatch)
-        assert found is not None
-        assert found.exit_code == 0, found.output
