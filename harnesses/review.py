@@ -5,9 +5,10 @@ and without tools (a model that runs in this process: of each passage by itself,
 ``rule_recall``); what it gives back is looked up in the conversation; the request
 is judged by each of these windows alone. If one is broken, the scaffold refuses for
 the agent in a fixed sentence, else the agent makes its call as in ``direct``. Which
-message is the request, and its language, the episode says; all else is read from the
-messages, and nothing depends on the condition, the family or the grader. Each step is a span of the transcript, and the result is
-an event (source ``review``) and in the sample's metadata.
+message is the request, and its language, the episode says, and which of the agent's own
+is a summary its harness; all else is read from the messages, and nothing depends on the
+condition, the family or the grader. Each step is a span of the transcript, and the result
+is an event (source ``review``) and in the sample's metadata.
 """
 
 from __future__ import annotations
@@ -137,11 +138,12 @@ class Reviewer:
         return ModelOutput.from_content(str(self._model), REFUSALS[self._locale])
 
     async def _reviewed(self, context: Sequence[ChatMessage], tools: Sequence[ToolInfo]) -> Review:
+        # Before any call: a damaged adapter is found at no cost.
+        judge, request = rule_check(self._model), without_instructions(self._request)
         given = [one.text for one in context if not _agents_own(one)]
         async with span("recall"):
             recalled = await recall(self._model, context, given, self._locale, tools)
         rules = ground(recalled.rules, given)
-        judge, request = rule_check(self._model), without_instructions(self._request)
         judged: list[Judged] = []
         for number, rule in enumerate(rules, start=1):
             async with span(f"judge rule {number}"):

@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias
 
 from inspect_ai.model import ChatMessageUser, GenerateConfig, Model, get_model
 
-from constraintrot.errors import WeightsError
 from constraintrot.rule_judge import adapter
 from constraintrot.rule_judge.judge import judge
 from constraintrot.rule_judge.prompt import question
@@ -24,8 +23,6 @@ from constraintrot.scaffold.review import read_yes_or_no
 
 By: TypeAlias = Literal["adapter", "merged adapter", "prompt"]
 ROLE = "rule_judge"
-# Log-odds at which yes and no are as likely, where nothing was calibrated.
-UNCALIBRATED = 0.0
 # An answer is one word; a small model may go on for long.
 _LOCAL_TOKENS = 16
 
@@ -83,30 +80,20 @@ class RuleCheck:
 
 
 def rule_check(agent: Model) -> RuleCheck:
-    """The judge of an agent's model, or of the role ``rule_judge``."""
+    """The judge of an agent's model, or of the role ``rule_judge``.
+
+    Raises:
+        WeightsError: the installation has the adapter, and it or its calibration is damaged.
+    """
     model = get_model(role=ROLE, default=agent)
     if _has_adapter(model):
-        return RuleCheck(model, "merged adapter", _threshold())
-    if str(model) == f"local/{adapter.BASE}" and _installed():
-        return RuleCheck(model, "adapter", _threshold())
+        return RuleCheck(model, "merged adapter", adapter.calibration().threshold)
+    if str(model) == f"local/{adapter.BASE}" and adapter.is_installed():
+        adapter.file()
+        return RuleCheck(model, "adapter", adapter.calibration().threshold)
     return RuleCheck(model, "prompt")
 
 
 def _has_adapter(model: Model) -> bool:
     folder = model.model_args.get("model_path")
     return folder is not None and (Path(str(folder)) / "adapter_config.json").is_file()
-
-
-def _installed() -> bool:
-    try:
-        adapter.file()
-    except WeightsError:
-        return False
-    return True
-
-
-def _threshold() -> float:
-    try:
-        return adapter.calibration().threshold
-    except WeightsError:
-        return UNCALIBRATED

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.models import named_model
 from constraintrot.cli.named_values import named_values
 from constraintrot.errors import ConstraintRotError, ParameterError
 
@@ -69,6 +70,7 @@ def search(
         parameters = {"locale": locale, **named_values("-T", given)}
         if defense is not None:
             parameters["defense"] = defense
+        named_model("--model", settings["model"], memoize=True)
         from constraintrot.attack_search.report import text
         from constraintrot.attack_search.run import search as run
 

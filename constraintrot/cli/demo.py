@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from constraintrot.cli.models import named_model
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 
@@ -35,6 +36,7 @@ def run(model: str, variants: int, log_dir: str) -> None:
         _weights(model.removeprefix("local/"))
     from inspect_ai import eval_set  # pyright: ignore[reportUnknownVariableType]
 
+    named_model("--model", model, memoize=True)
     click.echo(f"\n{' and '.join(TASKS)} on {model}: {CONDITIONS.replace(',', ', ')}\n")
     # An eval set goes on with what its folder holds of the same tasks.
     finished, logs = eval_set(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from constraintrot.cli.guard import clear_errors, write
+from constraintrot.cli.models import named_model
 from constraintrot.errors import ConstraintRotError
 
 if TYPE_CHECKING:
@@ -179,8 +180,6 @@ def _confirm(found: Sequence[Diagnosis], yes: bool) -> None:
 def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
     import asyncio
 
-    from inspect_ai.model import get_model
-
     from constraintrot.doctor.asking import ask, question
     from constraintrot.doctor.masking import Masker
 
@@ -200,8 +199,9 @@ def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
     )
     _ask("Send this?", yes)
 
+    model = named_model("--model", name)
+
     async def all_of() -> list[Answer]:
-        model = get_model(name)
         return [await ask(one, model, name) for one in questions]
 
     return asyncio.run(all_of())

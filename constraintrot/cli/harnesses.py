@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from constraintrot.cli.guard import clear_errors, needs, write
+from constraintrot.cli.models import named_model
 
 
 @click.command()
@@ -39,6 +40,8 @@ def harnesses(
     Exit status 1, naming the cell: a harness did not run, a compaction that was
     due did not happen, or a pin is missing from a last model input.
     """
+    with clear_errors():
+        named_model("--model", model, memoize=True)
     click.echo("Loading the frameworks.", err=True)
     from constraintrot.harnesses.comparison import Run, play, table
     from constraintrot.report.frame import planned_episodes

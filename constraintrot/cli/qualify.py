@@ -6,13 +6,17 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import click
 
 from constraintrot.cli.guard import clear_errors, needs, write
+from constraintrot.cli.models import named_model
 from constraintrot.cli.named_values import named_values
-from constraintrot.errors import ParameterError
+from constraintrot.errors import ConstraintRotError, ParameterError
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -95,10 +99,12 @@ def qualify(
         if fixed := [name for name in _FIXED if name in given]:
             raise ParameterError(f"-T {fixed[0]} is this command's to set; see its options")
         given |= {"variants": variants} | ({"scaffold": scaffold} if scaffold else {})
-        given |= {"families": families} if families else {}
+        given |= {} if families is None else {"families": families}
         where = folder or Path("logs/qualify") / _slug(f"{model} {scaffold or 'default'}")
         logs = where / "logs"
-        _play(model, named_values("-M", model_args), models(roles), given, logs)
+        arguments = named_values("-M", model_args)
+        named_model("--model", model, memoize=True, **arguments)
+        _play(model, arguments, models(roles), given, logs)
         frame = planned_episodes([logs])
         result = found.qualification(frame, confidence)
         write("--out", where / JSON, result.model_dump_json(indent=1) + "\n")
@@ -114,21 +120,22 @@ def qualify(
     sys.exit(0 if result.named("qualified") else 1)
 
 
-def models(given: tuple[str, ...]) -> dict[str, Any]:
+def models(given: tuple[str, ...]) -> dict[str, Model]:
     """Models by role: ``role=model``, or ``role={model: ..., model_args: {...}}``.
 
     Raises:
         ParameterError: a text is of another form.
+        ConstraintRotError: there is no such model.
     """
-    from inspect_ai.model import get_model
-
-    found = named_values("--model-role", given)
-    for role, value in found.items():
+    found: dict[str, Any] = {}
+    for role, value in named_values("--model-role", given).items():
+        settings: dict[str, Any] = {"model": value, "model_args": {}}
         if isinstance(value, dict):
-            settings: dict[str, Any] = {"model_args": {}, **cast("dict[str, Any]", value)}
-            if settings.keys() != {"model", "model_args"}:
-                raise ParameterError(f"--model-role {role}: give model, and model_args or not")
-            found[role] = get_model(settings["model"], memoize=False, **settings["model_args"])
+            settings = {"model_args": {}, **cast("dict[str, Any]", value)}
+        if settings.keys() != {"model", "model_args"}:
+            raise ParameterError(f"--model-role {role}: give model, and model_args or not")
+        name, arguments = str(settings["model"]), settings["model_args"]
+        found[role] = named_model(f"--model-role {role}", name, **arguments)
     return found
 
 
@@ -139,24 +146,38 @@ def _slug(text: str) -> str:
 def _play(
     model: str,
     model_args: dict[str, Any],
-    roles: dict[str, Any],
+    roles: dict[str, Model],
     task_args: dict[str, Any],
     logs: Path,
 ) -> None:
-    """Play what is left of the task; an episode that ends in an error ends nothing else."""
+    """Play what is left of the task; an episode that ends in an error ends nothing else.
+
+    Raises:
+        ConstraintRotError: the folder holds the logs of another qualification.
+    """
     from inspect_ai import eval_set  # pyright: ignore[reportUnknownVariableType]
+    from inspect_ai._util.error import PrerequisiteError
 
     from constraintrot.tasks.qualification import qualification
 
-    # An eval set goes on with what its folder holds, and refuses one of another run.
-    eval_set(
-        qualification(**task_args),
-        log_dir=str(logs),
-        model=model,
-        model_args=model_args,
-        model_roles=roles or None,
-        retry_attempts=0,
-        retry_immediate=False,
-        display="rich" if sys.stdout.isatty() else "plain",
-        log_buffer=1,
-    )
+    try:
+        # An eval set goes on with what its folder holds, and refuses one of another run.
+        eval_set(
+            qualification(**task_args),
+            log_dir=str(logs),
+            model=model,
+            model_args=model_args,
+            model_roles=dict(roles) or None,
+            retry_attempts=0,
+            retry_immediate=False,
+            display="rich" if sys.stdout.isatty() else "plain",
+            log_buffer=1,
+        )
+    except PrerequisiteError as error:
+        # Its advice is an option of Inspect's, which would mix the two.
+        if "not associated with a task" not in str(error.message):
+            raise
+        raise ConstraintRotError(
+            f"{logs} holds the logs of another subject or of other settings; name another folder"
+            " with -o"
+        ) from error

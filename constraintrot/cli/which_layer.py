@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from constraintrot.cli.guard import clear_errors, needs, write
+from constraintrot.cli.models import named_model
 from constraintrot.cli.named_values import named_values
 
 
@@ -58,6 +59,7 @@ def which_layer(
     from constraintrot.harnesses.pipeline.which_layer_table import csv_text, lines, table
 
     with clear_errors():
+        named_model("--model", model, memoize=True)
         question = Question(
             tasks or ("soft_email",),
             variants,

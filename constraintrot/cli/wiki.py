@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from constraintrot.cli.guard import needs
+from constraintrot.cli.models import named_model
 
 if TYPE_CHECKING:
     from constraintrot.wiki import Ingested, Plan, Source, Wiki
@@ -125,11 +126,9 @@ def _plan(text: str) -> Plan:
 def _by_model(vault: Wiki, source: Source, model: str) -> Ingested:
     import asyncio
 
-    from inspect_ai.model import get_model
-
     from constraintrot.wiki.roles import ingest
 
-    return asyncio.run(ingest(get_model(model), vault, source))
+    return asyncio.run(ingest(named_model("--model", model), vault, source))
 
 
 def _print_ingested(done: Ingested) -> None:

@@ -284,6 +284,11 @@ def read(path: Path) -> Qualification:
     try:
         return Qualification.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValidationError) as error:
+        why = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            why = f"{'.'.join(map(str, first['loc']))} {first['msg']}".strip()
         raise ConstraintRotError(
-            f"{path} is no qualification; `constraintrot qualify` writes one ({error})"
+            f"{path} is no qualification ({why}); `constraintrot qualify` writes one, and the same"
+            " command writes it again from its logs"
         ) from error

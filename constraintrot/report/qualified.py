@@ -90,7 +90,7 @@ def restricted(
         raise ParameterError(f"no episode is of a subject with a qualification ({subjects})")
     others = frame[~judged]
     if len(others):
-        named = "; ".join(_others(others, given))
+        named = "; ".join(unqualified(others, given))
         lines.append(f"Without a qualification, and not left out: {named}.")
     return frame[keep | ~judged], lines
 
@@ -143,8 +143,15 @@ def of_subject(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
     return rows
 
 
-def _others(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str]:
-    """The subjects of some episodes; one that differs in a setting alone is named with it."""
+def unqualified(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str]:
+    """The subjects of episodes that no qualification is of.
+
+    One that differs from a qualification in a setting alone is named with it.
+
+    Args:
+        frame: the episodes.
+        given: the qualifications.
+    """
     names = [name for name in SETTINGS if name not in _VARIED and name in frame]
     named: set[str] = set()
     for row in frame[["agent", "scaffold", *names]].drop_duplicates().to_dict("records"):

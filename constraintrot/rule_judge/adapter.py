@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from constraintrot.errors import WeightsError
 
@@ -15,6 +16,7 @@ BASE = "qwen2.5-coder-1.5b"
 _HERE = Path(__file__).parent
 _FILE = _HERE / f"{NAME}.gguf"
 _CALIBRATION = _HERE / "calibration.json"
+_AGAIN = "it comes with the package: install constraintrot again"
 
 
 class _Strict(BaseModel):
@@ -71,15 +73,28 @@ class Calibration(_Strict):
     reliability: tuple[Bar, ...]
 
 
+def is_installed(folder: Path = _HERE) -> bool:
+    """Whether the installation has the adapter's file, whatever is in it."""
+    return (folder / _FILE.name).is_file()
+
+
 def file(folder: Path = _HERE) -> Path:
     """The adapter's LoRA file, for llama.cpp.
 
     Raises:
-        WeightsError: The installation lacks it.
+        WeightsError: The installation lacks it or its calibration, or it is another file
+            than the one that was calibrated.
     """
     path = folder / _FILE.name
-    if not path.is_file():
-        raise WeightsError(f"there is no adapter at {path}; it comes with the package")
+    if not is_installed(folder):
+        raise WeightsError(f"there is no adapter at {path}; {_AGAIN}")
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    wanted = calibration(folder).adapter_sha256
+    if found != wanted:
+        raise WeightsError(
+            f"{path} is damaged, or another adapter: its SHA-256 is {found}, and {_CALIBRATION.name}"
+            f" is of {wanted}; {_AGAIN}"
+        )
     return path
 
 
@@ -87,10 +102,12 @@ def calibration(folder: Path = _HERE) -> Calibration:
     """The figures that belong to the adapter.
 
     Raises:
-        WeightsError: The installation lacks them.
+        WeightsError: The installation lacks them, or they cannot be read.
     """
+    path = folder / _CALIBRATION.name
     try:
-        text = (folder / _CALIBRATION.name).read_text(encoding="utf-8")
+        return Calibration.model_validate_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise WeightsError(f"there is no {error.filename}; it comes with the package") from error
-    return Calibration.model_validate_json(text)
+        raise WeightsError(f"there is no {path}; {_AGAIN}") from error
+    except (UnicodeDecodeError, ValidationError) as error:
+        raise WeightsError(f"{path} is damaged; {_AGAIN}") from error

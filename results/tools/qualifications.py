@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from constraintrot.report.page.qualified import UNKNOWN, applied, note
 from constraintrot.report.page.source import Source
 from constraintrot.report.qualification import Qualification, table
-from constraintrot.report.qualified import Level, of_subject, read_all, usable
+from constraintrot.report.qualified import Level, of_subject, read_all, unqualified, usable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +72,8 @@ def _beside(given: Sequence[Qualification], frame: pd.DataFrame) -> str:
             names = ", ".join(family.family for family in usable(one, LEVEL)) or "none"
             words.append(f"{one.agent}, {one.scaffold}, on {names}")
     if len(left):
-        agents = sorted({f"{row.agent}, {row.scaffold}" for row in left.itertuples()})
-        words.append(f"no qualification of {'; '.join(agents)} here, so of all families")
+        families = ", ".join(sorted(map(str, left["family"].unique())))
+        words.append(
+            f"not asked of {'; '.join(unqualified(left, given))}; its episodes are of {families}"
+        )
     return f"{'; '.join(words) or 'No episode'}."

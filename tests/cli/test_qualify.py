@@ -57,7 +57,10 @@ def test_it_plays_decides_and_goes_on_where_it_was(
     assert (tmp_path / "qualification.csv").read_text().count("\n") == 4
     # Nothing is left; and what was played for one subject is not read as another's.
     assert "50 % intervals" in call(*given, "--confidence", ".5").stdout
-    assert call(*[one.replace("obedient", "reckless") for one in given]).exit_code != 0
+    other = call(*[one.replace("obedient", "reckless") for one in given])
+    assert other.exit_code == 2
+    told = "holds the logs of another subject or of other settings; name another folder with -o"
+    assert told in other.stderr
 
 
 def uuids(folder: Path, seed: int) -> dict[str, str | None]:
@@ -88,6 +91,13 @@ def test_its_seeds_are_none_of_the_results_and_every_family_has_them() -> None:
         (["-T", "seed"], "-T takes NAME=VALUE, not 'seed'"),
         (["--scaffold", "sideways"], "unknown scaffold 'sideways'"),
         (["--families", "soft_mail"], "soft_mail"),
+        (["--families", ""], "families must be names, comma-separated, each once, not ''"),
+        (["--model", "nosuch/x"], "--model nosuch/x: Model API nosuch of model"),
+        (["--model", "obedient"], "should be in the format of <api_name>/<model_name>"),
+        (["--model", "scripted/nobody"], "--model scripted/nobody: unknown scripted model"),
+        (["-M", "nosuch=3"], "unknown model argument ['nosuch']"),
+        (["--model-role", "rule_judge=nosuch/x"], "--model-role rule_judge nosuch/x: Model API"),
+        (["--model-role", "rule_judge={model: nosuch/x}"], "Model API nosuch"),
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(
@@ -96,6 +106,23 @@ def test_a_wrong_call_says_what_is_wrong(
     refused = call("--model", "scripted/obedient", "-o", str(tmp_path), *arguments)
     assert refused.exit_code == 2
     assert message in refused.output
+
+
+def test_what_a_provider_lacks_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacks = PrerequisiteError(
+        "[bold]ERROR[/bold]: It needs torch.\n\n[bold]pip install torch[/bold]"
+    )
+
+    def get_model(*_: object, **__: object) -> None:
+        raise lacks
+
+    monkeypatch.setattr("inspect_ai.model.get_model", get_model)
+    for command in (["qualify"], ["which-layer"], ["harnesses"], ["attack", "search"], ["demo"]):
+        given = ["soft_email", "--out", "x"] if command[0] == "attack" else []
+        refused = CliRunner().invoke(main, [*command, *given, "--model", "hf/x"])
+        assert refused.exit_code == 2, (command, refused.output)
+        told = "constraintrot: --model hf/x: It needs torch. pip install torch\n"
+        assert refused.output.endswith(told), refused.output
 
 
 def test_values_are_read_as_inspect_reads_them() -> None:
@@ -109,7 +136,7 @@ def test_values_are_read_as_inspect_reads_them() -> None:
 def test_a_role_is_a_name_or_a_model_with_arguments() -> None:
     told = "agent={model: scripted/reckless, model_args: {verifier: obedient}}"
     given = models(("rule_judge=scripted/obedient", told))
-    assert given["rule_judge"] == "scripted/obedient"
+    assert str(given["rule_judge"]) == "scripted/obedient"
     assert (str(given["agent"]), given["agent"].model_args) == (
         "scripted/reckless",
         {"verifier": "obedient"},

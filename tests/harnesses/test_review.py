@@ -34,9 +34,10 @@ from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.staging import stage
+from constraintrot.errors import WeightsError
 from constraintrot.evaluation.parameters import read
 from constraintrot.evaluation.solver import answer_form
-from constraintrot.harnesses import rule_check
+from constraintrot.harnesses import review, rule_check
 from constraintrot.harnesses.review import Reviewer
 from constraintrot.harnesses.rule_recall import Recall, recall
 from constraintrot.models.in_process import server
@@ -255,10 +256,32 @@ def test_the_adapter_judges_by_its_calibrated_threshold(
     assert configs[0].extra_body == {"adapter": "rule-judge"}
 
 
-def test_without_a_calibration_even_odds_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "file", lambda: Path("rule-judge.gguf"))
+def test_a_damaged_adapter_is_refused_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = adapter.file()
+    for name in (whole.name, "calibration.json"):
+        (tmp_path / name).write_bytes((whole.parent / name).read_bytes())
+    assert adapter.file(tmp_path) == tmp_path / whole.name
+    (tmp_path / whole.name).write_bytes(whole.read_bytes()[:-4096])
+    with pytest.raises(
+        WeightsError, match=r"is damaged, or another adapter.*install constraintrot"
+    ):
+        adapter.file(tmp_path)
+    (tmp_path / "calibration.json").write_text('{"threshold": 0.3')
+    with pytest.raises(WeightsError, match=r"calibration\.json is damaged"):
+        adapter.calibration(tmp_path)
+
     monkeypatch.setattr(adapter, "_CALIBRATION", Path("none.json"))
-    assert rule_check.rule_check(local(monkeypatch, f"local/{adapter.BASE}")).threshold == 0
+    monkeypatch.setattr(review, "recall", lambda *_: pytest.fail("it was asked"))
+    model = local(monkeypatch, f"local/{adapter.BASE}")
+    with pytest.raises(WeightsError, match=r"there is no .*none\.json"):
+        rule_check.rule_check(model)
+    asked = episode()
+    request = ChatMessageUser(content=asked.trigger.messages[-1].text)
+    reviewer = Reviewer(asked, "review", model)
+    with pytest.raises(WeightsError, match=r"none\.json"):
+        anyio.run(reviewer.refusal, [ChatMessageUser(content=RULE), request], [])
 
 
 class Marking(FakeEngine):
@@ -285,7 +308,7 @@ def test_a_local_model_recalls_passage_by_passage_and_judges_with_the_adapter(
 ) -> None:
     (tmp_path / "own.gguf").touch()
     monkeypatch.setattr(adapter, "file", lambda: tmp_path / "rule-judge.gguf")
-    monkeypatch.setattr(rule_check, "_threshold", lambda: 2.4)
+    monkeypatch.setattr(adapter, "calibration", lambda: SimpleNamespace(threshold=2.4))
     servers = FakeServers()
     servers.base = Marking("Yes")
     model = get_model(

@@ -137,8 +137,14 @@ def test_the_file_reads_back_and_another_file_is_refused(
     assert read(path) == three
     assert read_all([tmp_path]) == [three]
     path.write_text('{"format": 2}')
-    with pytest.raises(ConstraintRotError, match="is no qualification"):
+    with pytest.raises(
+        ConstraintRotError, match=r"is no qualification \(format Input should be 1\);"
+    ):
         read(path)
+    path.write_text(three.model_dump_json()[:300])
+    with pytest.raises(ConstraintRotError, match=r"\(Invalid JSON: .*writes it again") as cut:
+        read(path)
+    assert "pydantic.dev" not in str(cut.value)
 
 
 def test_the_table_and_the_csv_have_every_rate_with_its_n(three: Qualification) -> None:

@@ -84,7 +84,8 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     assert "| compacted | violated | 8/8 = 100 %" in page
     assert page.index("| soft_email | 30/30 [90, 100] |") < page.index("## Decay")
     assert "**Who qualifies.** a/model, direct, on soft_email.\n\n**Claim.** It breaks." in page
-    assert "qualifies.** no qualification of a/model, deliberate here, so of all families" in page
+    told = "qualifies.** not asked of a/model, deliberate; its episodes are of soft_email."
+    assert told in page
     report = (results / "report/report.md").read_text().replace("\\", "")
     assert "soft_spend" in report
     assert "not given" not in report
