@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.cli.guard import clear_errors, model_named, needs
 from constraintrot.cli.named_values import named_values
 from constraintrot.errors import ConstraintRotError, ParameterError
 
@@ -69,13 +69,17 @@ def search(
         parameters = {"locale": locale, **named_values("-T", given)}
         if defense is not None:
             parameters["defense"] = defense
+        model_named("--model", settings["model"])
+        shared = _roles(roles)
+        for role, name in shared.items():
+            model_named(f"--model-role {role}", name)
         from constraintrot.attack_search.report import text
         from constraintrot.attack_search.run import search as run
 
         wanted = _settings(
             families=tuple(name.strip() for name in tasks.split(",")),
             agent=settings.pop("model"),
-            roles=_roles(roles),
+            roles=shared,
             parameters=parameters,
             **settings,
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from constraintrot.cli.guard import clear_errors, write
+from constraintrot.cli.guard import clear_errors, model_named, write
 from constraintrot.errors import ConstraintRotError
 
 if TYPE_CHECKING:
@@ -179,8 +179,6 @@ def _confirm(found: Sequence[Diagnosis], yes: bool) -> None:
 def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
     import asyncio
 
-    from inspect_ai.model import get_model
-
     from constraintrot.doctor.asking import ask, question
     from constraintrot.doctor.masking import Masker
 
@@ -201,7 +199,7 @@ def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
     _ask("Send this?", yes)
 
     async def all_of() -> list[Answer]:
-        model = get_model(name)
+        model = model_named("--model", name)
         return [await ask(one, model, name) for one in questions]
 
     return asyncio.run(all_of())

@@ -7,12 +7,15 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,6 +54,23 @@ def write(option: str, path: Path, text: str) -> None:
     except OSError as error:
         why = error.strerror or error
         raise ConstraintRotError(f"{option} {path}: {why}; name another place") from error
+
+
+def model_named(option: str, name: str, **model_args: Any) -> Model:
+    """The Inspect model that an option names.
+
+    Raises:
+        ConstraintRotError: there is none; the message names the option.
+    """
+    from inspect_ai.model import get_model
+
+    try:
+        return get_model(name, **model_args)
+    except ConstraintRotError:
+        raise
+    except Exception as error:
+        # Each provider raises what it likes.
+        raise ConstraintRotError(f"{option} {name}: {error}") from error
 
 
 class ClearGroup(click.Group):

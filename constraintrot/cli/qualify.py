@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs, write
+from constraintrot.cli.guard import clear_errors, model_named, needs, write
 from constraintrot.cli.named_values import named_values
 from constraintrot.errors import ParameterError
 
@@ -98,7 +98,9 @@ def qualify(
         given |= {"families": families} if families else {}
         where = folder or Path("logs/qualify") / _slug(f"{model} {scaffold or 'default'}")
         logs = where / "logs"
-        _play(model, named_values("-M", model_args), models(roles), given, logs)
+        asked = named_values("-M", model_args)
+        model_named("--model", model, **asked)
+        _play(model, asked, models(roles), given, logs)
         frame = planned_episodes([logs])
         result = found.qualification(frame, confidence)
         write("--out", where / JSON, result.model_dump_json(indent=1) + "\n")
@@ -120,15 +122,15 @@ def models(given: tuple[str, ...]) -> dict[str, Any]:
     Raises:
         ParameterError: a text is of another form.
     """
-    from inspect_ai.model import get_model
-
     found = named_values("--model-role", given)
     for role, value in found.items():
         if isinstance(value, dict):
             settings: dict[str, Any] = {"model_args": {}, **cast("dict[str, Any]", value)}
             if settings.keys() != {"model", "model_args"}:
                 raise ParameterError(f"--model-role {role}: give model, and model_args or not")
-            found[role] = get_model(settings["model"], memoize=False, **settings["model_args"])
+            found[role] = model_named(
+                f"--model-role {role}", settings["model"], memoize=False, **settings["model_args"]
+            )
     return found
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs, write
-from constraintrot.errors import ConstraintRotError, ParameterError, ScenarioError
+from constraintrot.cli.guard import clear_errors, model_named, needs, write
+from constraintrot.errors import ParameterError, ScenarioError
 
 if TYPE_CHECKING:
     from constraintrot.authoring.draft import Draft
@@ -125,7 +125,6 @@ def _files(path: Path) -> list[Path]:
 
 def _worded(made: Draft, policy: str, model: str) -> Draft:
     import anyio
-    from inspect_ai.model import get_model
 
     from constraintrot.authoring.author_model import worded
     from constraintrot.authoring.write import text
@@ -133,10 +132,7 @@ def _worded(made: Draft, policy: str, model: str) -> Draft:
     if "TODO" in text(made):
         click.echo("! the draft has TODO, so no model was asked; fill them in first", err=True)
         return made
-    try:
-        author = get_model(model, memoize=False)
-    except Exception as error:
-        raise ConstraintRotError(f"--model {model}: {error}") from error
+    author = model_named("--model", model, memoize=False)
     found, kept = anyio.run(worded, made, policy, author)
     for one in kept:
         click.echo(f"! the model's words were not used for {one}", err=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs, write
+from constraintrot.cli.guard import clear_errors, model_named, needs, write
 from constraintrot.cli.named_values import named_values
 
 
@@ -58,11 +58,15 @@ def which_layer(
     from constraintrot.harnesses.pipeline.which_layer_table import csv_text, lines, table
 
     with clear_errors():
+        writers = named_values("--model-role", roles)
+        model_named("--model", model)
+        for role, name in writers.items():
+            model_named(f"--model-role {role}", name)
         question = Question(
             tasks or ("soft_email",),
             variants,
             model,
-            named_values("--model-role", roles),
+            writers,
             profile,  # type: ignore[arg-type]  # checked there
             {"rounds": 3, "context_tokens": 1200, **named_values("-T", task_args)},
             layers=names,

@@ -172,7 +172,11 @@ def query(
 
 def _hot_lines(reading: _Reading, hot: HotCache) -> tuple[list[Line], list[tuple[str, str]]]:
     """What the hot cache names; and, where it is a gate that shuts, the pages to read instead."""
-    text = None if hot == "off" else reading.store.read(HOT_CACHE)
+    try:
+        text = None if hot == "off" else reading.store.read(HOT_CACHE)
+    except WikiError:
+        # A guide that cannot be read shuts no gate.
+        text = ""
     if text is None:
         return [], []
     named = hot_cache.lines(text)
