@@ -133,20 +133,11 @@ def finished(store: Store) -> tuple[str, ...]:
     Raises:
         WikiError: its journal is none of ours.
     """
-    done = finish(store)
-    return tuple(f"{done.source}, cut off before: {line}" for line in done.told) if done else ()
-
-
-def finish(store: Store) -> Ingested | None:
-    """Finish the ingest that a killed process left; the lock is held.
-
-    Raises:
-        WikiError: its journal is none of ours.
-    """
     text = store.read(JOURNAL)
     if text is None:
-        return None
-    return _write(store, read_journal(text), again=True)
+        return ()
+    done = _write(store, read_journal(text), again=True)
+    return tuple(f"{done.source}, cut off before: {line}" for line in done.told)
 
 
 def read_journal(text: str) -> dict[str, Any]:
