@@ -138,6 +138,7 @@ def _roles(given: tuple[str, ...]) -> dict[str, str]:
     for role, equals, model in pairs:
         if not (role and equals and model):
             raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
+        named_model(f"--model-role {role}", model, memoize=True)
     return {role: model for role, _, model in pairs}
 
 

@@ -135,7 +135,8 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
         if settings.keys() != {"model", "model_args"}:
             raise ParameterError(f"--model-role {role}: give model, and model_args or not")
         name, arguments = str(settings["model"]), settings["model_args"]
-        found[role] = named_model(f"--model-role {role}", name, **arguments)
+        # A model without arguments of its own may be the subject itself.
+        found[role] = named_model(f"--model-role {role}", name, memoize=not arguments, **arguments)
     return found
 
 

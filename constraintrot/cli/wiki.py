@@ -62,7 +62,7 @@ def init_command(vault: Path, rules: Path | None, wording: Wording) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--plan",
-    type=click.File("r", encoding="utf-8"),
+    type=click.File("rb"),
     help="JSON of what to write of one FILE, as your agent made it; - reads standard input.",
 )
 @click.option("--model", help="Any Inspect model, which says what to write of each FILE.")
@@ -71,7 +71,7 @@ def init_command(vault: Path, rules: Path | None, wording: Wording) -> None:
 @click.option("--kind", default="note", show_default=True, help="Such as mail or transcript.")
 @_json
 def ingest_command(
-    vault: Path, files: tuple[Path, ...], plan: IO[str] | None, model: str | None,
+    vault: Path, files: tuple[Path, ...], plan: IO[bytes] | None, model: str | None,
     title: str | None, date: str, kind: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Write FILES to VAULT as sources, and what follows of them to its pages.
@@ -100,23 +100,28 @@ def ingest_command(
 def _source(file: Path, title: str | None, date: str, kind: str) -> Source:
     from constraintrot.wiki import Source, WikiError
 
+    if file.is_dir():
+        raise WikiError(f"{file} is a folder; name its files, as {file / '*.md'}")
     try:
         text = file.read_text(encoding="utf-8")
-    except (UnicodeDecodeError, IsADirectoryError) as error:
-        raise WikiError(f"{file} is no text in UTF-8: {error}") from error
+    except UnicodeDecodeError as error:
+        raise WikiError(f"{file} is no text in UTF-8: {error}; save it as UTF-8") from error
     return Source(title or file.stem, text, kind, date)
 
 
-def _ingested(vault: Wiki, source: Source, plan: IO[str] | None, model: str | None) -> Ingested:
+def _ingested(vault: Wiki, source: Source, plan: IO[bytes] | None, model: str | None) -> Ingested:
     if model:
         return _by_model(vault, source, model)
     return vault.ingest(source, None if plan is None else _plan(plan.read()))
 
 
-def _plan(text: str) -> Plan:
+def _plan(data: bytes) -> Plan:
     from constraintrot.wiki import WikiError, read_plan
 
-    plan = read_plan(text)
+    try:
+        plan = read_plan(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise WikiError(f"--plan is not UTF-8: {error}; save it as UTF-8") from error
     if plan.unreadable and not plan.edits and plan.analysis is None:
         raise WikiError(f"--plan: {plan.unreadable[0]}; see docs/wiki.md for its form")
     return plan
@@ -132,14 +137,10 @@ def _by_model(vault: Wiki, source: Source, model: str) -> Ingested:
 
 
 def _print_ingested(done: Ingested) -> None:
-    if done.already:
-        click.echo(f"{done.source}: is there already")
-        return
-    click.echo(f"{done.source}: {', '.join(done.pages) or 'no page'}")
-    for why in done.refused:
+    said = "is there already" if done.already else ", ".join(done.pages) or "no page"
+    click.echo(f"{done.source}: {said}")
+    for why in done.told:
         click.echo(f"! {why}")
-    if done.unlinked:
-        click.echo(f"! no page for {', '.join(done.unlinked)}; plain text now")
 
 
 @wiki.command("query")

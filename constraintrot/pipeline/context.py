@@ -134,6 +134,7 @@ class Context:
         layers: names the pipeline's layers, which no other pipeline has unless they are the same.
         settings: what else the answer depends on, as a text: how the model is to sample, which
             tools it may choose; None of a request that no cache may answer.
+        chosen: name of the tool that the answer must call; empty for none. No layer leaves it out.
         client: the messages as the client sent them, once compacted history was resumed.
         answer: an answer from a cache; no model is asked then.
         backend: the backend that affinity chose.
@@ -151,6 +152,7 @@ class Context:
     compact_now: bool = False
     layers: str = ""
     settings: str | None = ""
+    chosen: str = ""
     client: tuple[ChatMessage, ...] | None = None
     answer: ModelOutput | None = None
     backend: str | None = None

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from inspect_ai.model import ChatMessageAssistant, get_model
-from inspect_ai.tool import ToolCall
+from inspect_ai.tool import ToolCall, ToolFunction, ToolInfo
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
@@ -109,12 +109,14 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         given: list[BaseMessage] = [*first, *request.messages]
         told = [read(message, at) for at, message in enumerate(given)]
         known = {one.id: (one, message) for one, message in zip(told, given, strict=True)}
+        tools = [tool_of(tool) for tool in request.tools]
         prepared = await self.pipeline.prepare(
             told,
-            [tool_of(tool) for tool in request.tools],
+            tools,
             session=_thread(given),
             tenant=self.tenant,
             settings=_settings(request),
+            tool_choice=_chosen(request.tool_choice, tools),
         )
         sent = [written(message, known) for message in prepared.messages]
         at = next((n for n, m in enumerate(sent) if m.type != "system"), len(sent))
@@ -123,7 +125,9 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         changed: ModelRequest[Any] = request.override(
             system_message=SystemMessage(system) if system else None,
             messages=sent[at:],  # type: ignore[arg-type]
-            tools=[tool for tool in request.tools if tool_of(tool).name in names],
+            tools=[
+                tool for tool, one in zip(request.tools, tools, strict=True) if one.name in names
+            ],
         )
         return prepared, changed
 
@@ -149,6 +153,14 @@ def _thread(messages: Sequence[BaseMessage]) -> str:
         thread = ""
     ids = (message.id for message in messages if message.type != "system")
     return thread or next(filter(None, ids), "") or uuid4().hex
+
+
+def _chosen(choice: Any, tools: Sequence[ToolInfo]) -> ToolFunction | None:
+    """The tool that a ``tool_choice`` names, in any provider's form."""
+    if isinstance(choice, dict):
+        told = choice.get("function", choice)
+        choice = told.get("name") or told.get("type")
+    return next((ToolFunction(tool.name) for tool in tools if tool.name == choice), None)
 
 
 def _settings(request: ModelRequest[Any]) -> str | None:

@@ -191,8 +191,20 @@ def _calls(message: ChatMessageAssistant) -> list[dict[str, Any]]:
     ]
 
 
+def _runs_elsewhere(tool: dict[str, Any]) -> bool:
+    """Whether a tool has a form of its provider's own, which is no function of the client's."""
+    if "function" in tool:
+        return False
+    known = {"name", "title", "toolSpec"} & tool.keys()
+    # A JSON schema is of type object; Responses has the name of a function beside its type.
+    return not known or tool.get("type", "object") != "object"
+
+
 def tool_of(tool: Any) -> ToolInfo:
-    """A tool as Inspect's."""
+    """A tool as Inspect's; one that its provider runs, as web search, by all that it says."""
+    if isinstance(tool, dict) and _runs_elsewhere(tool):
+        name = tool.get("name") or tool.get("type") or next(iter(tool), "")
+        return ToolInfo(name=str(name), description=json.dumps(tool, sort_keys=True, default=str))
     function = convert_to_openai_tool(tool)["function"]
     schema = function.get("parameters") or {}
     try:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from inspect_ai.model import ChatMessage, ChatMessageBase, GenerateConfig, Model, ModelOutput
 from inspect_ai.model._generate_config import active_generate_config
-from inspect_ai.tool import ToolChoice, ToolInfo
+from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
@@ -131,6 +131,7 @@ class Pipeline:
         tenant: str = "",
         model: Model | None = None,
         settings: str | None = "",
+        tool_choice: ToolChoice | None = None,
         compact_now: bool = False,
         watch: Watch | None = None,
     ) -> Prepared:
@@ -144,6 +145,8 @@ class Pipeline:
             model: the agent's, which layers may ask.
             settings: what else the answer depends on, as a text (``settings_of``); None keeps
                 the caches out of it.
+            tool_choice: as Inspect takes it; a tool that it names is not pruned. What the caches
+                tell apart by it is in ``settings``.
             compact_now: compact the history, whatever its size.
             watch: is told of the messages as each layer leaves them.
 
@@ -157,6 +160,7 @@ class Pipeline:
             self.sessions.get(tenant, session or conversation(messages)), tenant,
             budget=self.budget, model=model, compact_now=compact_now,
             layers=" ".join(str(layer.number) for layer in self.layers), settings=settings,
+            chosen=tool_choice.name if isinstance(tool_choice, ToolFunction) else "",
         )  # fmt: skip
         start = self._with_pins(given)
         context, traces, passed = await self._through(start, watch)
@@ -247,7 +251,7 @@ class Pipeline:
         config = config or GenerateConfig()
         prepared = await self.prepare(
             messages, tools, session=session, tenant=tenant, model=model,
-            settings=settings_of(tool_choice, config),
+            settings=settings_of(tool_choice, config), tool_choice=tool_choice,
         )  # fmt: skip
         output = prepared.answer
         if output is None:

@@ -91,9 +91,10 @@ class ToolPruning(_ToolLayer):
 
     def _chosen(self, context: Context, tools: Sequence[ToolInfo]) -> list[ToolInfo]:
         budget = context.budget
-        kept = [tool for tool in tools if tool.name in self.core]
+        core = self.core | {context.chosen}
+        kept = [tool for tool in tools if tool.name in core]
         used = sum(map(tool_tokens, kept))
-        rest = [tool for tool in tools if tool.name not in self.core]
+        rest = [tool for tool in tools if tool.name not in core]
         query = context.query
         rest.sort(key=lambda tool: (-self.relevance(query, tool), tool.name))
         for tool in rest:
@@ -129,7 +130,8 @@ class MetaTools(_ToolLayer):
         """Offer the core and the meta-tools."""
         if len(context.tools) <= self.above:
             return context, {}
-        core = [tool for tool in context.tools if tool.name in self.core - self.withheld]
+        names = (self.core | {context.chosen}) - self.withheld
+        core = [tool for tool in context.tools if tool.name in names]
         kept = (*core, *META)
         return replace(context, tools=kept), {"hidden": len(context.tools) - len(core)}
 

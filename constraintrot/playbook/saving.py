@@ -59,7 +59,11 @@ def load(playbook: Playbook, path: str | Path) -> Playbook:
         raise PlaybookError(f"{path} is no JSON: {error}") from error
     if not isinstance(found, dict):
         raise PlaybookError(f"{path} is no saved playbook: not an object")
-    playbook.fill(cast("dict[str, Any]", found))
+    try:
+        playbook.fill(cast("dict[str, Any]", found))
+    except PlaybookError as error:
+        # An overflow stays one.
+        raise type(error)(f"{path}: {error}") from error
     _seen.setdefault(playbook, {})[Path(path).absolute()] = _digest(data)
     return playbook
 

@@ -95,6 +95,7 @@ class Seen:
         texts: of the sources, by name.
         findings: what was found on the way.
         unreadable: names of page files that are no pages, as they are.
+        damaged: which files of the vault's root cannot be read.
         names: of all files; what a link may go to.
         pending: the source of an ingest that was cut off.
     """
@@ -103,6 +104,7 @@ class Seen:
     texts: dict[str, str] = field(default_factory=dict[str, str])
     findings: list[Finding] = field(default_factory=list[Finding])
     unreadable: set[str] = field(default_factory=set[str])
+    damaged: set[str] = field(default_factory=set[str])
     names: set[str] = field(default_factory=set[str])
     pending: str = ""
 
@@ -112,8 +114,11 @@ class Seen:
 
 
 def see(store: Store) -> Seen:
-    """Read all pages and sources."""
+    """Read all pages and sources, and see which files of the root cannot be read."""
     seen = Seen(names=store.names())
+    for path in ROOT_FILES:
+        _text(store, path, seen)
+        seen.damaged |= {one.path for one in seen.findings}
     for name in store.files(SOURCES):
         text = _text(store, source_path(name), seen)
         if text is not None:
@@ -161,10 +166,10 @@ def _text(store: Store, path: str, seen: Seen) -> str | None:
 
 
 def _journal(store: Store, seen: Seen) -> Iterator[Finding]:
-    text = store.read(JOURNAL)
-    if text is None:
-        return
     try:
+        text = store.read(JOURNAL)
+        if text is None:
+            return
         job = read_journal(text)
     except WikiError as error:
         yield Finding("journal_damaged", JOURNAL, str(error))
@@ -179,6 +184,8 @@ def _leftovers(store: Store, seen: Seen) -> Iterator[Finding]:
 
 
 def _schema(store: Store, seen: Seen) -> Iterator[Finding]:
+    if SCHEMA in seen.damaged:
+        return
     text = store.read(SCHEMA)
     if text is None:
         yield Finding("schema_missing", SCHEMA, "there is none, so nothing says how to write here")
@@ -191,6 +198,8 @@ def _schema(store: Store, seen: Seen) -> Iterator[Finding]:
 
 
 def _log(store: Store, seen: Seen) -> Iterator[Finding]:
+    if LOG in seen.damaged:
+        return
     text = store.read(LOG)
     if text is None:
         yield Finding("log_changed", LOG, "there is no log")
@@ -202,7 +211,9 @@ def _log(store: Store, seen: Seen) -> Iterator[Finding]:
 
 
 def _sources(store: Store, seen: Seen) -> Iterator[Finding]:
-    logged = {one.source: one.sha256 for one in log.entries(store) if one.source}
+    known = LOG not in seen.damaged
+    entries = log.entries(store) if known else []
+    logged = {one.source: one.sha256 for one in entries if one.source}
     for name, sha256 in logged.items():
         if name not in seen.texts:
             if not store.exists(source_path(name)):
@@ -210,7 +221,7 @@ def _sources(store: Store, seen: Seen) -> Iterator[Finding]:
         elif digest(seen.texts[name]) != sha256:
             yield Finding("source_changed", source_path(name), "it is not what was ingested")
     for name, text in seen.texts.items():
-        if name not in logged and name != seen.pending:
+        if known and name not in logged and name != seen.pending:
             yield Finding("source_not_logged", source_path(name), "no ingest wrote it")
         if found := _POSES.search(text):
             said = " ".join(found[0].split())
@@ -237,8 +248,9 @@ def _links(store: Store, seen: Seen) -> Iterator[Finding]:
 
 
 def _index(store: Store, seen: Seen) -> Iterator[Finding]:
-    text = _text(store, INDEX, seen) or ""
-    listed = index.read(text)
+    if INDEX in seen.damaged:
+        return
+    listed = index.read(store.read(INDEX) or "")
     there = {name: line for kind in KINDS for name, line in listed[kind].items()}
     for page in seen.pages.values():
         line = listed[page.kind].get(page.name)
@@ -253,6 +265,8 @@ def _index(store: Store, seen: Seen) -> Iterator[Finding]:
 
 
 def _hot_cache(store: Store, seen: Seen) -> Iterator[Finding]:
+    if seen.damaged & {LOG, HOT_CACHE}:
+        return
     entry = log.latest_change(store)
     text = store.read(HOT_CACHE)
     if text is None:

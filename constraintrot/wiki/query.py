@@ -172,12 +172,12 @@ def query(
 
 def _hot_lines(reading: _Reading, hot: HotCache) -> tuple[list[Line], list[tuple[str, str]]]:
     """What the hot cache names; and, where it is a gate that shuts, the pages to read instead."""
-    text = None if hot == "off" else reading.store.read(HOT_CACHE)
+    # A guide that cannot be read shuts no gate.
+    text = None if hot == "off" else shown(reading.store, HOT_CACHE)
     if text is None:
         return [], []
     named = hot_cache.lines(text)
-    shown = "\n".join(one.line for one in named)
-    reading.add("hot-cache", HOT_CACHE, "what changed last", shown)
+    reading.add("hot-cache", HOT_CACHE, "what changed last", "\n".join(one.line for one in named))
     matches = [one for one in named if index.matched(one.text, reading.wanted)]
     gate = [(one.name, "in the hot cache") for one in matches] if hot == "gate" else []
     return named, gate

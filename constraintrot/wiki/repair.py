@@ -10,7 +10,7 @@ from constraintrot.wiki.log import Entry
 from constraintrot.wiki.names import HOT_CACHE, INDEX, KINDS, page_path
 from constraintrot.wiki.page import Page, relinked
 from constraintrot.wiki.stores import Store
-from constraintrot.wiki.writing import finish, now
+from constraintrot.wiki.writing import finished, now
 
 
 def repair(store: Store, *, time: str = "") -> list[Finding]:
@@ -18,7 +18,7 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
 
     A cut-off ingest is finished; index and hot cache are written from pages and log; links
     that go nowhere become plain text. Whatever was changed is logged. No source and no
-    schema is touched.
+    schema is touched. What the end of a cut-off ingest refuses is in the text of its finding.
 
     Args:
         store: the vault.
@@ -30,13 +30,17 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
     with store.locked():
         before = lint(store)
         log.cut_torn(store)
-        finish(store)
+        told = finished(store)
         for path in store.leftovers():
             store.remove(path)
         _rewrite(store, time or now())
         # What cannot be repaired is still there.
         left = {*lint(store)}
-    return [one for one in before if one.repaired and one not in left]
+    fixed = [one for one in before if one.repaired and one not in left]
+    return [
+        replace(one, text="; ".join((one.text, *told))) if one.code == "unfinished_ingest" else one
+        for one in fixed
+    ]
 
 
 def _rewrite(store: Store, time: str) -> None:

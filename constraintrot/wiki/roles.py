@@ -7,6 +7,7 @@ and else the model of the task.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, Model
@@ -68,10 +69,12 @@ async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") ->
     Raises:
         WikiError: as ``writing.ingest``; the model was then not asked.
     """
-    if (there := wiki.known(source, time=time)) is not None:
-        return there
-    plan, _ = await written(model, wiki.store, source)
-    return wiki.ingest(source, plan, time=time)
+    cut_off = wiki.finish()
+    done = wiki.known(source, time=time)
+    if done is None:
+        plan, _ = await written(model, wiki.store, source)
+        done = wiki.ingest(source, plan, time=time)
+    return replace(done, refused=(*cut_off, *done.refused))
 
 
 async def maintained(model: Model, schema: str, log: str, source: Source) -> tuple[set[Step], str]:

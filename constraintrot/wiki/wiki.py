@@ -25,7 +25,7 @@ from constraintrot.wiki.query import DEFAULT_BUDGET, DEFAULT_PAGES, Answer, HotC
 from constraintrot.wiki.repair import repair
 from constraintrot.wiki.schema import STEPS, Step, Wording
 from constraintrot.wiki.stores import Folder, Store
-from constraintrot.wiki.writing import Ingested, ingest, known, now
+from constraintrot.wiki.writing import Ingested, finished, ingest, known, now
 
 
 class Wiki:
@@ -101,6 +101,15 @@ class Wiki:
         """
         chosen = by_code(source, self._has_page) if plan is None else plan
         return ingest(self.store, source, chosen, time=time, steps=steps)
+
+    def finish(self) -> tuple[str, ...]:
+        """Finish an ingest that was killed; returns what of it was not done as asked.
+
+        Raises:
+            WikiError: its journal is damaged.
+        """
+        with self.store.locked():
+            return finished(self.store)
 
     def known(self, source: Source, *, time: str = "") -> Ingested | None:
         """What ``ingest`` says of a source that is there already; None of another one.

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from constraintrot.wiki import hot_cache, index, log
@@ -37,7 +37,7 @@ from constraintrot.wiki.schema import STEPS, Step
 from constraintrot.wiki.stores import Store
 
 _VERSION: Final = 1
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,12 @@ class Ingested:
     refused: tuple[str, ...] = ()
     unlinked: tuple[str, ...] = ()
     already: bool = False
+
+    @property
+    def told(self) -> list[str]:
+        """What was not done as asked, as lines for whoever asked."""
+        gone = f"no page for {', '.join(self.unlinked)}; plain text now"
+        return [*self.refused, *([gone] if self.unlinked else [])]
 
 
 def now() -> str:
@@ -85,8 +91,7 @@ def ingest(
     time = time or now()
     dated, source = _dated(source, time)
     with store.locked():
-        cut_off = finish(store)
-        refused = (*(cut_off.refused if cut_off else ()), *plan.unreadable)
+        refused = (*finished(store), *plan.unreadable)
         name, there = _name(store, source, dated)
         if there:
             return Ingested(name, already=True, refused=refused)
@@ -115,22 +120,24 @@ def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
     """
     dated, source = _dated(source, time or now())
     with store.locked():
-        cut_off = finish(store)
+        refused = finished(store)
         name, there = _name(store, source, dated)
-    refused = cut_off.refused if cut_off else ()
     return Ingested(name, already=True, refused=refused) if there else None
 
 
-def finish(store: Store) -> Ingested | None:
-    """Finish the ingest that a killed process left; the lock is held.
+def finished(store: Store) -> tuple[str, ...]:
+    """Finish the ingest that a killed process left, and say what of it was not done as asked.
+
+    The lock is held. Who started that ingest is gone, so whoever comes next is told.
 
     Raises:
         WikiError: its journal is none of ours.
     """
     text = store.read(JOURNAL)
     if text is None:
-        return None
-    return _write(store, read_journal(text), again=True)
+        return ()
+    done = _write(store, read_journal(text), again=True)
+    return tuple(f"{done.source}, cut off before: {line}" for line in done.told)
 
 
 def read_journal(text: str) -> dict[str, Any]:
@@ -162,11 +169,19 @@ def source_text(source: Source) -> str:
 
 def _dated(source: Source, time: str) -> tuple[bool, Source]:
     """Whether a source has a date of its own, and the source as it is written."""
-    date = source.date or time[:10]
-    if not _DATE.fullmatch(date):
-        raise WikiError(f"the date of a source is YYYY-MM-DD, not {source.date!r}")
+    day = source.date or time[:10]
+    if not _is_date(day):
+        raise WikiError(f"the date of a source is a day as YYYY-MM-DD, not {day!r}")
     clean = plain_text(source.text.encode("utf-8", "replace").decode())
-    return bool(source.date), replace(source, date=date, text=clean)
+    return bool(source.date), replace(source, date=day, text=clean)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        # The pattern, since other forms of ISO 8601 would sort differently as file names.
+        return _DATE.fullmatch(text) is not None and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _name(store: Store, source: Source, dated: bool) -> tuple[str, bool]:

@@ -85,3 +85,10 @@ def test_the_table_tells_breaking_alone_from_rescuing_by_absence() -> None:
     )
     silent = [*rows, Row("key", "soft_email", 12, "only tools", "error")]
     assert [one.silent for one in lines(silent, ["compaction", "tools"])] == [0, 1]
+
+
+@pytest.mark.parametrize("given", [("--model", "nobody"), ("--model-role", "summarizer=nobody")])
+def test_a_model_that_there_is_not_is_said(tmp_path: Path, given: tuple[str, str]) -> None:
+    done = which(*ASK, "-o", str(tmp_path), *given)
+    assert done.exit_code == 2
+    assert "nobody: Model name 'nobody' should be" in done.output

@@ -9,6 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from constraintrot.cli.main import main
+from constraintrot.wiki import Edit, Plan, Source, Wiki
+from constraintrot.wiki.stores import Folder
+from tests.wiki.vaults import Dying, KilledError
 
 RULE = "Never send email outside example.com."
 
@@ -22,6 +25,7 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("rules.txt").write_text(f"- {RULE}\n\n", "utf-8")
     Path("memo.md").write_text("Acme delivers badges on Mondays.", "utf-8")
+    Path("latin.md").write_bytes("Señor".encode("latin-1"))
     made = run("init", "vault", "--rules", "rules.txt")
     assert "a vault with 1 rules" in made.output
     return tmp_path / "vault"
@@ -81,6 +85,31 @@ def test_lint_says_what_is_wrong_and_mends_it(vault: Path) -> None:
     assert "CLAUDE.md" in fixed["left"][0]["path"]
 
 
+def test_a_plan_may_begin_with_a_byte_order_mark(vault: Path) -> None:
+    done = run("ingest", "vault", "memo.md", "--plan", "-", stdin='\ufeff{"pages": []}')
+    assert "memo: no page" in done.output
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        ["lint", "vault", "--fix"],
+        ["ingest", "vault", "memo.md"],
+        ["ingest", "vault", "rules.txt", "--model", "scripted/summarizer-keep"],
+    ],
+)
+def test_what_a_killed_ingest_refuses_is_said_by_whoever_ends_it(
+    vault: Path, ending: list[str]
+) -> None:
+    run("ingest", "vault", "memo.md")
+    page = Edit("concept", "memo", section="Facts", rewrite="Now [[nowhere]].", base="Old.")
+    with pytest.raises(KilledError):
+        Wiki(Dying(Folder(vault), 1, after=True)).ingest(Source("Cut off", "x"), Plan((page,)))
+    said = run(*ending).output
+    assert "it is not what the rewrite is based on" in said
+    assert "no page for nowhere" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -94,7 +123,11 @@ def test_lint_says_what_is_wrong_and_mends_it(vault: Path) -> None:
         (["ingest", "vault", "memo.md", "rules.txt", "--title", "x"], "are of one FILE"),
         (["ingest", "vault", "memo.md", "--plan", "memo.md", "--model", "x"], "not both"),
         (["ingest", "vault", "memo.md", "--plan", "memo.md"], "see docs/wiki.md"),
-        (["ingest", "vault", "."], "is no text in UTF-8"),
+        (["ingest", "vault", "."], "is a folder; name its files"),
+        (["ingest", "vault", "latin.md"], "latin.md is no text in UTF-8"),
+        (["ingest", "vault", "memo.md", "--plan", "latin.md"], "--plan is not UTF-8"),
+        (["ingest", "vault", "memo.md", "--date", "2026-13-45"], "YYYY-MM-DD, not '2026-13-45'"),
+        (["ingest", "vault", "memo.md", "--model", "nobody"], "--model nobody: Model name"),
         (["ingest", "vault", "memo.md", "--model", "scripted/nobody"], "unknown scripted model"),
     ],
 )  # fmt: skip

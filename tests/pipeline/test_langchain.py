@@ -16,6 +16,7 @@ from constraintrot.pipeline import Pipeline
 from constraintrot.pipeline.cache import ExactCache, SemanticCache
 from constraintrot.pipeline.langchain import PipelineMiddleware
 from constraintrot.pipeline.masking import Masking
+from constraintrot.pipeline.tools import ToolPruning
 from tests.harnesses.langchain_fakes import Recorder, calling
 
 CACHES = [ExactCache, SemanticCache]
@@ -238,3 +239,56 @@ def test_a_call_is_not_sent_unmasked_beside_its_masked_form(kind: str) -> None:
     received = model.calls[0][1]
     assert isinstance(received, AIMessage)
     assert "masked-1@example.org" in str(received.tool_calls)
+
+
+NATIVE: list[dict[str, Any]] = [
+    {"type": "web_search"},
+    {"type": "web_search_20250305", "name": "web_search", "max_uses": 3},
+    {"type": "mcp", "server_label": "mail"},
+    {"google_search": {}},
+    {"type": "function", "name": "lookup", "parameters": {"type": "object"}},
+]
+
+
+@pytest.mark.parametrize("tool", NATIVE)
+def test_a_tool_that_the_provider_runs_goes_through(tool: dict[str, Any]) -> None:
+    pipeline, offered = Pipeline([ExactCache(), ToolPruning()]), []
+
+    class Sees(AgentMiddleware[Any, Any, Any]):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            offered.append(request.tools)
+            return handler(request.override(tools=[]))
+
+    model = Named()
+    for given in (tool, tool | {"timeout": 5}):
+        model.script[:] = [AIMessage("Found.")]
+        layers = [Asks(tools=[given]), PipelineMiddleware(pipeline), Sees()]
+        agent: Any = create_agent(model, middleware=layers)
+        agent.invoke({"messages": [HumanMessage("Hi.")]})
+    assert offered == [[tool], [tool | {"timeout": 5}]]
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "report_19",
+        {"type": "function", "function": {"name": "report_19"}},
+        {"type": "tool", "name": "report_19"},
+    ],
+)
+def test_a_tool_that_must_be_called_is_not_pruned(choice: Any) -> None:
+    offered: list[str] = []
+
+    class Sees(AgentMiddleware[Any, Any, Any]):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            offered.extend(tool["name"] for tool in request.tools)
+            return handler(request.override(tools=[], tool_choice=None))
+
+    tools = [{"name": f"report_{at:02}", "description": "x", "parameters": {}} for at in range(20)]
+    layers = [
+        Asks(tools=tools, tool_choice=choice), PipelineMiddleware(Pipeline([ToolPruning()])), Sees()
+    ]  # fmt: skip
+    agent: Any = create_agent(Named(script=[AIMessage("Done.")]), middleware=layers)
+    agent.invoke({"messages": [HumanMessage("Hi.")]})
+    assert len(offered) == 12
+    assert "report_19" in offered

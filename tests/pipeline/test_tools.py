@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from inspect_ai.model import ModelOutput
-from inspect_ai.tool import ToolCall
+from inspect_ai.tool import ToolCall, ToolFunction
 
 from constraintrot.pipeline import Budget, Pipeline
 from constraintrot.pipeline.tools import META, MetaTools, ToolPruning
@@ -92,3 +93,13 @@ def test_search_and_schema_tell_of_what_is_not_withheld() -> None:
     hidden = ToolCall(id="1", function="get_tool_schema", arguments={"toolName": "delete_branch"})
     assert layer.look_up(catalogue, hidden) == "There is no tool 'delete_branch'."
     assert layer.look_up(catalogue, ToolCall(id="1", function="list_files", arguments={})) is None
+
+
+@pytest.mark.parametrize("layer", [ToolPruning, MetaTools])
+def test_a_tool_that_the_answer_must_call_is_on_offer(layer: type[ToolPruning]) -> None:
+    chosen = ToolFunction("report_119")
+    found = prepared(Pipeline([layer()]), [user("Delete it.")], TOOLS, tool_choice=chosen)
+    assert "report_119" in [one.name for one in found.tools]
+    gone = Pipeline([layer(withheld=["report_119"])])
+    found = prepared(gone, [user("Delete it.")], TOOLS, tool_choice=chosen)
+    assert "report_119" not in [one.name for one in found.tools]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from constraintrot.defenses.rampart import Principal, Registry
@@ -192,7 +194,7 @@ def test_what_cannot_be_done_is_refused_with_its_reason_and_the_rest_is_done() -
     assert refused == ("MERGE", "the bullets are of different kinds")
     with pytest.raises(PlaybookError, match="no bullet 'x' to retire"):
         playbook.retire("x")
-    with pytest.raises(PlaybookError, match="budget is 1 or more"):
+    with pytest.raises(PlaybookError, match="budget is a whole number, 1 or more"):
         Playbook(budget=0)
     with pytest.raises(PlaybookError, match=r"refinement is PROACTIVE, LAZY.*, not 'lazy'"):
         Playbook(refinement="lazy")  # type: ignore[arg-type]
@@ -231,3 +233,23 @@ def test_a_pin_without_a_line_end_has_a_line_of_its_own() -> None:
     playbook = Playbook(pins=lambda: "Never lie.")
     playbook.apply([Add(text="Be brief.", section="style")])
     assert playbook.render().startswith("Never lie.\n## style\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"budget": "2000"}, "budget is a whole number, 1 or more, not '2000'"),
+        ({"pins": "Never."}, "pins is a function, as pinned_text of a Registry, not 'Never.'"),
+    ],
+)
+def test_what_is_no_setting_is_said(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(PlaybookError, match=said):
+        Playbook(**given)
+
+
+@pytest.mark.parametrize("delta", [Add(text="x"), "Add", [None]])
+def test_what_is_no_list_of_operations_is_said(delta: Any) -> None:
+    playbook = Playbook()
+    with pytest.raises(PlaybookError, match="a delta is a list of operations"):
+        playbook.apply(delta)
+    assert playbook.deltas == 0

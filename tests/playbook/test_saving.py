@@ -143,3 +143,10 @@ def test_of_two_writers_none_is_lost(tmp_path: Path) -> None:
     save(other, tmp_path / "other.json")
     other.apply([Add(text=bullet.text) for bullet in load(other, path).bullets])
     save(other, path)
+
+
+def test_a_file_that_holds_no_playbook_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text('{"version": 2}', "utf-8")
+    with pytest.raises(PlaybookError, match=f"{path}: version 2 is unknown"):
+        load(Playbook(), path)

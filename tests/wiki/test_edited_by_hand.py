@@ -258,3 +258,24 @@ def test_headings_of_other_sections_stay_as_they_are_written() -> None:
     assert page.with_section("c#", "new").body.startswith("## C#\n\nnew\n\n## The `-x`")
     twice = page.with_section("F#", "a").with_section("F#", "b")
     assert [one.heading for one in twice.sections].count("F#") == 1
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "index.md", "hot-cache.md", "log.md"])
+def test_a_file_of_the_root_that_is_not_utf_8_is_a_finding(tmp_path: Path, name: str) -> None:
+    wiki = Wiki.create(tmp_path / "vault", [RULE])
+    wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
+    file = tmp_path / "vault" / name
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b"\n", "\nSeñor\n".encode("latin-1"), 1))
+    (found,) = wiki.lint()
+    assert (found.code, found.path) == ("unreadable", name)
+    assert "is not UTF-8" in found.text
+    file.write_bytes(whole)
+    assert wiki.lint() == []
+
+
+def test_a_hot_cache_that_cannot_be_read_hides_nothing(tmp_path: Path) -> None:
+    wiki = Wiki.create(tmp_path / "vault", [RULE])
+    wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
+    (tmp_path / "vault/hot-cache.md").write_bytes(b"\xff")
+    assert "acme" in wiki.query("When does Acme deliver?").pages

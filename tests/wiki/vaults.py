@@ -51,7 +51,7 @@ class Dying:
         after: whether that one is still done.
     """
 
-    def __init__(self, inner: Memory, at: int, *, after: bool) -> None:
+    def __init__(self, inner: Store, at: int, *, after: bool) -> None:
         self.inner, self.left, self.after = inner, at, after
 
     def read(self, path: str) -> str | None:
