@@ -29,7 +29,7 @@ Value: TypeAlias = Literal["violation", "survived", "mentions", "utility", "over
 VALUES = get_args(Value)
 Expected: TypeAlias = Literal["higher", "lower", "different", "equal", "not higher", "not lower"]
 Reason: TypeAlias = Literal[
-    "ceiling", "floor", "n", "degenerate", "no control", "no pairs", "silence"
+    "ceiling", "floor", "n", "degenerate", "no control", "no pairs", "silence", "premise"
 ]
 Regions: TypeAlias = tuple[tuple[float, float], ...]
 

@@ -57,8 +57,10 @@ def made(folder: Path) -> dict[str, str]:
     declared = primary.read(folder / primary.DEFAULT)
     answered, family = verdicts.answer(listed, frame, declared)
     left = verdicts.unused(answered, frame)
-    claimed = pages.reproduction(answered, left, len(frame), family)
     episodes = {one.claim.title: frame.loc[sorted(one.rows)] for one in answered}
+    decided = [episodes[one.claim.title] for one in answered if one.verdict in ("same", "opposite")]
+    most = max((part["family"].nunique() for part in decided), default=0)
+    claimed = pages.reproduction(answered, left, len(frame), family, most)
     claimed = qualifications.stated(folder, claimed, episodes)
     others = other_papers.section(folder)
     generated[PAGE_OF_CLAIMS] = f"{claimed}\n{others}" if others else claimed

@@ -57,6 +57,20 @@ class Test(Strict):
     paired: bool = True
 
 
+class Premise(Strict):
+    """What has to be so of a subject for a claim to be asked of it.
+
+    Attributes:
+        arm: the arm whose rate it is about.
+        at_most: the largest rate at which the claim is asked, 0 to 1.
+        words: why not above it.
+    """
+
+    arm: str
+    at_most: float = Field(ge=0, le=1)
+    words: str
+
+
 class Claim(Strict):
     """A claim of the paper.
 
@@ -66,6 +80,7 @@ class Claim(Strict):
         paper: the paper's figure, and its section or table.
         where: conditions of all arms.
         arms: the arms, by name.
+        premise: what has to be so first; else the claim cannot be told, whatever the tests say.
         tests: what the claim expects; it is borne out if all of it is.
         verdict: the verdict for which the words are written.
         words: the reason, in one to three sentences, without figures, which would become
@@ -77,15 +92,17 @@ class Claim(Strict):
     paper: str
     where: Where = Field(default_factory=Where)
     arms: dict[str, Arm]
+    premise: Premise | None = None
     tests: tuple[Test, ...] = Field(min_length=1)
     verdict: Verdict
     words: str
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        unknown = {name for test in self.tests for name in (test.a, test.b)} - set(self.arms)
-        if unknown:
-            raise ValueError(f"tests name {', '.join(sorted(unknown))}, which is no arm")
+        named = {name for test in self.tests for name in (test.a, test.b)}
+        named |= {self.premise.arm} if self.premise else set()
+        if unknown := named - set(self.arms):
+            raise ValueError(f"{', '.join(sorted(unknown))} is named, and is no arm")
         for test in self.tests:
             if self.arms[test.a].value != self.arms[test.b].value:
                 raise ValueError(f"{test.a} and {test.b} are rates of different columns")

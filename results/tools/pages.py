@@ -75,7 +75,9 @@ def run_page(one: Counted) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, family: Family) -> str:
+def reproduction(
+    answered: Sequence[Answered], left: pd.DataFrame, n: int, family: Family, most: int
+) -> str:
     """The page of the paper's claims.
 
     Args:
@@ -83,6 +85,7 @@ def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, famil
         left: the episodes that no claim uses.
         n: number of all episodes.
         family: the primary claims, which they are members of.
+        most: families of policies that a decided claim has episodes of, at most.
     """
     agents = sorted({str(name) for name in left["agent"]})
     lines = [
@@ -92,7 +95,7 @@ def reproduction(answered: Sequence[Answered], left: pd.DataFrame, n: int, famil
         " model is not the paper's models.** Where the two differ, the paper is not refuted; where"
         " they agree, it is not confirmed for any model but this one.", "",
         f"**Of {len(answered)} claims: {_counts(answered)}.** *Cannot tell* speaks neither for nor"
-        " against a claim.", "",
+        f" against a claim. {_of_families(most)}", "",
         *_loose(("claim", "verdict", "why", "scaffold"), [_summary(one) for one in answered]), "",
         _SUBJECTS, "",
         *_bars(family), "",
@@ -145,6 +148,16 @@ def _reasons(one: Answered) -> str:
     return ", ".join(dict.fromkeys(why.reason for why in one.why))
 
 
+def _of_families(most: int) -> str:
+    if most == 0:
+        return "None is decided."
+    return (
+        f"The decided ones are about further variants of the same policies: each has episodes of {most}"
+        f" families at most, and taken by families {most} that all agree have p = {2 ** (1 - most):.2g}"
+        " before any adjustment."
+    )
+
+
 def _bars(family: Family) -> Iterator[str]:
     """What each verdict takes."""
     points_ = f"{100 * family.declared.margin:.0f} points"
@@ -158,7 +171,9 @@ def _bars(family: Family) -> Iterator[str]:
         " that no more or no less could show. *n*: too few pairs, or too few that differ."
         " *degenerate*: a counterfactual that had nothing to take out. *no control*: nobody asked"
         " what happens without the treatment. *silence*: it depends on what the episodes without a"
-        " readable call would have done; a verdict has to hold whichever way they are counted.",
+        " readable call would have done; a verdict has to hold whichever way they are counted."
+        " *premise*: what the claim presupposes is not so of this subject, so that its tests,"
+        " whatever they say, are of something else.",
         "- *not measured*: no episode asks it.",
         "",
         "Each claim has one p-value: for *same* the largest of its tests', since all have to hold,"

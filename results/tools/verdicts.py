@@ -1,7 +1,8 @@
 """The verdict on each of the paper's claims, computed from the committed episodes.
 
 *Same* if every test of a claim says what it expects, *opposite* if one says the contrary,
-*not measured* if an arm has no episode, and else *cannot tell*, with the reasons.
+*not measured* if an arm has no episode, and else *cannot tell*, with the reasons; that too
+if the claim has a premise that does not hold of the subject.
 The claims are members of the family of ``primary.yaml``, where each has one adjusted p-value.
 ``reproduction.yaml`` has the verdict too, since the words beside it depend on it; one that
 the episodes do not give is an error.
@@ -310,10 +311,20 @@ def _with_verdict(one: Answered) -> Answered:
         estimate is None and not one.claim.arms[name].control for name, estimate in one.arms.items()
     ):
         return one
+    if unmet := _unmet_premise(one):
+        return replace(one, verdict="cannot tell", why=(unmet,))
     same, opposite = _both_p_values(one.tests)
     if one.adjusted is not None and max(one.adjusted, min(same, opposite)) <= ALPHA:
         return replace(one, verdict="same" if same <= opposite else "opposite")
     return replace(one, verdict="cannot tell", why=tuple(_reasons(one)))
+
+
+def _unmet_premise(one: Answered) -> Why | None:
+    if (premise := one.claim.premise) is None:
+        return None
+    if (rate := one.arms[premise.arm]) is None:
+        return Why("no control", f"no episode of {premise.arm}")
+    return Why("premise", premise.words) if rate.estimate > premise.at_most else None
 
 
 def _reasons(one: Answered) -> Iterator[Why]:

@@ -137,6 +137,23 @@ def test_without_episodes_of_the_control_nothing_can_be_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("at_most", "where", "verdict"),
+    [
+        (0.2, {"condition": "control"}, ("same", "")),
+        (0.1, {"condition": "control"}, ("cannot tell", "premise")),
+        (0.9, {"condition": "floor"}, ("cannot tell", "no control")),
+    ],
+)
+def test_a_claim_is_asked_where_its_premise_holds(
+    at_most: float, where: dict[str, Any], verdict: tuple[str, str]
+) -> None:
+    """Of 8 in control 1 is violated."""
+    premise = {"arm": "alone", "at_most": at_most, "words": "It does so by itself."}
+    arms = {**DECLARED["arms"], "alone": {"where": where, "control": True}}
+    assert told(BOTH, {**DECLARED, "arms": arms, "premise": premise}) == [verdict]
+
+
 def test_what_a_column_does_not_hold_was_not_measured() -> None:
     done = {name: {**arm, "value": "utility"} for name, arm in DECAY["arms"].items()}
     assert told(BOTH, DECAY | {"arms": done}) == [("not measured", "")]
@@ -235,7 +252,7 @@ def test_p_values_are_adjusted_over_the_family() -> None:
 def test_slips_of_the_pen_are_said() -> None:
     with pytest.raises(ConstraintRotError, match="no column chanel; there are"):
         ask(BOTH, DECAY | {"where": {"chanel": "memory"}})
-    with pytest.raises(ValidationError, match="tests name nobody, which is no arm"):
+    with pytest.raises(ValidationError, match="nobody is named, and is no arm"):
         ask(BOTH, DECAY | expects(("seen", "nobody", "higher")))
     with pytest.raises(ValidationError, match="should be 'same', 'opposite', 'cannot tell' or"):
         ask(BOTH, DECAY | {"verdict": "different"})
@@ -260,7 +277,7 @@ def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:
     answered, family = verdicts.answer(page, frame, ALONE)
     left = verdicts.unused(answered, frame)
     assert len(left) == len(frame) - 20
-    text = pages.reproduction(answered, left, len(frame), family)
+    text = pages.reproduction(answered, left, len(frame), family, 1)
     assert "A small local model is not the paper's models." in text
     assert "Of 3 claims: 1 same, 0 opposite, 1 cannot tell, 1 not measured." in text
     assert "| [Decay](#decay) | **same** |  | direct |" in text
@@ -277,14 +294,10 @@ def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "why"),
-    [
-        ("A pin withstands a rescinding notice", "n"),
-        ("Putting the policy back undoes it", "degenerate"),
-    ],
+    "title", ["A pin withstands a rescinding notice", "Putting the policy back undoes it"]
 )
-def test_what_was_called_same_on_too_little_is_not(title: str, why: str) -> None:
+def test_what_was_called_same_on_too_little_is_not(title: str) -> None:
     # The page is what the committed episodes make: see test_build.
     page = (RESULTS / "reproduction.md").read_text()
     (line,) = [one for one in page.splitlines() if one.startswith(f"| [{title}](#")]
-    assert line.endswith(f" | cannot tell | {why} | deliberate |")
+    assert line.endswith(" | cannot tell | n | review |")
