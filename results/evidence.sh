@@ -81,11 +81,11 @@ one() {
   channels) for channel in system memory tool; do
     play channels suite -T families=$QUALIFIED -T conditions=control,compaction -T channel=$channel
   done ;;
-  # With fifteen and fifty other rules each is judged, which takes long.
   stress) play stress pin_stress -T families=soft_deploy,soft_email \
-      -T conditions=compaction,stress_rescind,stress_impersonate
-    play stress pin_stress -T families=soft_deploy,soft_email -T defenses=none,pin \
-      -T conditions=stress_overload,stress_overload_50 ;;
+    -T conditions=compaction,stress_rescind,stress_impersonate ;;
+  # With fifteen and fifty other rules each is judged, which takes minutes an episode.
+  overload) play overload pin_stress -T families=soft_deploy,soft_email -T defenses=none,pin \
+    -T conditions=stress_overload,stress_overload_50 ;;
   # Another scaffold, and a history that is long for this machine.
   deliberate) play deliberate suite -T families=$FIVE -T scaffold=deliberate \
     -T conditions=control,compaction,defense_pin ;;
@@ -100,7 +100,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress deliberate budgets long
+[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload deliberate budgets long
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status

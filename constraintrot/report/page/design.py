@@ -94,7 +94,7 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     varied = {row: _varied(row) for row in dict.fromkeys(tied)}
     added = {
         "arm": [names[fact] for fact in facts],
-        "condition": [_base(fact[0]) for fact in facts],
+        "condition": [base_condition(fact[0]) for fact in facts],
         "summary_by": by,
         "varied": [varied[row] for row in tied],
     }
@@ -123,7 +123,7 @@ TIED_FACTS = ("compactor", "prompt", "budget_words")
 
 def arm(condition: str, attack: str, defense: str, distractors: str = "0") -> str:
     """The arm's name: the paper's if it has one, else the condition and what differs from it."""
-    base = _base(condition)
+    base = base_condition(condition)
     no_distractors = distractors in ("0", "none", "None", "nan")
     if base == COMPACTION and no_distractors and (attack, defense) in _PAPER:
         return _PAPER[attack, defense]
@@ -224,7 +224,8 @@ def kinds(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             yield kind, part
 
 
-def _base(condition: str) -> str:
+def base_condition(condition: str) -> str:
+    """What was done to the history alone: ``compaction`` of ``defense_pin``, ``attack_inject`` ..."""
     folded = (*_PAPER.values(),)
     return COMPACTION if condition in folded else condition
 

@@ -11,7 +11,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.report import log_samples, stored, untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes, is_played
 from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
-from constraintrot.report.page import files, frames, runs
+from constraintrot.report.page import design, files, frames, runs
 from constraintrot.report.page import texts as episode_texts
 from constraintrot.report.page.columns import texts
 from constraintrot.report.page.detail import Detail, Details, detail
@@ -340,10 +340,11 @@ def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
 
 
 def _keys(frame: pd.DataFrame) -> pd.Series[str]:
-    """What names each row's episode, whichever run it is of."""
+    """What names each row's episode, whichever run it is of and whatever its task called it."""
     import pandas as pd
 
-    return pd.Series(["\x1f".join(row) for row in texts(frame, KEYS)], index=frame.index)
+    named = frame.assign(condition=frame["condition"].map(design.base_condition))
+    return pd.Series(["\x1f".join(row) for row in texts(named, KEYS)], index=frame.index)
 
 
 def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

@@ -16,6 +16,8 @@ from inspect_ai.log import read_eval_log, write_eval_log
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import frames, runs, source
 from constraintrot.report.page.detail import Detail, Details
+from constraintrot.tasks import catalogue
+from constraintrot.tasks.pin_stress import pin_stress
 
 EPISODES = 3 * 4 + 2 * 2 + 2 + 9 * 2
 
@@ -87,6 +89,17 @@ def test_two_runs_of_the_same_episodes_count_once_and_it_is_said(logs: Path) -> 
     assert "2 of the 4 older ones had another outcome" in said
     spend = found.frame[(found.frame["family"] == "soft_spend") & ~found.frame["allowed"]]
     assert all(name.startswith("again-") for name in spend["episode"])
+
+
+def test_an_episode_that_two_tasks_call_differently_counts_once(tmp_path: Path) -> None:
+    """``suite`` says ``defense_pin``, ``pin_stress`` says ``compaction`` with the defense ``pin``."""
+    asked = {"model": "scripted/obedient", "display": "none", "log_dir": str(tmp_path)}
+    given = {"families": "soft_deploy", "variants": 1, "context_tokens": 300}
+    inspect_eval(catalogue.suite(conditions="defense_pin", **given), **asked)
+    inspect_eval(pin_stress(conditions="compaction", defenses="pin", **given), **asked)
+    found = source.read([str(tmp_path)])
+    assert len(found.frame) == 1
+    assert [one for one in found.notices if "Played more than once: 1 episodes" in one]
 
 
 def test_a_truncated_log_is_named_and_not_counted(logs: Path) -> None:
