@@ -93,10 +93,12 @@ def test_two_runs_of_the_same_episodes_count_once_and_it_is_said(logs: Path) -> 
 
 def test_an_episode_that_two_tasks_call_differently_counts_once(tmp_path: Path) -> None:
     """``suite`` says ``defense_pin``, ``pin_stress`` says ``compaction`` with the defense ``pin``."""
-    asked = {"model": "scripted/obedient", "display": "none", "log_dir": str(tmp_path)}
-    given = {"families": "soft_deploy", "variants": 1, "context_tokens": 300}
-    inspect_eval(catalogue.suite(conditions="defense_pin", **given), **asked)
-    inspect_eval(pin_stress(conditions="compaction", defenses="pin", **given), **asked)
+    suite = catalogue.suite("soft_deploy", conditions="defense_pin", variants=1, context_tokens=300)
+    stress = pin_stress(
+        "pin", "soft_deploy", conditions="compaction", variants=1, context_tokens=300
+    )
+    for one in (suite, stress):
+        inspect_eval(one, model="scripted/obedient", display="none", log_dir=str(tmp_path))
     found = source.read([str(tmp_path)])
     assert len(found.frame) == 1
     assert [one for one in found.notices if "Played more than once: 1 episodes" in one]
