@@ -60,11 +60,14 @@ def which_layer(
 
     with clear_errors():
         named_model("--model", model, memoize=True)
+        writers = named_values("--model-role", roles)
+        for role, name in writers.items():
+            named_model(f"--model-role {role}", name, memoize=True)
         question = Question(
             tasks or ("soft_email",),
             variants,
             model,
-            named_values("--model-role", roles),
+            writers,
             profile,  # type: ignore[arg-type]  # checked there
             {"rounds": 3, "context_tokens": 1200, **named_values("-T", task_args)},
             layers=names,

@@ -90,7 +90,7 @@ def test_the_command_goes_on_where_it_was_stopped(
     Wiki.create(vault)
 
     def run(writer: Counted) -> list[str]:
-        found: Callable[..., Model] = lambda _: writer.model  # noqa: E731
+        found: Callable[..., Model] = lambda _, **_given: writer.model  # noqa: E731
         monkeypatch.setattr("inspect_ai.model.get_model", found)
         told = CliRunner().invoke(main, ["wiki", "ingest", vault, *map(str, files), "--model", "x"])
         return told.stdout.splitlines()
