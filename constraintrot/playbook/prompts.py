@@ -24,23 +24,21 @@ Above is what happened{about}. Find what is worth keeping for later: what worked
 will be needed again, and word for word every rule, limit or prohibition that was given and still holds.
 {feedback}
 {playbook}Answer with one JSON object and nothing else, with an entry for each insight. {kinds}{form}"""
-_INSIGHT: Final = """
-{"insights": [{"text": "<the insight in one sentence>", "kind": "fact", "section": "<its topic>"}]}"""
-_INSIGHT_AND_USED: Final = """ Under \
-"used" name the bullets of the playbook that were helpful or harmful.
-{"insights": [{"text": "<the insight in one sentence>", "kind": "fact", "section": "<its topic>"}],
- "used": [{"id": "<id of a bullet>", "verdict": "helpful"}]}"""
+_INSIGHT: Final = '"insights": [{"text": "<the insight in one sentence>", "kind": "fact", "section": "<its topic>"}]'
+_USED: Final = ' Under "used" name the bullets of the playbook that were helpful or harmful.'
+_VERDICT: Final = '"used": [{"id": "<id of a bullet>", "verdict": "helpful"}]'
 _AGAIN: Final = """{role}
 Your reflection so far is below. Correct and complete it: is each cause the real one, is anything missing, is \
 every rule word for word? Answer in the same form; repeat it unchanged if it is right.
 {insights}"""
+_ADD: Final = '{"operations": [{"op": "ADD", "text": "<what is to be kept>", "kind": "fact", "section": "<its topic>"}]}'
 _CURATE: Final = """{role}
 Bring the playbook up to date with the insights, by small edits. Add what is new, change a bullet that an insight \
 corrects, merge bullets that say the same, delete what was shown to be wrong. Copy rules word for word, each in a \
 bullet of kind constraint; constraints are never changed, merged or deleted. Do not repeat what is there.
 {playbook}{insights}
 Answer with one JSON object and nothing else, with an operation for each edit that is needed. {kinds}
-{{"operations": [{{"op": "ADD", "text": "<what is to be kept>", "kind": "fact", "section": "<its topic>"}}]}}
+{add}
 The other operations are:
 {{"op": "UPDATE", "id": "<id>", "text": "<the corrected text>"}}
 {{"op": "MERGE", "ids": ["<id>", "<id>"], "text": "<what both say>"}}
@@ -50,7 +48,7 @@ The playbook is empty. Add what the insights say, each in a bullet of its own. C
 bullet of kind constraint.
 {insights}
 Answer with one JSON object and nothing else, with an operation for each bullet. {kinds}
-{{"operations": [{{"op": "ADD", "text": "<what is to be kept>", "kind": "fact", "section": "<its topic>"}}]}}"""
+{add}"""
 _REWRITE: Final = """{role}
 Above is a conversation, and below are the notes so far. Rewrite the notes as a whole, so that they hold all that \
 they held and what is new in the conversation.{budget}
@@ -70,10 +68,11 @@ def reflect(playbook: str, feedback: str, about: str = "") -> str:
         feedback: what the environment said of the outcome; may be empty.
         about: what the messages are, in words.
     """
+    form = f"{_USED}\n{{{_INSIGHT},\n {_VERDICT}}}" if playbook else f"\n{{{_INSIGHT}}}"
     return _REFLECT.format(
         role=REFLECTOR, about=about and f" ({about})", playbook=playbook and _shown(playbook),
         feedback=f"Feedback: {feedback}" if feedback else "There is no feedback.",
-        kinds=_KINDS, form=_INSIGHT_AND_USED if playbook else _INSIGHT,
+        kinds=_KINDS, form=form,
     )  # fmt: skip
 
 
@@ -88,8 +87,10 @@ def curate(playbook: str, insights: Sequence[Mapping[str, Any]]) -> str:
     """The Curator's question."""
     listed = _INSIGHTS + json.dumps(list(insights), ensure_ascii=False)
     if not playbook:
-        return _BEGIN.format(role=CURATOR, insights=listed, kinds=_KINDS)
-    return _CURATE.format(role=CURATOR, playbook=_shown(playbook), insights=listed, kinds=_KINDS)
+        return _BEGIN.format(role=CURATOR, insights=listed, kinds=_KINDS, add=_ADD)
+    return _CURATE.format(
+        role=CURATOR, playbook=_shown(playbook), insights=listed, kinds=_KINDS, add=_ADD
+    )
 
 
 def rewrite(notes: str, words: int | None = None) -> str:

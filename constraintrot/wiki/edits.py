@@ -89,12 +89,9 @@ def places(store: Store, plan: Plan, date: str) -> dict[Place, list[Edit]]:
 
 
 def resolves(store: Store, name: str) -> bool:
-    """Whether a link of that target goes to a file of the vault."""
-    return (
-        f"{name}.md" in ROOT_FILES
-        or any(store.exists(f"{folder}/{name}.md") for folder in FILE_FOLDERS)
-        # A person's own: an attachment, a note in another folder. Looking for it takes longer.
-        or name in store.names()
+    """Whether a link of that target goes to a file that an ingest writes, or to one of the root."""
+    return f"{name}.md" in ROOT_FILES or any(
+        store.exists(f"{folder}/{name}.md") for folder in FILE_FOLDERS
     )
 
 

@@ -118,7 +118,7 @@ def see(store: Store) -> Seen:
     seen = Seen(names=store.names())
     for path in ROOT_FILES:
         _text(store, path, seen)
-        seen.damaged |= {one.path for one in seen.findings}
+    seen.damaged = {one.path for one in seen.findings}
     for name in store.files(SOURCES):
         text = _text(store, source_path(name), seen)
         if text is not None:

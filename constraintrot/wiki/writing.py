@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Any, Final
 
 from constraintrot.wiki import hot_cache, index, log
@@ -252,9 +253,11 @@ def _write_pages(store: Store, job: dict[str, Any], date: str, done: Done) -> Se
         plan = replace(plan, analysis=None)
     planned = places(store, plan, date)
     names = {one.name for one in planned}
+    # A person's own: an attachment, a note in another folder. All folders are walked, so once.
+    others = cache(store.names)
 
     def known(name: str) -> bool:
-        return name in names or resolves(store, name)
+        return name in names or resolves(store, name) or name in others()
 
     # The analysis comes last, as the schema has it.
     for where in sorted(planned, key=lambda one: one.kind == "analysis"):
