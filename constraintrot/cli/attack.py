@@ -123,6 +123,10 @@ def transfer(
         shared = _roles(roles)
         named = [part for given in models for part in given.split(",")]
         targets = [matrix.target(name, shared) for name in named]
+        for one in targets:
+            named_model("--models", one.agent, memoize=True)
+            for role in one.roles.keys() - shared.keys():
+                named_model("--models", one.roles[role], memoize=True)
         searches = [journal.read(path) for path in files]
         result = matrix.transfer(searches, targets, out, defense=defense, log_dir=log_dir, say=_say)
         click.echo(matrix.text(result))

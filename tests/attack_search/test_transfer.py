@@ -184,6 +184,24 @@ def test_wrong_arguments(tmp_path: Path, arguments: list[str], message: str) -> 
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    "models", ["scripted/nobody", "scripted/obedient,scripted/obedient+scripted/nobody"]
+)
+def test_a_target_that_does_not_exist_is_named_before_anything_is_played(
+    tmp_path: Path, models: str
+) -> None:
+    found_on(tmp_path / "found.jsonl", "follow", "inject_note")
+    out = tmp_path / "t.jsonl"
+    result = command(
+        "transfer", str(tmp_path / "found.jsonl"), "--models", models, "--out", str(out)
+    )
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        "constraintrot: --models scripted/nobody: unknown scripted model"
+    )
+    assert not out.exists()
+
+
 def test_a_file_that_is_none(tmp_path: Path) -> None:
     result = command("report", str(tmp_path / "none.jsonl"))
     assert result.exit_code == 2

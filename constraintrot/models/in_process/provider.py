@@ -184,7 +184,7 @@ class LocalAPI(ModelAPI):
                 # First: a refusal does not wait for a download.
                 adapter_file = self._adapter(adapter) if adapter else None
                 params = ServerParams(
-                    weights=self._path or weights.pull(self.model_name, weights.to_stderr()),
+                    weights=self._weights(),
                     context=self._context,
                     parallel=self._parallel,
                     threads=self._threads,
@@ -194,10 +194,15 @@ class LocalAPI(ModelAPI):
                 self._engines[adapter] = shared(params, self._opener)
             return self._engines[adapter]
 
+    def _weights(self) -> Path:
+        if self._path is None:
+            return weights.pull(self.model_name, weights.to_stderr())
+        return weights.own(self.model_name, self._path)
+
     def _adapter(self, name: str) -> Path:
         if name != rule_judge.NAME:
             raise UnknownNameError("adapter", name, [rule_judge.NAME])
-        if self._path is None and self.model_name != rule_judge.BASE:
+        if self.model_name != rule_judge.BASE:
             raise ParameterError(f"the adapter {name} belongs to local/{rule_judge.BASE}")
         return rule_judge.file()
 

@@ -45,19 +45,29 @@ def path(name: str) -> Path | None:
     """
     model = catalogue.get(name)
     file = folder() / model.filename
+    wrong = f"move it away, or put the right file there; {_origin(model)}"
     try:
-        if not file.is_file():
-            return None
-        if not _stamped(file, model):
-            # Taken first: what is swapped meanwhile has another identity.
-            identity = _identity(file, model)
-            _verify(file, model, f"move it away, or put the right file there; {_origin(model)}")
-            _stamp(file, identity)
+        return _verified(file, model, wrong) if file.is_file() else None
     except OSError as error:
         raise WeightsError(
             f"cannot read {file}: {error.strerror}; {CACHE_VARIABLE} moves the cache"
         ) from error
-    return file
+
+
+def own(name: str, file: Path) -> Path:
+    """A file of the user's as the weights of ``name``: any, unless the name is the catalogue's.
+
+    What a log calls a model of the catalogue is that model, wherever its file lies.
+
+    Raises:
+        WeightsError: The catalogue has other weights under this name, or the file cannot be read.
+    """
+    if name not in catalogue.names():
+        return file
+    try:
+        return _verified(file, catalogue.get(name), "give it a name of its own")
+    except OSError as error:
+        raise WeightsError(f"cannot read {file}: {error.strerror}") from error
 
 
 def pull(name: str, progress: Progress | None = None, sources: Sources | None = None) -> Path:
@@ -165,6 +175,15 @@ def _check_disk(model: LocalModel, staging: Path, done: int, sources: Sources) -
             f"{model.name} needs {need:,} bytes of free disk at {staging.parent}, and "
             f"{free:,} are free; set {CACHE_VARIABLE} to a folder on a larger disk"
         )
+
+
+def _verified(file: Path, model: LocalModel, then: str) -> Path:
+    if not _stamped(file, model):
+        # Taken first: what is swapped meanwhile has another identity.
+        identity = _identity(file, model)
+        _verify(file, model, then)
+        _stamp(file, identity)
+    return file
 
 
 def _verify(file: Path, model: LocalModel, then: str) -> None:

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 
-from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError
+from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError, WeightsError
 from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import ServerParams
 from constraintrot.rule_judge import adapter
@@ -45,11 +45,9 @@ def servers() -> Iterator[FakeServers]:
 
 @pytest.fixture
 def model(servers: FakeServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
-    (tmp_path / "own.gguf").touch()
     monkeypatch.setattr(adapter, "file", lambda: tmp_path / "rule-judge.gguf")
-    return get_model(
-        "local/own", path=str(tmp_path / "own.gguf"), opener=servers.open, memoize=False
-    )
+    monkeypatch.setattr(weights, "pull", lambda *_: tmp_path / "base.gguf")
+    return get_model(f"local/{adapter.BASE}", opener=servers.open, memoize=False)
 
 
 def generate(model: Model, **config: Any) -> ModelOutput:
@@ -84,6 +82,21 @@ def test_another_model_of_the_catalogue_is_refused_before_weights_are_fetched(
     other = get_model("local/qwen2.5-coder-0.5b", opener=servers.open, memoize=False)
     with pytest.raises(ParameterError, match=r"belongs to local/qwen2\.5-coder-1\.5b"):
         generate(other, extra_body={"adapter": "rule-judge"})
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("own", r"belongs to local/qwen2\.5-coder-1\.5b"), (adapter.BASE, "is not qwen2.*SHA-256")],
+)
+def test_weights_of_ones_own_never_get_the_adapter(
+    servers: FakeServers, tmp_path: Path, name: str, message: str
+) -> None:
+    file = tmp_path / "own.gguf"
+    file.write_bytes(b"other weights")
+    own = get_model(f"local/{name}", path=str(file), opener=servers.open, memoize=False)
+    with pytest.raises((ParameterError, WeightsError), match=message):
+        generate(own, extra_body={"adapter": "rule-judge"})
+    assert servers.opened == []
 
 
 def test_log_probabilities_come_back_where_they_are_asked_for(

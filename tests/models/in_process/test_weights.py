@@ -233,6 +233,16 @@ def test_file_placed_by_hand_is_taken(target: Path) -> None:
     assert index.asked == []
 
 
+def test_a_name_of_the_catalogue_means_its_weights_wherever_they_lie(tmp_path: Path) -> None:
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(CONTENT)
+    assert weights.own("tiny", file) == file
+    file.write_bytes(b"tuned" + CONTENT)
+    assert weights.own("mine", file) == file
+    with pytest.raises(WeightsError, match=r"mine\.gguf is not tiny.*give it a name of its own"):
+        weights.own("tiny", file)
+
+
 def test_verified_file_is_not_hashed_again_until_it_changes(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
