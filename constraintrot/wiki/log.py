@@ -114,6 +114,11 @@ def entries(store: Store) -> list[Entry]:
     return [one for one in found if one is not None]
 
 
+def has(store: Store, source: str) -> bool:
+    """Whether the ingest of a source is there."""
+    return any(one.source == source for one in entries(store))
+
+
 def latest(store: Store) -> Entry | None:
     """The last entry."""
     found = [read_line(line) for line in lines(_last_part(store))]

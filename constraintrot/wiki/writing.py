@@ -8,37 +8,31 @@ a page names the sources that went into it, the log names each source once.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 
 from constraintrot.wiki import hot_cache, index, log
 from constraintrot.wiki.edits import Done, Place, applied, places, resolves
-from constraintrot.wiki.frontmatter import frontmatter
 from constraintrot.wiki.log import Entry
 from constraintrot.wiki.names import (
     HOT_CACHE,
     INDEX,
     JOURNAL,
-    KINDS,
-    SOURCES,
     WikiError,
     digest,
-    page_path,
-    plain_text,
     slug,
     source_path,
 )
 from constraintrot.wiki.page import Page, new_page, read_page
 from constraintrot.wiki.plan import Edit, Plan, Source, from_plain
 from constraintrot.wiki.schema import STEPS, Step
+from constraintrot.wiki.source_files import dated, name_of, source_text
 from constraintrot.wiki.stores import Store
 
 _VERSION: Final = 1
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True)
@@ -90,17 +84,17 @@ def ingest(
         WikiError: the title makes no name, or the date is none; then nothing was written.
     """
     time = time or now()
-    dated, source = _dated(source, time)
+    own, source = dated(source, time)
     with store.locked():
         refused = (*finished(store), *plan.unreadable)
-        name, there = _name(store, source, dated)
+        name, there = name_of(store, source, own)
         if there:
             return Ingested(name, already=True, refused=refused)
         job = {
             "version": _VERSION, "time": time, "name": name, "source": asdict(source),
             "plan": plan.plain(), "steps": [step for step in STEPS if step in steps],
         }  # fmt: skip
-        store.write(JOURNAL, json.dumps(job, ensure_ascii=False, indent=1) + "\n")
+        _write_journal(store, job)
         done = _write(store, job, again=False)
     return replace(done, refused=(*refused, *done.refused))
 
@@ -119,10 +113,10 @@ def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
     Raises:
         WikiError: as ``ingest``.
     """
-    dated, source = _dated(source, time or now())
+    own, source = dated(source, time or now())
     with store.locked():
         refused = finished(store)
-        name, there = _name(store, source, dated)
+        name, there = name_of(store, source, own)
     return Ingested(name, already=True, refused=refused) if there else None
 
 
@@ -150,6 +144,7 @@ def read_journal(text: str) -> dict[str, Any]:
     try:
         job: Any = json.loads(text)
         Source(**job["source"]), from_plain(job["plan"])
+        [*job.get("refused", ()), *job.get("unlinked", ())]
         if job["version"] != _VERSION or slug(job["name"]) != job["name"]:
             raise ValueError("of another version")
         return dict(job)
@@ -159,79 +154,24 @@ def read_journal(text: str) -> dict[str, Any]:
         ) from error
 
 
-def source_text(source: Source) -> str:
-    """A source's file."""
-    fields = {
-        "title": source.title, "type": source.kind, "date": source.date, "tags": list(source.tags),
-    }  # fmt: skip
-    text = source.text if source.text.endswith("\n") else f"{source.text}\n"
-    return f"{frontmatter(fields)}\n{text}"
-
-
-def _dated(source: Source, time: str) -> tuple[bool, Source]:
-    """Whether a source has a date of its own, and the source as it is written."""
-    day = source.date or time[:10]
-    if not _is_date(day):
-        raise WikiError(f"the date of a source is a day as YYYY-MM-DD, not {day!r}")
-    clean = plain_text(source.text.encode("utf-8", "replace").decode())
-    return bool(source.date), replace(source, date=day, text=clean)
-
-
-def _is_date(text: str) -> bool:
-    try:
-        # The pattern, since other forms of ISO 8601 would sort differently as file names.
-        return _DATE.fullmatch(text) is not None and bool(date.fromisoformat(text))
-    except ValueError:
-        return False
-
-
-def _name(store: Store, source: Source, dated: bool) -> tuple[str, bool]:
-    """The name for a source, and whether it was ingested already.
-
-    One that is written and not logged was cut off, and its journal is gone: it is no further
-    source, and its pages are still to be written.
-    """
-    if not dated and (earlier := _earlier(store, source)):
-        return earlier, True
-    text, number = source_text(source), 1
-    while True:
-        name = slug(f"{source.date} {source.title}" + (f" {number}" if number > 1 else ""))
-        there = store.read(source_path(name))
-        if there == text:
-            return name, _logged(store, name)
-        if there is None and not any(store.exists(page_path(kind, name)) for kind in KINDS):
-            return name, False
-        number += 1
-
-
-def _earlier(store: Store, source: Source) -> str | None:
-    """The name of the same text under the same title from another day.
-
-    Who gives no date and goes on after midnight has not got another source.
-    """
-    name = slug(f"{source.date} {source.title}")
-    # A name that was too long ends in a digest, which another date changes.
-    title = rf"(?:{re.escape(name[10:])}|{re.escape(name[10:-9])}-[0-9a-f]{{8}})(?:-\d+)?"
-    for known in store.files(SOURCES):
-        if re.fullmatch(rf"{_DATE.pattern}{title}", known):
-            same = source_text(replace(source, date=known[:10]))
-            if store.read(source_path(known)) == same and _logged(store, known):
-                return known
-    return None
-
-
 def _write(store: Store, job: dict[str, Any], *, again: bool) -> Ingested:
     source = Source(**{**job["source"], "tags": tuple(job["source"]["tags"])})
     name, steps = job["name"], job["steps"]
     text = source_text(source)
     if "source" in steps and not store.exists(source_path(name)):
         store.write(source_path(name), text)
-    done = Done()
-    planned = _write_pages(store, job, source.date, done)
+    done = Done(refused=[*job.get("refused", ())], unlinked=[*job.get("unlinked", ())])
+    planned, changed = _changes(store, job, source.date, done)
+    told = {"refused": done.refused, "unlinked": done.unlinked}
+    if any(told.values()) and {**job, **told} != job:
+        # Before the pages: one that is written no longer shows what was refused on it.
+        _write_journal(store, {**job, **told})
+    for where, page in changed:
+        store.write(where.path, page.render())
     if "index" in steps:
         _write_index(store, done.pages)
     entry = log.latest_change(store)
-    if "log" in steps and not (again and _logged(store, name)):
+    if "log" in steps and not (again and log.has(store, name)):
         names = tuple(one.name for one in done.pages)
         what = Entry(job["time"], "ingest", f"[[{name}]]", names, digest(text))
         entry = log.append(store, what)
@@ -240,11 +180,18 @@ def _write(store: Store, job: dict[str, Any], *, again: bool) -> Ingested:
     store.remove(JOURNAL)
     return Ingested(
         name, tuple(one.name for one in planned if store.exists(one.path)),
-        tuple(done.refused), tuple(dict.fromkeys(done.unlinked)),
+        tuple(done.refused), tuple(done.unlinked),
     )  # fmt: skip
 
 
-def _write_pages(store: Store, job: dict[str, Any], date: str, done: Done) -> Sequence[Place]:
+def _write_journal(store: Store, job: dict[str, Any]) -> None:
+    store.write(JOURNAL, json.dumps(job, ensure_ascii=False, indent=1) + "\n")
+
+
+def _changes(
+    store: Store, job: dict[str, Any], date: str, done: Done
+) -> tuple[Sequence[Place], Sequence[tuple[Place, Page]]]:
+    """The pages of a plan, and those that are still to be written."""
     plan = from_plain(job["plan"])
     done.refused += plan.unreadable
     if "pages" not in job["steps"]:
@@ -259,6 +206,7 @@ def _write_pages(store: Store, job: dict[str, Any], date: str, done: Done) -> Se
     def known(name: str) -> bool:
         return name in names or resolves(store, name) or name in others()
 
+    changed: list[tuple[Place, Page]] = []
     # The analysis comes last, as the schema has it.
     for where in sorted(planned, key=lambda one: one.kind == "analysis"):
         page = _page(store, where, planned[where], date)
@@ -268,9 +216,14 @@ def _write_pages(store: Store, job: dict[str, Any], date: str, done: Done) -> Se
             done.pages.append(page)
         else:
             page = applied(page, planned[where], job["name"], date, known, done)
-            store.write(where.path, page.render())
+            changed.append((where, page))
             done.pages.append(page)
-    return list(planned)
+    done.refused, done.unlinked = _once(done.refused), _once(done.unlinked)
+    return list(planned), changed
+
+
+def _once(lines: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(lines))
 
 
 def _page(store: Store, where: Place, edits: Sequence[Edit], date: str) -> Page | None:

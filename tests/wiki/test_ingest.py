@@ -102,6 +102,35 @@ def test_a_kill_at_any_write_loses_nothing(recover: Callable[[Memory], None]) ->
     assert states == 2 * 8
 
 
+def test_what_was_refused_on_a_page_before_a_kill_is_told_by_the_next_ingest() -> None:
+    plan = Plan(
+        (
+            Edit("entity", "Acme", add=("A fact that links [[Nowhere]].",), rewrite="Gone."),
+            *MAIL_PLAN.edits,
+        ),
+        MAIL_PLAN.analysis,
+    )
+    before = Memory()
+    empty(before).ingest(BADGES, BADGES_PLAN, time=TIME)
+    whole = Wiki(Memory(before.texts)).ingest(MAIL, plan, time=TIME).told
+    assert ["not what the rewrite" in whole[0], "Nowhere" in whole[1], len(whole)] == [True] * 2 + [
+        2
+    ]
+    cut_off = 0
+    for after in (False, True):
+        for at in range(10):
+            store = Memory(before.texts)
+            with contextlib.suppress(KilledError):
+                Wiki(Dying(store, at, after=after)).ingest(MAIL, plan, time=TIME)
+            if store.exists(".wiki/journal.json"):
+                cut_off += 1
+                told = Wiki(store).ingest(Source("Other", "Text."), time=TIME).refused
+                assert told == tuple(
+                    f"2026-04-01-mail-rules, cut off before: {one}" for one in whole
+                )
+    assert cut_off > 14
+
+
 def test_two_writers_that_are_both_killed_lose_no_source_and_no_fact() -> None:
     before = Memory()
     empty(before)
