@@ -211,6 +211,8 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Generator[None]:
+        # A vault that comes from Git has no empty folder.
+        self.make()
         with held(self._at(_LOCK), WikiError):
             yield
 

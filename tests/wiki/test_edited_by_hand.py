@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -279,3 +280,12 @@ def test_a_hot_cache_that_cannot_be_read_hides_nothing(tmp_path: Path) -> None:
     wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
     (tmp_path / "vault/hot-cache.md").write_bytes(b"\xff")
     assert "acme" in wiki.query("When does Acme deliver?").pages
+
+
+def test_a_vault_whose_folders_did_not_come_along_is_written_to(tmp_path: Path) -> None:
+    wiki = Wiki.create(tmp_path)
+    for folder in (".wiki", "sources", "entities", "concepts", "analyses"):
+        shutil.rmtree(tmp_path / folder)
+    assert wiki.lint() == []
+    assert wiki.ingest(BADGES, BADGES_PLAN, time=TIME).pages
+    assert wiki.lint() == []
