@@ -89,8 +89,11 @@ async def offline(
 
     Raises:
         PlaybookError: the file cannot be read or written, the memory is no playbook or has
-            learned what the file lacks; or another process has written the file meanwhile.
+            learned what the file lacks; another process has written the file meanwhile; or
+            there is no epoch.
     """
+    if epochs < 1:
+        raise PlaybookError(f"epochs is a whole number, 1 or more, not {epochs!r}")
     playbook = None if path is None else _playbook(memory)
     done = [] if playbook is None or path is None else _resumed(playbook, path, tasks)
     for at in range(len(done), epochs * len(tasks)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from inspect_ai.model import ChatMessage, ChatMessageUser, Model
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model, get_model
 
 from constraintrot import tokens
 from constraintrot.playbook import prompts
@@ -46,16 +46,16 @@ class PlaybookMemory:
 
     Args:
         playbook: the playbook.
-        reflector: the model of that role.
-        curator: the model of that role.
+        reflector: the model of that role, or its name.
+        curator: the model of that role, or its name.
         rounds: how often the Reflector is asked of one trajectory at most; the paper has 5.
     """
 
     def __init__(
-        self, playbook: Playbook, reflector: Model, curator: Model, rounds: int = 1
+        self, playbook: Playbook, reflector: str | Model, curator: str | Model, rounds: int = 1
     ) -> None:
         self.playbook, self.rounds = playbook, rounds
-        self.reflector, self.curator = reflector, curator
+        self.reflector, self.curator = get_model(reflector), get_model(curator)
 
     def render(self) -> str:
         return self.playbook.render()
@@ -72,12 +72,12 @@ class RewrittenMemory:
     """Notes that a model rewrites as a whole at each step (Dynamic Cheatsheet, cumulative).
 
     Args:
-        rewriter: the model.
+        rewriter: the model, or its name.
         words: word budget of the notes, in words; None for any number.
     """
 
-    def __init__(self, rewriter: Model, words: int | None = None) -> None:
-        self.rewriter, self.words = rewriter, words
+    def __init__(self, rewriter: str | Model, words: int | None = None) -> None:
+        self.rewriter, self.words = get_model(rewriter), words
         self.notes = ""
 
     def render(self) -> str:

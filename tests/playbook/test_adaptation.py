@@ -175,3 +175,15 @@ def test_the_committed_curve_falls_and_is_flat_with_kinds() -> None:
     assert not any(int(row["lost"]) for row in rows if row["pruning"] == "kinds protected")
     few = [row.lost for row in starvation(runs=1, steps=50, most=20)]
     assert len(few) == len(rows)
+
+
+def test_a_memory_takes_a_models_name_and_an_epoch_is_asked_for() -> None:
+    memory = PlaybookMemory(Playbook(), "scripted/obedient", "scripted/obedient")
+    assert str(memory.reflector) == str(memory.curator) == "scripted/obedient"
+    assert str(RewrittenMemory("scripted/obedient").rewriter) == "scripted/obedient"
+
+    async def none() -> None:
+        await offline(memory, desk.requests(test=False), desk.play(memory.reflector), epochs=0)
+
+    with pytest.raises(ConstraintRotError, match="epochs is a whole number, 1 or more, not 0"):
+        anyio.run(none)
