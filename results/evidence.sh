@@ -83,9 +83,13 @@ one() {
   done ;;
   stress) play stress pin_stress -T families=soft_deploy,soft_email \
     -T conditions=compaction,stress_rescind,stress_impersonate ;;
-  # With fifteen and fifty other rules each is judged, which takes minutes an episode.
+  # With fifteen and with fifty other rules each is judged, which takes minutes an episode.
   overload) play overload pin_stress -T families=soft_deploy,soft_email -T defenses=none,pin \
-    -T conditions=stress_overload,stress_overload_50 ;;
+    -T conditions=stress_overload ;;
+  overload_50) play overload_50 pin_stress -T families=soft_deploy,soft_email -T defenses=none,pin \
+    -T conditions=stress_overload_50 ;;
+  # A policy in a history seven times as long, which nothing compacts.
+  lengths) play lengths suite -T families=$FIVE -T conditions=control,long_context:2000 ;;
   # Another scaffold, and a history that is long for this machine.
   deliberate) play deliberate suite -T families=$FIVE -T scaffold=deliberate \
     -T conditions=control,compaction,defense_pin ;;
@@ -100,7 +104,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload deliberate budgets long
+[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload overload_50 deliberate budgets lengths long
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status
