@@ -40,7 +40,7 @@ from constraintrot.evaluation.solver import answer_form
 from constraintrot.harnesses import review, rule_check
 from constraintrot.harnesses.review import Reviewer
 from constraintrot.harnesses.rule_recall import Recall, recall
-from constraintrot.models.in_process import server
+from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import Completion
 from constraintrot.rule_judge import adapter
 from constraintrot.rule_judge.prompt import question, read_question
@@ -306,14 +306,12 @@ class Marking(FakeEngine):
 def test_a_local_model_recalls_passage_by_passage_and_judges_with_the_adapter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "own.gguf").touch()
+    monkeypatch.setattr(weights, "pull", lambda *_: tmp_path / "base.gguf")
     monkeypatch.setattr(adapter, "file", lambda: tmp_path / "rule-judge.gguf")
     monkeypatch.setattr(adapter, "calibration", lambda: SimpleNamespace(threshold=2.4))
     servers = FakeServers()
     servers.base = Marking("Yes")
-    model = get_model(
-        f"local/{adapter.BASE}", path=str(tmp_path / "own.gguf"), opener=servers.open, memoize=False
-    )
+    model = get_model(f"local/{adapter.BASE}", opener=servers.open, memoize=False)
     asked = episode()
     request = ChatMessageUser(content=asked.trigger.messages[-1].text)
     sent: list[ChatMessage] = [
