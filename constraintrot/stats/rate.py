@@ -145,7 +145,7 @@ def _clustered(
 
 def fallback(size: float) -> str:
     """Name of the method that is used when there are too few clusters, with the reason."""
-    why = f"{size:.0f} clusters" if size < BOOTSTRAP_CLUSTERS else "few clusters hold both outcomes"
+    why = f"{size:.0f} clusters" if size < BOOTSTRAP_CLUSTERS else "the clusters differ too little"
     return f"Clopper-Pearson at effective n (Korn-Graubard, t-based; no bootstrap: {why})"
 
 
@@ -195,7 +195,8 @@ def bootstrapped(
     """The limits, replaced by the bootstrap's of ``ratio`` where ``limits.resampled`` is true.
 
     Args:
-        limits: limits by the other method, and where the bootstrap may be used.
+        limits: limits by the other method, and where the bootstrap may be used; it is not where
+            all its resamples are alike.
         totals: numerators and sizes by cluster, shape (..., clusters, 2).
         size: effective number of clusters, shape (...).
         confidence: nominal coverage.
@@ -210,7 +211,8 @@ def bootstrapped(
         confidence,
         size,
     )
-    may = limits.resampled
+    # Where all clusters have one rate, all resamples have it too: that is no certainty.
+    may = limits.resampled & (low < high)
     return Limits(np.where(may, low, limits.lower), np.where(may, high, limits.upper), may)
 
 

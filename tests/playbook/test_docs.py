@@ -89,3 +89,18 @@ def test_the_contrary_and_too_little_are_told(folder: Path) -> None:
     text = (folder / f"{claims.ADAPTATION}-model.csv").read_text("utf-8")
     (folder / f"{claims.ADAPTATION}-model.csv").write_text(text.replace("2.78e-17", "0.4"), "utf-8")
     assert told(folder)[:4] == ["cannot tell", "opposite", "opposite", "cannot tell"]
+
+
+def test_a_playbook_prevents_no_collapse_where_there_is_none(folder: Path) -> None:
+    rows = (RESULTS / f"{claims.COLLAPSE}.csv").read_text("utf-8").splitlines()
+    head, *steps = [row.replace("scripted/summarizer-hoard", "local/x") for row in rows]
+    grown = [row.replace(",append only,", ",rewrite,") for row in steps if ",append only," in row]
+    kept = [row for row in steps if row.startswith("local/x,proactive,")]
+    # A run that was taken up again: the steps of one memory stand around those of the other.
+    written = [head, *kept[:30], *grown, *kept[30:]]
+    (folder / f"{claims.COLLAPSE}-x.csv").write_text("\n".join(written) + "\n", "utf-8")
+    assert told(folder)[:2] == ["cannot tell", "cannot tell"]
+    (found,) = (
+        one for one in claims.steps(folder) if (one.model, one.memory) == ("local/x", "proactive")
+    )
+    assert [row["step"] for row in found.rows] == list(range(1, len(kept) + 1))

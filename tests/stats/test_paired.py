@@ -172,6 +172,14 @@ def test_the_bootstrap_stands_beside_where_it_holds() -> None:
     assert "t-based" in few.difference.method
 
 
+def test_clusters_that_differ_alike_are_not_certainty() -> None:
+    labels = np.repeat(range(60), 3)
+    found = compare(np.tile([1.0, 0, 1], 60), np.tile([0.0, 0, 1], 60), labels)
+    assert isinstance(found.bootstrap, NoInterval)
+    assert isinstance(found.difference, Interval)
+    assert found.difference.lower < found.difference.estimate < found.difference.upper
+
+
 def test_swapping_the_arms_turns_the_sign() -> None:
     a, b, labels = pairs(9, 4)
     one, other = compare(a, b, labels), compare(b, a, labels)

@@ -157,7 +157,15 @@ def test_many_clusters_of_one_outcome_do_not() -> None:
     outcomes[:3] = 1
     found = rate(outcomes, np.repeat(range(60), 5))
     assert isinstance(found, Interval)
-    assert "few clusters hold both outcomes" in found.method
+    assert "the clusters differ too little" in found.method
+
+
+@pytest.mark.parametrize("replicates", [(0, 1), (0, 1, 1), (0, 0, 0, 1, 1)])
+def test_many_clusters_that_are_alike_are_not_certainty(replicates: tuple[int, ...]) -> None:
+    found = rate(replicates * 60, np.repeat(range(60), len(replicates)))
+    assert isinstance(found, Interval)
+    assert "the clusters differ too little" in found.method
+    assert found.lower < found.estimate < found.upper
 
 
 def test_one_cluster_is_too_few() -> None:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from constraintrot.errors import ConstraintRotError
@@ -54,8 +54,9 @@ class Steps:
 
     @property
     def lost(self) -> int:
-        """Rules that it does not hold at the end."""
-        return int(self.rows[-1]["rules"] - self.rows[-1]["rules_kept"])
+        """Rules that it held after one step and not after the next."""
+        kept = self.values("rules_kept")
+        return int(sum(max(0, before - after) for before, after in pairwise(kept)))
 
     @property
     def shrink(self) -> tuple[float, int]:
@@ -85,12 +86,13 @@ def read(path: str | Path) -> list[Steps]:
 
 
 def _memories(rows: Sequence[dict[str, str]]) -> Iterator[Steps]:
-    for (model, memory), group in groupby(rows, key=lambda row: (row["model"], row["memory"])):
-        numbers = tuple(
-            {name: float(row[name]) for name in (*COLUMNS[2:], "rules_verbatim", *COSTS)}
-            for row in group
-        )
-        yield Steps(model, memory, numbers)
+    # A run that was taken up again has a memory's steps in several places.
+    found: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for row in rows:
+        numbers = {name: float(row[name]) for name in (*COLUMNS[2:], "rules_verbatim", *COSTS)}
+        found.setdefault((row["model"], row["memory"]), []).append(numbers)
+    for (model, memory), steps in found.items():
+        yield Steps(model, memory, tuple(sorted(steps, key=lambda step: step["step"])))
 
 
 def section(memories: Sequence[Steps]) -> Section:

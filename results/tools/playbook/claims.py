@@ -87,7 +87,8 @@ def page(folder: Path) -> str:
         " real model's rewrite lost more than half of its notes in one step, and its playbook did"
         " not.",
         "- *opposite*: the test says the contrary; of a playbook, that it collapsed or lost a rule.",
-        f"- *cannot tell*: neither; of a collapse, that none came within {LEAST_STEPS} steps or more.",
+        f"- *cannot tell*: neither; of a collapse, that none came within {LEAST_STEPS} steps or more;"
+        " of a playbook, that there was none to prevent.",
         "- *not measured*: no real model was asked. This would:", "",
         "```console",
         *dict.fromkeys(f"$ {one.ask}" for one in claims if one.verdict == "not measured" and one.ask),
@@ -128,8 +129,13 @@ def _collapses(memories: Sequence[Steps]) -> Iterator[Claim]:
     )  # fmt: skip
     bulleted = [one for one in memories if one.memory == "proactive"]
     real = [one for one in bulleted if _real(one)]
-    kept = [one.shrink[0] <= COLLAPSED and one.lost == 0 for one in real]
-    verdict = "not measured" if not real else "same" if all(kept) else "opposite"
+    collapsed = {one.model for one in rewritten if one.shrink[0] > COLLAPSED}
+    verdict = "not measured"
+    if any(one.shrink[0] > COLLAPSED or one.lost for one in real):
+        verdict = "opposite"
+    elif real:
+        # Where no rewrite collapses there is nothing to prevent.
+        verdict = "same" if {one.model for one in real} <= collapsed else "cannot tell"
     yield Claim(
         "Incremental deltas prevent collapse (section 3.1)", "no figure of its own",
         tuple(map(_shrunk, bulleted)), verdict, _ASK_COLLAPSE,
@@ -189,6 +195,7 @@ def _cheaper(memories: Sequence[Steps]) -> Claim:
     """Seconds of a step, playbook against rewriting, step by step (sign test)."""
     told: list[str] = []
     verdicts: list[Verdict] = []
+    sizes = {one.model: one.rows[-1]["tokens"] for one in memories if one.memory == "rewrite"}
     models = dict.fromkeys(one.model for one in memories if _real(one))
     for model in models:
         arms = {one.memory: one.values("seconds") for one in memories if one.model == model}
@@ -198,7 +205,11 @@ def _cheaper(memories: Sequence[Steps]) -> Claim:
         quicker = sum(a < b for a, b in pairs)
         differ = sum(a != b for a, b in pairs)
         p_value = fair_sign_test(min(quicker, differ - quicker), differ)
-        told.append(f"{model}: a step is quicker in {quicker} of {len(pairs)}, p = {p_value:.2g}")
+        step, rewrite = (sum(one) / len(pairs) for one in zip(*pairs, strict=True))
+        told.append(
+            f"{model}: {step:.0f} s a step, {rewrite:.0f} s a rewrite of"
+            f" {sizes[model]:,.0f} tokens; quicker in {quicker} of {len(pairs)}, p = {p_value:.2g}"
+        )
         verdicts.append(
             "cannot tell"
             if p_value >= ALPHA
