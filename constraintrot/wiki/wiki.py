@@ -42,6 +42,11 @@ class Wiki:
         self.store: Store = Folder(where) if isinstance(where, str | Path) else where
         if not self.store.exists(LOG):
             named = where if isinstance(where, str | Path) else "the store"
+            if self.store.exists(INDEX) and self.store.exists(HOT_CACHE):
+                raise WikiError(
+                    f"{named} has lost its {LOG}, without which it is no vault; put that back"
+                    " from a backup or version control"
+                )
             raise WikiError(f"{named} is no vault; `constraintrot wiki init` makes one")
 
     @classmethod
