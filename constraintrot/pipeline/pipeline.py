@@ -79,8 +79,8 @@ class Pipeline:
         budget: the token budget.
 
     Raises:
-        ParameterError: two layers have the same name, a layer stands behind ``limits`` that
-            makes a request longer, or the pins are none.
+        ParameterError: what stands among the layers is none, two have the same name, one
+            behind ``limits`` makes a request longer, or pins or budget are none.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Pipeline:
         pins: Registry | Pins | None = None,
         budget: Budget = DEFAULT,
     ) -> None:
-        names = [layer.name for layer in layers]
+        names = [_name(layer) for layer in layers]
         if len(set(names)) < len(names):
             raise ParameterError(f"a pipeline takes each layer once: {', '.join(names)}")
         _check_order(layers)
@@ -98,6 +98,10 @@ class Pipeline:
         if not isinstance(pins, Registry | Pins | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ParameterError(
                 f"pins are a Registry (Registry(operator).pin(text, by=operator)), not {pins!r:.60}"
+            )
+        if not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ParameterError(
+                f"budget is a Budget, as Budget(total=100_000), not {budget!r:.60}"
             )
         self.pins = Pins(pins) if isinstance(pins, Registry) else pins
         self.budget = budget
@@ -274,6 +278,16 @@ def settings_of(tool_choice: ToolChoice | None, config: GenerateConfig) -> str:
         config: how the model is to sample.
     """
     return repr((tool_choice, config, active_generate_config()))
+
+
+def _name(layer: object) -> str:
+    name = getattr(layer, "name", None)
+    if not isinstance(layer, Layer) or not isinstance(name, str):
+        raise ParameterError(
+            "layers are objects of Layer with a name, as Masking() or profiles.layers() gives them,"
+            f" not {layer!r:.60}"
+        )
+    return name
 
 
 def _check_order(layers: Sequence[Layer]) -> None:

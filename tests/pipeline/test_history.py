@@ -60,6 +60,20 @@ def test_history_is_compacted_from_the_threshold_on_and_stays_so() -> None:
     assert not any(RULE in m.text for ran in session.history for m in ran.shown)
 
 
+def test_a_writer_need_not_be_async_and_gives_a_text() -> None:
+    plain = Pipeline([Compaction(Summary(lambda messages: "A few messages."))], budget=SMALL)
+    assert any("A few messages." in text for text in texts(play(plain, range(4, 30))[-1]))
+    message = ModelOutput.from_content("m", "A few messages.").message
+    for layer in (
+        Compaction(Summary(lambda _: message)),
+        Handoff(after=0, write=lambda _: message),
+    ):  # type: ignore[arg-type,return-value]
+        with pytest.raises(
+            ParameterError, match="write gives a text, and not ChatMessageAssistant"
+        ):
+            play(Pipeline([layer], budget=SMALL), range(4, 30))
+
+
 def test_a_client_that_edits_what_was_compacted_starts_again() -> None:
     pipeline = Pipeline([Compaction(Summary(write))], budget=SMALL)
     play(pipeline, [20])

@@ -34,6 +34,11 @@ class Shredder(Layer):
         return replace(context, messages=context.messages[-1:]), {"kept": 1}
 
 
+class Nameless(Layer):
+    async def run(self, context: Context) -> Ran:
+        return context, {}
+
+
 def test_a_layer_that_loses_everything_loses_no_pin() -> None:
     pipeline = Pipeline([Shredder()], pins=rules(RULE))
     found = prepared(pipeline, talk(3))
@@ -69,6 +74,11 @@ def test_a_wrong_profile_pins_and_messages_are_refused() -> None:
         layers(profile="kep")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"pins are a Registry .*, not 'Be brief.'"):
         Pipeline([], pins="Be brief.")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"budget is a Budget, .* not 100000"):
+        Pipeline([], budget=100_000)  # type: ignore[arg-type]
+    for wrong in ("masking", Masking, Nameless()):
+        with pytest.raises(ParameterError, match="layers are objects of Layer with a name"):
+            Pipeline([wrong])  # type: ignore[list-item]
     for given in ("hello", [{"role": "user", "content": "hello"}]):
         with pytest.raises(ParameterError, match="messages are a list of Inspect's"):
             asyncio.run(Pipeline([]).prepare(given))  # type: ignore[arg-type]
