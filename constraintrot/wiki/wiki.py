@@ -63,8 +63,11 @@ class Wiki:
             time: in UTC; now, unless given.
 
         Raises:
-            WikiError: there is a vault already, or the disk refused.
+            WikiError: there is a vault already, the rules are a text, or the disk refused.
         """
+        if isinstance(rules, str):
+            # Each of its characters would be a rule.
+            raise WikiError(f"rules are several texts, as [{rules!r:.60}], and no text")
         text = schema_of.render(rules, wording)
         if isinstance(where, str | Path):
             folder = Folder(where)

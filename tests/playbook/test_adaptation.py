@@ -155,9 +155,12 @@ def test_a_probe_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert (first.name, first.model) == ("rewrite", "scripted/x")
     assert [type(one).__name__ for one in section.blocks] == ["Figure", "Figure", "Table"]
     assert "rewrite: from" in section.blocks[0].alt  # type: ignore[union-attr]
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(ConstraintRotError, match="holds no steps of the collapse probe"):
-        collapse.read(path)
+    path.write_text("\ufeff" + path.read_text("utf-8"), encoding="utf-8")
+    assert collapse.read(path) == [first, second]
+    for text in ("a,b\n1,2\n", "", "A line of prose.\n"):
+        path.write_text(text)
+        with pytest.raises(ConstraintRotError, match="holds no steps of the collapse probe"):
+            collapse.read(path)
 
 
 def test_what_is_shown_is_new_at_each_step_and_is_found_again() -> None:

@@ -307,6 +307,12 @@ def test_a_file_in_the_place_of_a_folder_is_said(tmp_path: Path, folder: str) ->
             use()
 
 
+def test_a_rule_that_is_no_list_is_not_taken_apart(tmp_path: Path) -> None:
+    with pytest.raises(WikiError, match=r"rules are several texts, as \['Never"):
+        Wiki.create(tmp_path / "vault", RULE)
+    assert not (tmp_path / "vault").exists()
+
+
 def test_a_vault_that_lost_its_log_is_not_sent_to_init(tmp_path: Path) -> None:
     Wiki.create(tmp_path)
     (tmp_path / "log.md").unlink()
