@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessage, ModelOutput, get_model
@@ -63,11 +64,9 @@ def test_history_is_compacted_from_the_threshold_on_and_stays_so() -> None:
 def test_a_writer_need_not_be_async_and_gives_a_text() -> None:
     plain = Pipeline([Compaction(Summary(lambda messages: "A few messages."))], budget=SMALL)
     assert any("A few messages." in text for text in texts(play(plain, range(4, 30))[-1]))
-    message = ModelOutput.from_content("m", "A few messages.").message
-    for layer in (
-        Compaction(Summary(lambda _: message)),
-        Handoff(after=0, write=lambda _: message),
-    ):  # type: ignore[arg-type,return-value]
+    # What a model gives is a message and no text.
+    wrong: Any = lambda _: ModelOutput.from_content("m", "A few messages.").message  # noqa: E731
+    for layer in (Compaction(Summary(wrong)), Handoff(after=0, write=wrong)):
         with pytest.raises(
             ParameterError, match="write gives a text, and not ChatMessageAssistant"
         ):
