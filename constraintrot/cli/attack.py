@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import click
 
 from constraintrot.cli.guard import clear_errors, needs
-from constraintrot.cli.models import named_model
+from constraintrot.cli.models import named_model, named_roles
 from constraintrot.cli.named_values import named_values
-from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.errors import ConstraintRotError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,7 +77,7 @@ def search(
         wanted = _settings(
             families=tuple(name.strip() for name in tasks.split(",")),
             agent=settings.pop("model"),
-            roles=_roles(roles),
+            roles=named_roles(roles),
             parameters=parameters,
             **settings,
         )
@@ -120,7 +120,7 @@ def transfer(
         from constraintrot.attack_search import transfer as matrix
         from constraintrot.attacks.search_results import journal
 
-        shared = _roles(roles)
+        shared = named_roles(roles)
         named = [part for given in models for part in given.split(",")]
         targets = [matrix.target(name, shared) for name in named]
         for one in targets:
@@ -135,15 +135,6 @@ def transfer(
 
 def _say(line: str) -> None:
     click.echo(line, err=True)
-
-
-def _roles(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = [item.partition("=") for item in given]
-    for role, equals, model in pairs:
-        if not (role and equals and model):
-            raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
-        named_model(f"--model-role {role}", model, memoize=True)
-    return {role: model for role, _, model in pairs}
 
 
 def _settings(**given: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.errors import ConstraintRotError
+from constraintrot.errors import ConstraintRotError, ParameterError
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
@@ -31,6 +31,21 @@ def named_model(option: str, name: str, *, memoize: bool = False, **model_args: 
     # A provider may raise whatever it likes: a missing package, key, file or argument.
     except Exception as error:
         raise ConstraintRotError(f"{option} {name}: {_why(error)}") from error
+
+
+def named_roles(given: tuple[str, ...]) -> dict[str, str]:
+    """The names of models by role, of ``--model-role ROLE=MODEL``; each is set up once.
+
+    Raises:
+        ParameterError: a text is of another form.
+        ConstraintRotError: there is no such model.
+    """
+    pairs = [item.partition("=") for item in given]
+    for role, equals, model in pairs:
+        if not (role and equals and model):
+            raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
+        named_model(f"--model-role {role}", model, memoize=True)
+    return {role: model for role, _, model in pairs}
 
 
 def _why(error: Exception) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from constraintrot.cli.guard import clear_errors, needs, write
-from constraintrot.cli.models import named_model
+from constraintrot.cli.models import named_model, named_roles
 from constraintrot.cli.named_values import named_values
 
 
@@ -50,7 +51,7 @@ def which_layer(
 ) -> None:
     """Say which layer of the context pipeline lost the rule of TASKS, by default soft_email.
 
-    The same episodes through all layers, none, all but one, and one alone. Without
+    A task may be a scenario file of yours. The same episodes through all layers, none, all but one, and one alone. Without
     "rounds", three compactions are played, the third of which is a hand-off. Every
     request was answered before, in a conversation that knew no rule, so that caches have
     something to replay. An interrupted run goes on where it stopped.
@@ -60,16 +61,16 @@ def which_layer(
 
     with clear_errors():
         named_model("--model", model, memoize=True)
-        writers = named_values("--model-role", roles)
-        for role, name in writers.items():
-            named_model(f"--model-role {role}", name, memoize=True)
+        writers = named_roles(roles)
+        given = named_values("-T", task_args)
+        families, usual = _asked(tasks or ("soft_email",), given)
         question = Question(
-            tasks or ("soft_email",),
+            families,
             variants,
             model,
             writers,
             profile,  # type: ignore[arg-type]  # checked there
-            {"rounds": 3, "context_tokens": 1200, **named_values("-T", task_args)},
+            {"rounds": 3, "context_tokens": 1200, **usual, **given},
             layers=names,
         )
         played = play(question, folder)
@@ -80,3 +81,14 @@ def which_layer(
         if csv is not None:
             facts = {"model": model, "profile": profile}
             write("--csv", csv, csv_text(lines(played, question.names), **facts))
+
+
+def _asked(tasks: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The families of tasks, and what scenarios of the user's can give of the parameters."""
+    from constraintrot.tasks.mine import chosen, defaults
+
+    if not any(Path(one).suffix in (".yaml", ".yml") or Path(one).is_dir() for one in tasks):
+        return tuple(dict.fromkeys(tasks)), {}
+    found = chosen(tasks, given.get("locale"))
+    usual = {name: value for name, value in defaults(found).items() if name != "variants"}
+    return tuple(dict.fromkeys(one.family for one in found)), usual

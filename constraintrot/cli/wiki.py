@@ -94,7 +94,7 @@ def ingest_command(
         if as_json:
             click.echo(json.dumps(vars(done), ensure_ascii=False))
         else:
-            _print_ingested(done)
+            _print_ingested(done, plan is not None)
 
 
 def _source(file: Path, title: str | None, date: str, kind: str) -> Source:
@@ -136,8 +136,11 @@ def _by_model(vault: Wiki, source: Source, model: str) -> Ingested:
     return asyncio.run(ingest(named_model("--model", model), vault, source))
 
 
-def _print_ingested(done: Ingested) -> None:
-    said = "is there already" if done.already else ", ".join(done.pages) or "no page"
+def _print_ingested(done: Ingested, planned: bool) -> None:
+    there = "is there already"
+    if planned:
+        there += "; nothing of --plan was written (another --title makes a further source)"
+    said = there if done.already else ", ".join(done.pages) or "no page"
     click.echo(f"{done.source}: {said}")
     for why in done.told:
         click.echo(f"! {why}")
@@ -205,8 +208,12 @@ def _plain(one: Finding) -> dict[str, Any]:
 def _counted(left: list[Finding]) -> str:
     if not left:
         return "every promise holds"
+    from constraintrot.wiki.lint import blocking
+
     by_code = sum(one.repaired for one in left)
-    return f"{len(left)} findings; --fix puts {by_code} of them right"
+    first = ", ".join(blocking(left))
+    told = f", once {first} can be read" if first and by_code else ""
+    return f"{len(left)} findings; --fix puts {by_code} of them right{told}"
 
 
 @wiki.command("graph")

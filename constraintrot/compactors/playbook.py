@@ -158,7 +158,7 @@ def playbook_minilm(settings: Settings) -> CompactionStrategy:
     return _made(settings, PROACTIVE, minilm())
 
 
-@compactor("playbook_append", takes=("budget_words",), budget_words=DEFAULT_WORDS)
+@compactor("playbook_append")
 def playbook_append(settings: Settings) -> CompactionStrategy:
     """Bullets are only appended, and no budget is kept."""
     return _made(settings, APPEND_ONLY)

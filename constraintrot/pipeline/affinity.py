@@ -23,6 +23,8 @@ class Affinity(Layer):
     name = "affinity"
 
     def __init__(self, backends: Sequence[str]) -> None:
+        if isinstance(backends, str):
+            raise ParameterError(f"backends are several names, as ({backends!r},)")
         if not backends or len(set(backends)) < len(backends):
             raise ParameterError("affinity needs backends, each named once")
         self.backends = tuple(backends)

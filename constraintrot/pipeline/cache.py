@@ -141,6 +141,8 @@ class SemanticCache(_Cache):
         clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__(keyed=keyed, most=most, ttl=ttl, clock=clock)
+        if isinstance(similarity, str):
+            raise ParameterError(f"similarity is a measure, as minilm(), not {similarity!r}")
         self.similarity = similarity or Words()
         self.least = self.similarity.least if least is None else least
         self.guard = guard

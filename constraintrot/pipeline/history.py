@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from inspect import isawaitable
 from typing import Final, TypeAlias
 
 from inspect_ai.model import (
@@ -50,7 +51,7 @@ BRIEF: Final = (
     "CONSTRAINTS: every rule and limit that is in force, word for word\n"
     "NEXT_STEPS: what should happen next"
 )
-Summarize: TypeAlias = Callable[[Sequence[ChatMessage]], Awaitable[str]]
+Summarize: TypeAlias = Callable[[Sequence[ChatMessage]], Awaitable[str] | str]
 
 
 class Compaction(Layer):
@@ -139,7 +140,7 @@ class Handoff(Layer):
             return context, notes
         shown = [*parts.protected, *flat(older)]
         if self.write is not None:
-            text = await self.write([*shown, ChatMessageUser(content=BRIEF)])
+            text = await _text_of(self.write, [*shown, ChatMessageUser(content=BRIEF)])
         else:
             text = await brief(context.model or _model(), shown, context.tools)
         message = summary_message(briefing(text))
@@ -197,7 +198,7 @@ class Summary(CompactionStrategy):
         older, recent = parts.split(self.recent)
         if not older:
             return messages, None
-        summary = summary_message(await self.write(flat(older)))
+        summary = summary_message(await _text_of(self.write, flat(older)))
         return [*parts.protected, summary, *recent], summary
 
 
@@ -237,3 +238,13 @@ def _with_prefix(shown: Sequence[ChatMessage], kept: Sequence[ChatMessage]) -> l
     known = {message.id for message in kept}
     prefix = [m for m in partition(list(shown)).protected if m.id not in known]
     return [*prefix, *kept]
+
+
+async def _text_of(write: Summarize, messages: Sequence[ChatMessage]) -> str:
+    said: object = write(messages)
+    text = await said if isawaitable(said) else said
+    if not isinstance(text, str):
+        raise ParameterError(
+            f"write gives a text, and not {type(text).__name__}; of a model's message take .text"
+        )
+    return text

@@ -70,6 +70,10 @@ class InjectionFilter(Layer):
     ) -> None:
         if action not in ("mark", "withhold"):
             raise ParameterError(f"action is mark or withhold, not {action!r}")
+        if not callable(score):
+            raise ParameterError(f"score is a function of a text, not {score!r}")
+        if isinstance(roles, str):
+            raise ParameterError(f"roles are several, as ({roles!r},), not {roles!r}")
         self.score, self.threshold, self.action = score, threshold, action
         self.roles = frozenset(roles)
 

@@ -22,8 +22,9 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolCall, ToolChoice, ToolDef, ToolInfo, ToolSource
 
+from constraintrot.errors import ParameterError
 from constraintrot.pipeline.context import conversation
-from constraintrot.pipeline.pipeline import Pipeline
+from constraintrot.pipeline.pipeline import Pipeline, checked
 from constraintrot.pipeline.tools import MetaTools
 
 
@@ -42,7 +43,7 @@ class PipelineModel(Model):
     ) -> None:
         # Not the base class's own: an agent is often built before there is a model.
         self._model = model
-        self.pipeline, self.tenant = pipeline, tenant
+        self.pipeline, self.tenant = checked(pipeline), tenant
 
     @property
     def bare(self) -> Model:
@@ -91,6 +92,7 @@ def pipeline_filter(
         pipeline: the layers.
         tenant: on whose behalf the agent works.
     """
+    checked(pipeline)
 
     async def ask(
         model: Model,
@@ -115,7 +117,13 @@ def pipelined(pipeline: Pipeline, *, tenant: str = "", most: int = 20) -> Solver
         pipeline: the layers; meta-tools are answered here.
         tenant: on whose behalf the agent works.
         most: how often the model is asked at most.
+
+    Raises:
+        ParameterError: the pipeline is none, or ``most`` is below 1.
     """
+    checked(pipeline)
+    if most < 1:
+        raise ParameterError(f"most is how often the model is asked, 1 or more, not {most}")
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         infos = [_info(tool) for tool in state.tools]

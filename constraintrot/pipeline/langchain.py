@@ -44,7 +44,7 @@ from constraintrot.pipeline.langchain_messages import (
     updated,
     written,
 )
-from constraintrot.pipeline.pipeline import Pipeline, Prepared
+from constraintrot.pipeline.pipeline import Pipeline, Prepared, checked
 from constraintrot.pipeline.tools import MetaTools
 
 T = TypeVar("T")
@@ -69,6 +69,7 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def __init__(self, pipeline: Pipeline, *, tenant: str = "") -> None:
         super().__init__()
+        checked(pipeline)
         if any(isinstance(layer, MetaTools) for layer in pipeline.layers):
             raise ParameterError(
                 "an agent of LangChain's cannot answer search_tools; leave the layer meta_tools"

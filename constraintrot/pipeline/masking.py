@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ModelOutput
 from inspect_ai.tool import ToolCall
 
+from constraintrot.errors import ParameterError
 from constraintrot.extras import require
 from constraintrot.pipeline.context import Context, Session
 from constraintrot.pipeline.layer import Layer, Ran, with_message
@@ -116,6 +117,8 @@ class Masking(Layer):
     lengthens = True
 
     def __init__(self, detect: Detector = by_patterns, *, keep_domain: bool = True) -> None:
+        if not callable(detect):
+            raise ParameterError(f"detect is a function, as presidio() gives one, not {detect!r}")
         self.detect, self.keep_domain = detect, keep_domain
 
     async def run(self, context: Context) -> Ran:

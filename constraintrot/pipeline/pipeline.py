@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from inspect_ai.model import ChatMessage, ChatMessageBase, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 
@@ -21,6 +21,7 @@ from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
 from constraintrot.pipeline.budget import DEFAULT, Budget
+from constraintrot.pipeline.checks import check_messages, check_order, layer_name
 from constraintrot.pipeline.context import (
     Context,
     PipelineOverflowError,
@@ -31,7 +32,6 @@ from constraintrot.pipeline.context import (
     tool_tokens,
 )
 from constraintrot.pipeline.layer import Layer
-from constraintrot.pipeline.limits import Limits
 
 # Is told of the messages as each layer leaves them.
 Watch: TypeAlias = Callable[[str, Sequence[ChatMessage]], None]
@@ -79,8 +79,8 @@ class Pipeline:
         budget: the token budget.
 
     Raises:
-        ParameterError: two layers have the same name, a layer stands behind ``limits`` that
-            makes a request longer, or the pins are none.
+        ParameterError: what stands among the layers is none, two have the same name, one
+            behind ``limits`` makes a request longer, or pins or budget are none.
     """
 
     def __init__(
@@ -90,14 +90,18 @@ class Pipeline:
         pins: Registry | Pins | None = None,
         budget: Budget = DEFAULT,
     ) -> None:
-        names = [layer.name for layer in layers]
+        names = [layer_name(layer) for layer in layers]
         if len(set(names)) < len(names):
             raise ParameterError(f"a pipeline takes each layer once: {', '.join(names)}")
-        _check_order(layers)
+        check_order(layers)
         self.layers = tuple(layers)
         if not isinstance(pins, Registry | Pins | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ParameterError(
                 f"pins are a Registry (Registry(operator).pin(text, by=operator)), not {pins!r:.60}"
+            )
+        if not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ParameterError(
+                f"budget is a Budget, as Budget(total=100_000), not {budget!r:.60}"
             )
         self.pins = Pins(pins) if isinstance(pins, Registry) else pins
         self.budget = budget
@@ -154,7 +158,7 @@ class Pipeline:
             PipelineOverflowError: what must stay whole is over the budget.
             ParameterError: the messages are not Inspect's.
         """
-        _check(messages)
+        check_messages(messages)
         given = Context(
             tuple(messages), tuple(tools),
             self.sessions.get(tenant, session or conversation(messages)), tenant,
@@ -276,23 +280,14 @@ def settings_of(tool_choice: ToolChoice | None, config: GenerateConfig) -> str:
     return repr((tool_choice, config, active_generate_config()))
 
 
-def _check_order(layers: Sequence[Layer]) -> None:
-    names = [layer.name for layer in layers]
-    if Limits.name not in names:
-        return
-    for layer in layers[names.index(Limits.name) :]:
-        if layer.lengthens:
-            raise ParameterError(
-                f"{layer.name} makes requests longer, and limits would not count what it adds;"
-                f" put {layer.name} before limits"
-            )
+def checked(pipeline: object) -> Pipeline:
+    """A pipeline, which is refused where it is given and not with the first request.
 
-
-def _check(messages: Sequence[ChatMessage]) -> None:
-    # One tells a list of another library's; all would be read with every request.
-    first = next(iter(messages), None)
-    if first is not None and not isinstance(first, ChatMessageBase):
+    Raises:
+        ParameterError: it is none, as a bare list of layers.
+    """
+    if not isinstance(pipeline, Pipeline):
         raise ParameterError(
-            "messages are a list of Inspect's, as ChatMessageUser(content=...), and one is"
-            f" {first!r:.60}; in LangChain take PipelineMiddleware"
+            f"a pipeline is a Pipeline, as Pipeline(layers(), pins=rules), not {pipeline!r:.60}"
         )
+    return pipeline

@@ -17,6 +17,7 @@ from inspect_ai.model import ModelOutput
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
+from constraintrot.errors import ParameterError
 from constraintrot.pipeline.context import Context, definition, tool_tokens
 from constraintrot.pipeline.layer import Layer, Ran, with_message
 from constraintrot.playbook.quantities import words
@@ -61,6 +62,9 @@ class _ToolLayer(Layer):
         above: int | None = None,
         relevance: Relevance = by_words,
     ) -> None:
+        for name, given in (("core", core), ("withheld", withheld)):
+            if isinstance(given, str):
+                raise ParameterError(f"{name} is several names, as ({given!r},), not {given!r}")
         self.core, self.withheld = frozenset(core), frozenset(withheld)
         self.above = self._above if above is None else above
         self.relevance = relevance

@@ -90,7 +90,7 @@ async def offline(
     Raises:
         PlaybookError: the file cannot be read or written, the memory is no playbook or has
             learned what the file lacks; another process has written the file meanwhile; or
-            there is no epoch.
+            there is no epoch, or no trajectory was played.
     """
     if epochs < 1:
         raise PlaybookError(f"epochs is a whole number, 1 or more, not {epochs!r}")
@@ -117,13 +117,20 @@ async def online(
 async def evaluate(memory: Memory, tasks: Sequence[Task], play: Play[Task]) -> list[bool]:
     """Whether each task is done with a memory, which learns nothing here."""
     text = memory.render()
-    return [(await play(task, text)).success for task in tasks]
+    return [(await _played(play, task, text)).success for task in tasks]
 
 
 async def _step(memory: Memory, task: Task, play: Play[Task], epoch: int, number: int) -> Step:
-    played = await play(task, memory.render())
+    played = await _played(play, task, memory.render())
     cost = await memory.learn(played.messages, played.feedback, f"epoch {epoch}, task {number}")
     return Step(epoch, number, bool(played.success), tokens.count(memory.render()), cost)
+
+
+async def _played(play: Play[Task], task: Task, memory: str) -> Trajectory:
+    played: object = await play(task, memory)
+    if not isinstance(played, Trajectory):
+        raise PlaybookError(f"play gives a Trajectory, and not {played!r:.60}")
+    return played
 
 
 def _playbook(memory: Memory) -> Playbook:

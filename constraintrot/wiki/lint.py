@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -155,6 +155,12 @@ def lint(store: Store) -> list[Finding]:
     for check in checks:
         found += check(store, seen)
     return found
+
+
+def blocking(found: Iterable[Finding]) -> list[str]:
+    """The files which have to be repaired by hand before code can put anything right."""
+    needed = (INDEX, HOT_CACHE, LOG)
+    return [one.path for one in found if one.code == "unreadable" and one.path in needed]
 
 
 def _text(store: Store, path: str, seen: Seen) -> str | None:

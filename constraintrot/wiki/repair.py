@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from constraintrot.wiki import hot_cache, index, log
-from constraintrot.wiki.lint import Finding, Seen, link_fixes, lint, see
+from constraintrot.wiki.lint import Finding, Seen, blocking, link_fixes, lint, see
 from constraintrot.wiki.log import Entry
 from constraintrot.wiki.names import HOT_CACHE, INDEX, KINDS, page_path
 from constraintrot.wiki.page import Page, relinked
@@ -19,6 +19,7 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
     A cut-off ingest is finished; index and hot cache are written from pages and log; links
     that go nowhere become plain text. Whatever was changed is logged. No source and no
     schema is touched. What the end of a cut-off ingest refuses is in the text of its finding.
+    Where index, log or hot cache cannot be read, nothing is done: all that is done is told there.
 
     Args:
         store: the vault.
@@ -29,6 +30,8 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
     """
     with store.locked():
         before = lint(store)
+        if blocking(before):
+            return []
         log.cut_torn(store)
         told = finished(store)
         for path in store.leftovers():

@@ -60,6 +60,8 @@ async def written(
 async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") -> Ingested:
     """Ingest a source with the writer's plan; of one that is there already none is asked.
 
+    Where nothing can be read of the writer's answer, plain code makes the page.
+
     Args:
         model: of the role ``wiki_writer``.
         wiki: the vault.
@@ -73,7 +75,13 @@ async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") ->
     done = wiki.known(source, time=time)
     if done is None:
         plan, _ = await written(model, wiki.store, source)
-        done = wiki.ingest(source, plan, time=time)
+        if plan.unreadable and not plan.edits and plan.analysis is None:
+            # A source without a page is hardly found again, and this one is not asked about again.
+            told = f"{'; '.join(plan.unreadable)}; the page is by plain code"
+            done = wiki.ingest(source, time=time)
+            done = replace(done, refused=(told, *done.refused))
+        else:
+            done = wiki.ingest(source, plan, time=time)
     return replace(done, refused=(*cut_off, *done.refused))
 
 

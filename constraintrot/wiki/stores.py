@@ -133,6 +133,8 @@ class Folder:
         try:
             for name in (*FILE_FOLDERS, _OWN):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
+        except FileExistsError as failure:
+            raise _no_folder(failure.filename) from failure
         except OSError as failure:
             raise WikiError(f"cannot make a vault in {self.path}: {failure}") from failure
 
@@ -217,8 +219,11 @@ class Folder:
             yield
 
     def _listed(self, folder: str) -> Iterator[str]:
-        with contextlib.suppress(FileNotFoundError), os.scandir(self._at(folder)) as found:
-            yield from (one.name for one in found if one.is_file(follow_symlinks=False))
+        try:
+            with contextlib.suppress(FileNotFoundError), os.scandir(self._at(folder)) as found:
+                yield from (one.name for one in found if one.is_file(follow_symlinks=False))
+        except NotADirectoryError as failure:
+            raise _no_folder(failure.filename) from failure
 
     def _at(self, path: str) -> Path:
         first = path.partition("/")[0]
@@ -238,6 +243,10 @@ def shown(store: Store, path: str) -> str | None:
 def joined(text: str, line: str) -> str:
     """A text and a further line, which begins in the first column whatever comes before it."""
     return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{line}\n"
+
+
+def _no_folder(path: object) -> WikiError:
+    return WikiError(f"{path} is a file, where a vault has a folder; move it away")
 
 
 def _ends_a_line(where: Path) -> bool:

@@ -42,6 +42,11 @@ class Wiki:
         self.store: Store = Folder(where) if isinstance(where, str | Path) else where
         if not self.store.exists(LOG):
             named = where if isinstance(where, str | Path) else "the store"
+            if self.store.exists(INDEX) and self.store.exists(HOT_CACHE):
+                raise WikiError(
+                    f"{named} has lost its {LOG}, without which it is no vault; put that back"
+                    " from a backup or version control"
+                )
             raise WikiError(f"{named} is no vault; `constraintrot wiki init` makes one")
 
     @classmethod
@@ -58,8 +63,11 @@ class Wiki:
             time: in UTC; now, unless given.
 
         Raises:
-            WikiError: there is a vault already, or the disk refused.
+            WikiError: there is a vault already, the rules are a text, or the disk refused.
         """
+        if isinstance(rules, str):
+            # Each of its characters would be a rule.
+            raise WikiError(f"rules are several texts, as [{rules!r:.60}], and no text")
         text = schema_of.render(rules, wording)
         if isinstance(where, str | Path):
             folder = Folder(where)

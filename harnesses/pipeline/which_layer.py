@@ -27,7 +27,7 @@ from constraintrot.evaluation.solver import answer_form, staged
 from constraintrot.grading.verdict import grade
 from constraintrot.harnesses.pipeline.harness import Run, Stack
 from constraintrot.pipeline.profiles import NAMES, PROFILES, Profile
-from constraintrot.scenario.files import load
+from constraintrot.scenario.files import load, origin
 
 ALL, NONE = "all", "none"
 ROWS: Final = "rows.jsonl"
@@ -100,6 +100,9 @@ class Question:
     def key(self) -> str:
         """Names the settings that an episode's result depends on."""
         told = [self.model, dict(self.roles), self.profile, dict(self.parameters)]
+        locale = self.parameters.get("locale", "en")
+        # A user's own file is one that is edited between two runs.
+        told += [own for one in self.families if (own := origin(load(one, locale)))]
         return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -190,12 +193,27 @@ def _wanted(question: Question, parameters: Parameters) -> Iterator[tuple[str, i
 
 
 def rows(folder: Path) -> list[Row]:
-    """The rows of a folder; a last line that a kill cut off is left out."""
+    """The rows of a folder; a last line that a kill cut off is left out.
+
+    Raises:
+        ConstraintRotError: its file holds something else.
+    """
     path = folder / ROWS
-    if not path.is_file():
+    if not path.exists():
         return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    return [Row(**json.loads(line)) for line in lines if line.endswith("\n")]
+    # What is no UTF-8 is then no JSON either.
+    lines = path.read_text(encoding="utf-8", errors="backslashreplace").splitlines(keepends=True)
+    found: list[Row] = []
+    try:
+        for line in lines:
+            if line.endswith("\n"):
+                found.append(Row(**json.loads(line)))
+    except (ValueError, TypeError) as error:
+        raise ConstraintRotError(
+            f"{path}, line {len(found) + 1}: no episode of which-layer's ({error}); put the file"
+            " right, remove it, or name another folder by -o"
+        ) from error
+    return found
 
 
 def _evaluated(
@@ -226,10 +244,10 @@ def _evaluated(
 def _mended(path: Path) -> None:
     """Take away a last line that a kill cut off, for nothing is to be written behind it."""
     if path.is_file():
-        text = path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]
-        if whole != text:
-            path.write_text(whole, encoding="utf-8")
+        data = path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if whole != data:
+            path.write_bytes(whole)
 
 
 @solver(name="which_layer")

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from constraintrot.authoring.draft import draft
+from constraintrot.authoring.write import text
 from constraintrot.cli.main import main
 from constraintrot.harnesses.pipeline.which_layer import ROWS, Row
 from constraintrot.harnesses.pipeline.which_layer_table import lines, named
+from constraintrot.scenario import user_files
 
 ASK = (
     "--profile",
@@ -85,6 +88,57 @@ def test_the_table_tells_breaking_alone_from_rescuing_by_absence() -> None:
     )
     silent = [*rows, Row("key", "soft_email", 12, "only tools", "error")]
     assert [one.silent for one in lines(silent, ["compaction", "tools"])] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"hello\n", "rows.jsonl, line 1: no episode of which-layer's"),
+        (b'{"a": 1}\n', "rows.jsonl, line 1: no episode of which-layer's"),
+        (b"[1]\n", "rows.jsonl, line 1: no episode of which-layer's"),
+        ("Señor\n".encode("latin-1"), "rows.jsonl, line 1: no episode of which-layer's"),
+        (None, "Is a directory"),
+    ],
+)
+def test_a_damaged_file_of_episodes_is_said_before_anything_is_played(
+    data: bytes | None, said: str, tmp_path: Path
+) -> None:
+    if data is None:
+        (tmp_path / ROWS).mkdir()
+    else:
+        (tmp_path / ROWS).write_bytes(data)
+    result = which(*ASK, "--variants", "1", "-o", str(tmp_path))
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert not (tmp_path / "logs").exists()
+
+
+def test_a_scenario_file_of_ones_own_is_played_and_known_again_by_its_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_files, "_KNOWN", {})
+    monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
+    mine, out = tmp_path / "mine.yaml", tmp_path / "out"
+    mine.write_text(text(draft("Never delete mail younger than 30 days.")), encoding="utf-8")
+    given = (str(mine), "--variants", "1", "--layer", "affinity", "-o", str(out))
+    first = which(*given)
+    assert first.exit_code == 0, first.output
+    assert "All layers: " in first.output
+    played = len((out / ROWS).read_text("utf-8").splitlines())
+    assert played == len(["all", "none", "without", "only"])
+    assert which(*given).output == first.output
+    assert len((out / ROWS).read_text("utf-8").splitlines()) == played
+    mine.write_text(mine.read_text("utf-8") + "\n# another text\n", encoding="utf-8")
+    assert which(*given).exit_code == 0
+    assert len((out / ROWS).read_text("utf-8").splitlines()) == 2 * played
+
+
+@pytest.mark.parametrize("value", ["summarizer", "summarizer=", "=x", "summarizer=5"])
+def test_a_role_without_a_models_name_is_said(value: str, tmp_path: Path) -> None:
+    done = which(*ASK, "-o", str(tmp_path), "--model-role", value)
+    assert done.exit_code == 2
+    said = "--model-role takes ROLE=MODEL" if value != "summarizer=5" else "5: Model name '5'"
+    assert said in done.output
 
 
 @pytest.mark.parametrize("given", [("--model", "nobody"), ("--model-role", "summarizer=nobody")])

@@ -85,6 +85,22 @@ def test_lint_says_what_is_wrong_and_mends_it(vault: Path) -> None:
     assert "CLAUDE.md" in fixed["left"][0]["path"]
 
 
+def test_lint_says_which_file_comes_first(vault: Path) -> None:
+    run("ingest", "vault", "memo.md")
+    (vault / "concepts/memo.md").unlink()
+    (vault / "hot-cache.md").write_bytes(b"\xff")
+    for given in ((), ("--fix",)):
+        found = run("lint", "vault", *given)
+        assert found.exit_code == 1, found.output
+        assert "--fix puts 1 of them right, once hot-cache.md can be read" in found.output
+
+
+def test_a_plan_of_a_source_that_is_there_is_not_dropped_in_silence(vault: Path) -> None:
+    run("ingest", "vault", "memo.md")
+    again = run("ingest", "vault", "memo.md", "--plan", "-", stdin='{"pages": []}')
+    assert "is there already; nothing of --plan was written" in again.output
+
+
 def test_a_plan_may_begin_with_a_byte_order_mark(vault: Path) -> None:
     done = run("ingest", "vault", "memo.md", "--plan", "-", stdin='\ufeff{"pages": []}')
     assert "memo: no page" in done.output

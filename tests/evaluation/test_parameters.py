@@ -270,7 +270,7 @@ def test_the_default_history_counts_too() -> None:
         read(bulk | {"conditions": "control,compaction,attack_volume"})
 
 
-@pytest.mark.parametrize("name", ["truncate", "head_tail"])
+@pytest.mark.parametrize("name", ["truncate", "head_tail", "playbook_append"])
 @pytest.mark.parametrize("asked", [{"prompt": "tight"}, {"budget_words": 60}], ids=str)
 def test_a_compactor_takes_only_what_it_has_a_use_for(name: str, asked: dict[str, object]) -> None:
     with pytest.raises(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessage, ModelOutput, get_model
@@ -58,6 +59,18 @@ def test_history_is_compacted_from_the_threshold_on_and_stays_so() -> None:
     assert not any("messages" in text and "[Summary" in text for text in texts(before[0]))
     assert any("[Summary of the conversation so far]" in text for text in texts(found[-1]))
     assert not any(RULE in m.text for ran in session.history for m in ran.shown)
+
+
+def test_a_writer_need_not_be_async_and_gives_a_text() -> None:
+    plain = Pipeline([Compaction(Summary(lambda messages: "A few messages."))], budget=SMALL)
+    assert any("A few messages." in text for text in texts(play(plain, range(4, 30))[-1]))
+    # What a model gives is a message and no text.
+    wrong: Any = lambda _: ModelOutput.from_content("m", "A few messages.").message  # noqa: E731
+    for layer in (Compaction(Summary(wrong)), Handoff(after=0, write=wrong)):
+        with pytest.raises(
+            ParameterError, match="write gives a text, and not ChatMessageAssistant"
+        ):
+            play(Pipeline([layer], budget=SMALL), range(4, 30))
 
 
 def test_a_client_that_edits_what_was_compacted_starts_again() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,15 +12,19 @@ from inspect_ai.model import ChatMessageUser
 from constraintrot.errors import ParameterError
 from constraintrot.pipeline import Budget, Context, Pipeline, PipelineOverflowError
 from constraintrot.pipeline.affinity import Affinity
+from constraintrot.pipeline.cache import SemanticCache
 from constraintrot.pipeline.context import size
 from constraintrot.pipeline.dual_position import DualPosition
 from constraintrot.pipeline.injection import InjectionFilter
+from constraintrot.pipeline.inspect_agent import PipelineModel, pipeline_filter, pipelined
+from constraintrot.pipeline.langchain import PipelineMiddleware
 from constraintrot.pipeline.layer import Layer, Ran
 from constraintrot.pipeline.limits import CUT, Limits
 from constraintrot.pipeline.masking import Masking
 from constraintrot.pipeline.prefix import STRIPPED, PrefixTiers
 from constraintrot.pipeline.profiles import layers
 from constraintrot.pipeline.roles import SummaryRoles
+from constraintrot.pipeline.tools import ToolPruning
 from tests.harnesses.messages import result, said, system, user
 from tests.pipeline.conversations import OPERATOR, RULE, prepared, rules, talk, texts, tool
 
@@ -32,6 +37,11 @@ class Shredder(Layer):
     async def run(self, context: Context) -> Ran:
         assert not any(RULE in message.text for message in context.messages), "it saw a pin"
         return replace(context, messages=context.messages[-1:]), {"kept": 1}
+
+
+class Nameless(Layer):
+    async def run(self, context: Context) -> Ran:
+        return context, {}
 
 
 def test_a_layer_that_loses_everything_loses_no_pin() -> None:
@@ -64,11 +74,36 @@ def test_a_layer_is_taken_once_and_left_out_by_name() -> None:
         pipeline.without("prefixes")
 
 
+def test_what_would_fail_with_the_first_request_or_do_nothing_is_refused() -> None:
+    mistakes: list[tuple[Callable[[], object], str]] = [
+        (lambda: pipelined(layers()), "a pipeline is a Pipeline"),  # type: ignore[arg-type]
+        (lambda: PipelineModel(layers()), "a pipeline is a Pipeline"),  # type: ignore[arg-type]
+        (lambda: pipeline_filter(layers()), "a pipeline is a Pipeline"),  # type: ignore[arg-type]
+        (lambda: PipelineMiddleware(layers()), "a pipeline is a Pipeline"),  # type: ignore[arg-type]
+        (lambda: pipelined(Pipeline([]), most=0), "most is how often"),
+        (lambda: Masking("presidio"), "detect is a function"),  # type: ignore[arg-type]
+        (lambda: InjectionFilter("phrases"), "score is a function"),  # type: ignore[arg-type]
+        (lambda: InjectionFilter(roles="tool"), r"roles are several, as \('tool',\)"),
+        (lambda: ToolPruning("send"), r"core is several names, as \('send',\)"),
+        (lambda: Affinity("backend"), "backends are several names"),
+        (lambda: ToolPruning(withheld="send"), "withheld is several names"),
+        (lambda: SemanticCache("minilm"), r"similarity is a measure, as minilm\(\)"),  # type: ignore[arg-type]
+    ]
+    for made, told in mistakes:
+        with pytest.raises(ParameterError, match=told):
+            made()
+
+
 def test_a_wrong_profile_pins_and_messages_are_refused() -> None:
     with pytest.raises(ParameterError, match="profile is kept or literal, not 'kep'"):
         layers(profile="kep")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"pins are a Registry .*, not 'Be brief.'"):
         Pipeline([], pins="Be brief.")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"budget is a Budget, .* not 100000"):
+        Pipeline([], budget=100_000)  # type: ignore[arg-type]
+    for wrong in ("masking", Masking, Nameless()):
+        with pytest.raises(ParameterError, match="layers are objects of Layer with a name"):
+            Pipeline([wrong])  # type: ignore[list-item]
     for given in ("hello", [{"role": "user", "content": "hello"}]):
         with pytest.raises(ParameterError, match="messages are a list of Inspect's"):
             asyncio.run(Pipeline([]).prepare(given))  # type: ignore[arg-type]

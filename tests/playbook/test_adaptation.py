@@ -10,8 +10,8 @@ import pytest
 from inspect_ai.model import ChatMessageUser, Model, get_model
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.playbook import COUNTERS_ONLY, Add, Playbook, desk, read_rendered
-from constraintrot.playbook.adaptation import evaluate, offline, online
+from constraintrot.playbook import COUNTERS_ONLY, Add, Playbook, PlaybookError, desk, read_rendered
+from constraintrot.playbook.adaptation import Trajectory, evaluate, offline, online
 from constraintrot.playbook.collapse import Measured, one_step_shrink, probe, shown
 from constraintrot.playbook.memory import Memory, Nothing, PlaybookMemory, RewrittenMemory
 from constraintrot.playbook.roles import Reflection, curate, reflect
@@ -54,6 +54,15 @@ def test_a_playbook_that_learned_from_errors_solves_what_none_does() -> None:
     assert len(lessons) == len(desk.TOOLS)
     # Every success with a lesson is counted for it, by code.
     assert [one.helpful for one in lessons] == [3] * 8
+
+
+def test_a_play_that_says_nothing_of_how_it_went_is_said() -> None:
+    async def play(task: str, playbook: str) -> Trajectory:
+        return None  # type: ignore[return-value]
+
+    for use in (evaluate, offline):
+        with pytest.raises(PlaybookError, match="play gives a Trajectory, and not None"):
+            anyio.run(use, Nothing(), ["a task"], play)
 
 
 def test_the_reflector_is_asked_again_until_nothing_changes() -> None:
@@ -146,9 +155,12 @@ def test_a_probe_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert (first.name, first.model) == ("rewrite", "scripted/x")
     assert [type(one).__name__ for one in section.blocks] == ["Figure", "Figure", "Table"]
     assert "rewrite: from" in section.blocks[0].alt  # type: ignore[union-attr]
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(ConstraintRotError, match="holds no steps of the collapse probe"):
-        collapse.read(path)
+    path.write_text("\ufeff" + path.read_text("utf-8"), encoding="utf-8")
+    assert collapse.read(path) == [first, second]
+    for text in ("a,b\n1,2\n", "", "A line of prose.\n"):
+        path.write_text(text)
+        with pytest.raises(ConstraintRotError, match="holds no steps of the collapse probe"):
+            collapse.read(path)
 
 
 def test_what_is_shown_is_new_at_each_step_and_is_found_again() -> None:

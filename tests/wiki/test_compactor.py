@@ -74,14 +74,16 @@ def test_the_vault_travels_with_the_conversation_and_grows() -> None:
     assert [one.text for one in second[2:]] == ["Six.", "Noted.", "Seven.", "Noted."]
 
 
-def test_what_cannot_be_read_of_a_writer_changes_no_page() -> None:
+def test_where_nothing_can_be_read_of_a_writer_the_page_is_by_code() -> None:
     wiki = empty()
-    done = anyio.run(ingest, answering("I would rather not."), wiki, Source("Memo", "x"))
-    assert done.pages == ()
-    assert done.refused == ("no plan: 'I would rather not.'",)
-    # The source is there all the same, and so is the log's line.
-    assert wiki.store.exists(f"sources/{done.source}.md")
+    source = Source("Memo", "Badges come on Mondays.")
+    done = anyio.run(ingest, answering("I would rather not."), wiki, source)
+    assert done.pages == ("memo",)
+    assert done.refused == ("no plan: 'I would rather not.'; the page is by plain code",)
+    assert "memo" in wiki.query("When do badges come?").pages
     assert wiki.lint() == []
+    # A writer that finds nothing to write is taken at its word.
+    assert anyio.run(ingest, answering('{"pages": []}'), wiki, Source("Note", "x")).pages == ()
 
 
 def left(model: str, wording: schema.Wording) -> list[set[str]]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.wiki import Edit, Memory, Plan, Source, Wiki
+from constraintrot.wiki import Edit, Memory, Plan, Source, Wiki, WikiError
 from constraintrot.wiki.page import links, read_page, relinked
+from constraintrot.wiki.stores import Folder
 from tests.wiki.vaults import (
     BADGES,
     BADGES_PLAN,
@@ -273,6 +274,50 @@ def test_a_file_of_the_root_that_is_not_utf_8_is_a_finding(tmp_path: Path, name:
     assert "is not UTF-8" in found.text
     file.write_bytes(whole)
     assert wiki.lint() == []
+
+
+@pytest.mark.parametrize("name", ["index.md", "hot-cache.md", "log.md"])
+def test_nothing_is_repaired_before_a_file_that_all_repairs_write_to(
+    tmp_path: Path, name: str
+) -> None:
+    store = Folder(tmp_path)
+    wiki = Wiki.create(store, [RULE])
+    wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
+    with pytest.raises(KilledError):
+        Wiki(Dying(store, 1, after=True)).ingest(Source("More", "x"), MORE, time=TIME)
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(b"\xff")
+    codes = [one.code for one in wiki.lint()]
+    assert codes[:2] == ["unreadable", "unfinished_ingest"]
+    assert wiki.repair() == []
+    assert (tmp_path / name).read_bytes() == b"\xff"
+    (tmp_path / name).write_bytes(whole)
+    assert "unfinished_ingest" in {one.code for one in wiki.repair()}
+    assert wiki.lint() == []
+
+
+@pytest.mark.parametrize("folder", ["sources", "entities", "concepts", "analyses", ".wiki"])
+def test_a_file_in_the_place_of_a_folder_is_said(tmp_path: Path, folder: str) -> None:
+    wiki = Wiki.create(tmp_path)
+    shutil.rmtree(tmp_path / folder)
+    (tmp_path / folder).write_text("x", "utf-8")
+    said = f"{folder} is a file, where a vault has a folder"
+    for use in (wiki.lint, wiki.repair, lambda: wiki.ingest(BADGES, BADGES_PLAN, time=TIME)):
+        with pytest.raises(WikiError, match=said):
+            use()
+
+
+def test_a_rule_that_is_no_list_is_not_taken_apart(tmp_path: Path) -> None:
+    with pytest.raises(WikiError, match=r"rules are several texts, as \['Never"):
+        Wiki.create(tmp_path / "vault", RULE)
+    assert not (tmp_path / "vault").exists()
+
+
+def test_a_vault_that_lost_its_log_is_not_sent_to_init(tmp_path: Path) -> None:
+    Wiki.create(tmp_path)
+    (tmp_path / "log.md").unlink()
+    with pytest.raises(WikiError, match=r"has lost its log\.md"):
+        Wiki(tmp_path)
 
 
 def test_a_hot_cache_that_cannot_be_read_hides_nothing(tmp_path: Path) -> None:

@@ -76,8 +76,11 @@ def read(path: str | Path) -> list[Steps]:
         ConstraintRotError: the file holds something else.
     """
     try:
-        text = files.read(str(path)).decode()
-        return list(_memories(list(csv.DictReader(io.StringIO(text)))))
+        # A spreadsheet may have put a byte order mark before it.
+        text = files.read(str(path)).decode("utf-8-sig")
+        if found := list(_memories(list(csv.DictReader(io.StringIO(text))))):
+            return found
+        raise ValueError("it has no row")
     except (KeyError, TypeError, ValueError) as error:
         raise ConstraintRotError(
             f"{path} holds no steps of the collapse probe: {error!r}; `python -m"
