@@ -2,8 +2,8 @@
 
 Global (every agent's) before tenant (one agent's sessions) before session (this request).
 Tools stand in the order of their names, and what is made anew with every request, such as
-a time of day, is taken out of the first two tiers, but for lines that read as rules: a rule's
-deadline is a part of it.
+a time of day, is taken out of the first two tiers, but for lines that read as rules, with those
+that they go on in: a rule's deadline is a part of it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ VOLATILE: Final = re.compile(
     r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
 )
+# Line ends but for those within a sentence, behind which it goes on in lower case.
+_ENDS: Final = re.compile(r"(?<=[.!?。！？\n])\n|\n(?![ \t]*[^\W_A-Z])|\n(?=[ \t]*\d+[.)][ \t])")
 STRIPPED: Final = "[left out]"
 
 
@@ -71,6 +73,6 @@ class PrefixTiers(Layer):
             return message
         if not isinstance(message.content, str):
             return message
-        lines = message.content.split("\n")
-        kept = [one if reads_as_rule(one) else VOLATILE.sub(STRIPPED, one) for one in lines]
+        said = _ENDS.split(message.content)
+        kept = [one if reads_as_rule(one) else VOLATILE.sub(STRIPPED, one) for one in said]
         return message.model_copy(update={"content": "\n".join(kept)})

@@ -33,16 +33,22 @@ from pydantic import (
 from constraintrot.playbook.bullets import DEFAULT_SECTION, KINDS, Kind
 from constraintrot.playbook.rule_words import reads_as_rule
 
+# Of words for a constraint: requirement, restricción, prohibición.
+_RULE_STEMS: Final = ("requir", "restric", "prohib", "约束", "限制")
 MOST_OPERATIONS: Final = 200
 """Operations of one delta that are read; more are no small edit."""
 
 
 def read_kind(word: object) -> Kind:
     """The kind that a model named; of another word, a constraint if it means a rule."""
-    for kind in KINDS:
-        if word == kind:
-            return kind
-    return "constraint" if reads_as_rule(str(word)) else "strategy"
+    said = str(word).casefold()
+    named = [kind for kind in KINDS if kind in said]
+    # A form that came back unfilled names them all.
+    if len(named) == len(KINDS):
+        return "strategy"
+    if "constraint" in named or reads_as_rule(said) or any(stem in said for stem in _RULE_STEMS):
+        return "constraint"
+    return named[0] if named else "strategy"
 
 
 def says_something(text: str) -> bool:
@@ -171,7 +177,9 @@ def _delta(listed: list[Any]) -> Delta:
 def _named(one: Any) -> Any:
     if not isinstance(one, Mapping):
         return one
-    plain = {_SAME.get(str(key), str(key)): value for key, value in one.items()}
+    # Beside an "op", "type" is a model's word for the kind.
+    same = _SAME | {"type": "kind"} if "op" in one else _SAME
+    plain = {same.get(str(key), str(key)): value for key, value in one.items()}
     if isinstance(plain.get("op"), str):
         plain["op"] = plain["op"].strip().upper()
     return plain

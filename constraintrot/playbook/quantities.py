@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -23,6 +24,7 @@ _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![.,]?\d)")
 _COMPARED: Final = re.compile(r"([<>]=?|[≤≥≠])(?=\s*[-\u2212$€£¥]?\s?\d)")
 _MINUS: Final = re.compile(r"(?<![^\W\u4e00-\u9fff])(?<!\w[.:/])[-\u2212](?=[$€£¥]?\d)")
 _PRICE: Final = re.compile(r"([$€£¥])\s?(\d+(?:[.,:]\d+)*)")
+_PRICED: Final = re.compile(r"\b(usd|eur|gbp|jpy|cny|rmb)\s?(\d+(?:[.,:]\d+)*)")
 _MARKED: Final = re.compile(r"(?<=\d)\s?([$€£¥%‰°])")
 _GLUED: Final = re.compile(r"(\d+(?:[.:]\d+)*)-?([^\W\d_]+)")
 _NUMBER: Final = re.compile(r"\d+(?:[.:]\d+)*")
@@ -33,6 +35,10 @@ _SIGNS: Final = {
     "£": " pound ", "¥": " yen ", "%": " percent ", "‰": " permille ", "°": " degree ",
     "-": " minus-sign ",
 }  # fmt: skip
+# Unicode's categories of pictures and of signs of mathematics; two of these are in quantities.
+_SIGN: Final = frozenset(["So", "Sm"])
+_IN_QUANTITIES: Final = "°−"
+_SHARP: Final = re.compile(r"(?<=\w)#")
 _SIGNED: Final = frozenset(sign.strip() for sign in _SIGNS.values())
 _BEFORE: Final = frozenset(_SIGNS[sign].strip() for sign in ("<", ">", "<=", ">=", "≠", "-"))
 _VALUES: Final[dict[str, int]] = {
@@ -90,7 +96,7 @@ _TELLING: Final = frozenset(
 
 def words(text: str) -> list[str]:
     """The words of a text in their order, in lower case; each Chinese character is one."""
-    return _WORD.findall(text.casefold().replace("’", "'"))
+    return _WORD.findall(_lower(text))
 
 
 @lru_cache(maxsize=4096)
@@ -126,8 +132,20 @@ def numbers(text: str) -> set[str]:
     return {word for word in plain_words(text) if any(map(str.isnumeric, word))}
 
 
+def signs(text: str) -> Counter[str]:
+    """The signs of a text that are in none of its words, as a check mark, or the one of C#."""
+    text = text.replace("!=", "≠").replace("<=", "≤").replace(">=", "≥")
+    found = (one for one in text if unicodedata.category(one) in _SIGN)
+    return Counter([*(one for one in found if one not in _IN_QUANTITIES), *_SHARP.findall(text)])
+
+
+def _lower(text: str) -> str:
+    # A letter and its accent are one character or two.
+    return unicodedata.normalize("NFC", text.casefold()).replace("’", "'")
+
+
 def _plain(text: str) -> str:
-    text = text.casefold().replace("’", "'")
+    text = _lower(text)
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
     text = _THOUSANDS.sub(lambda found: re.sub(r"\D", "", found[0]), text)
@@ -135,6 +153,7 @@ def _plain(text: str) -> str:
     text = _COMPARED.sub(lambda found: _SIGNS[found[1]], text)
     text = _MINUS.sub(_SIGNS["-"], text)
     text = _PRICE.sub(lambda found: f"{found[2]}{_SIGNS[found[1]]}", text)
+    text = _PRICED.sub(r"\2 \1", text)
     return _MARKED.sub(lambda found: _SIGNS[found[1]], text)
 
 

@@ -9,6 +9,7 @@ if the curator calls it a constraint.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 # Each makes a rule by itself.
@@ -119,14 +120,40 @@ _CHINESE: Final = re.compile(
     """|最多|不超过|上限|规定|规则|政策|一律|未经"""
 )
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+# As typed or typeset: quotation marks and a backtick in a word.
+_APOSTROPHE: Final = re.compile(r"(?<=\w)[’‘ʼ`´](?=\w)")
+# An underscore within a word is a name's.
+_EMPHASIS: Final = re.compile(r"[*`~]|(?<![^\W_])_|_(?![^\W_])")
+_TRADITIONAL: Final = str.maketrans("準許嚴須務僅請過規則經", "准许严须务仅请过规则经")
 
 
 def reads_as_rule(text: str) -> bool:
-    """Whether a text holds a word by which rules are made, in English, Spanish or Chinese."""
-    folded = text.casefold().replace("’", "'")
+    """Whether a text holds a word by which rules are made, in English, Spanish or Chinese.
+
+    How it is set makes no difference: line ends and other blanks, emphasis of Markdown, the
+    form of its letters in Unicode, what is invisible.
+    """
+    folded = _folded(text)
     words = _WORD.findall(folded)
     if not _ALONE.isdisjoint(words):
         return True
     if not _TOGETHER.isdisjoint(words) and _PHRASE.search(folded):
         return True
-    return not text.isascii() and _CHINESE.search(text) is not None
+    return not text.isascii() and _CHINESE.search(_simplified(folded)) is not None
+
+
+def _folded(text: str) -> str:
+    """A text in lower case and one form, its words with one blank between them."""
+    # Most texts have none of these, and are then in their one form but for case.
+    marked = "*" in text or "_" in text or "`" in text or "~" in text or "  " in text
+    if text.isascii() and text.isprintable() and not marked:
+        return text.casefold()
+    text = _APOSTROPHE.sub("'", text)
+    if not text.isascii():
+        shown = (c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
+        text = "".join(shown)
+    return " ".join(_EMPHASIS.sub(" ", text.casefold()).split())
+
+
+def _simplified(text: str) -> str:
+    return text.replace(" ", "").translate(_TRADITIONAL)

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from constraintrot.playbook.quantities import is_quantity, numbers, plain_words, words
+from constraintrot.playbook.quantities import is_quantity, numbers, plain_words, signs, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,10 +27,15 @@ Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
 _FEW_PAIRS: Final = 20_000
 # Vectors that are kept: 1,500 bytes each.
 _MOST_KNOWN: Final = 20_000
+# Beginnings by which a word says the contrary of another: valid and invalid, upload and download.
+_TURNED: Final = (
+    ("", "un"), ("", "in"), ("", "im"), ("", "ir"), ("", "il"), ("", "dis"), ("", "non"),
+    ("in", "ex"), ("im", "ex"), ("in", "de"), ("in", "out"), ("up", "down"),
+)  # fmt: skip
 # From which likeness by words on two texts are about the same thing, whatever they say of it.
 _ABOUT_THE_SAME: Final = 0.5
 _NEGATION: Final = frozenset(
-    ["no", "not", "never", "none", "without", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "won't", "except", "unless", "only", "all", "any", "some", "before", "after", "above", "below", "more", "less", "on", "off", "enable", "enabled", "enables", "disable", "disabled", "disables", "allow", "allowed", "allows", "deny", "denied", "denies", "accept", "accepted", "reject", "rejected", "sin", "nunca", "ni", "salvo", "solo", "sólo", "todo", "todos", "antes", "después", "más", "menos", "不", "没", "无", "非", "禁", "未", "前", "后", "勿", "仅"]
+    ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "won't", "except", "unless", "only", "all", "any", "some", "before", "after", "above", "below", "more", "less", "on", "off", "enable", "enabled", "enables", "disable", "disabled", "disables", "allow", "allowed", "allows", "deny", "denied", "denies", "accept", "accepted", "reject", "rejected", "sin", "nunca", "jamás", "nadie", "nada", "ningún", "ninguno", "ninguna", "tampoco", "ni", "salvo", "solo", "sólo", "todo", "todos", "antes", "después", "más", "menos", "不", "没", "沒", "无", "無", "非", "禁", "未", "前", "后", "勿", "别", "別", "莫", "仅"]
 )  # fmt: skip
 
 
@@ -153,15 +158,23 @@ def minilm() -> Vectors:
 def opposed(one: str, other: str) -> bool:
     """Whether two texts that read alike may yet say opposite or different things.
 
-    They may where they differ in a word of negation or degree, a number, a date, an address
-    or a channel, or only in the order of their words. Embeddings hardly see these: at a
-    cosine of 0.9 MiniLM takes ``example.com`` for ``example.org`` and ``requires`` for ``does
-    not require``. Numbers are compared as ``quantities`` writes them.
+    They may where they differ in a word of negation or degree, in a prefix that turns a word
+    around, a number or a word beside it, a date, an address or a channel, a sign, or only in
+    the order of their words. Embeddings hardly see these: at a cosine of 0.9 MiniLM takes
+    ``example.com`` for ``example.org`` and ``requires`` for ``does not require``. Numbers are
+    compared as ``quantities`` writes them.
     """
-    a, b = Counter(plain_words(one)), Counter(plain_words(other))
+    if signs(one) != signs(other):
+        return True
+    said, told = plain_words(one), plain_words(other)
+    a, b = Counter(said), Counter(told)
     if a == b:
-        return plain_words(one) != plain_words(other)
-    return any(_telling(word) for word in (a - b) + (b - a))
+        return said != told
+    changed = (a - b) + (b - a)
+    if any(map(_telling, changed)) or _turned(changed):
+        return True
+    beside = _beside_numbers(said) | _beside_numbers(told)
+    return not beside <= a.keys() & b.keys()
 
 
 def contradicting(texts: Sequence[str]) -> tuple[str, str] | None:
@@ -192,7 +205,8 @@ def _bare(text: str) -> str:
 
 def _contradict(one: Sequence[str], other: Sequence[str]) -> bool:
     a, b = Counter(one), Counter(other)
-    if any(map(_negates, (a - b) + (b - a))):
+    changed = (a - b) + (b - a)
+    if any(map(_negates, changed)) or _turned(changed):
         return True
     if any(map(_particular, a - b)) and any(map(_particular, b - a)):
         return True
@@ -212,6 +226,22 @@ def _particular(word: str) -> bool:
 def _negates(word: str) -> bool:
     folded = word.casefold()
     return folded in _NEGATION or folded.endswith("n't")
+
+
+def _turned(changed: Collection[str]) -> bool:
+    """Whether of the words in which two texts differ one is another's contrary by its prefix."""
+    return any(
+        f"{other}{word.removeprefix(one)}" in changed
+        for word in changed
+        for one, other in _TURNED
+        if word.startswith(one)
+    )
+
+
+def _beside_numbers(said: Sequence[str]) -> set[str]:
+    """The words before and behind numbers: a unit, a currency or a zone that no list has."""
+    at = [place for place, word in enumerate(said) if any(map(str.isnumeric, word))]
+    return {said[near] for place in at for near in (place - 1, place + 1) if 0 <= near < len(said)}
 
 
 @lru_cache(maxsize=4096)

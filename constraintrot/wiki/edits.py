@@ -1,8 +1,10 @@
 """Edits of pages: what each is allowed to change, and what becomes of one that is not.
 
 - A fact is one line, so that no text of a model's makes a heading or another fact.
-- A rewrite that would leave less than half of a section of 400 characters or more is refused,
-  and so is one that leaves out a line that reads as a rule.
+- A fact cites the source that it came with, and no other.
+- Rewrites of one ingest that would leave less than half of a section of 400 characters or more
+  are refused, and so is one that leaves out or adds to a line that reads as a rule, and a new
+  summary where such a one stands nowhere else.
 - A rewrite that is based on another text than the section has now replaces nothing: it is
   added below, so that of two writers neither loses.
 - A link that goes nowhere becomes plain text.
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from constraintrot.playbook.rule_words import reads_as_rule
+from constraintrot.wiki.kept_rules import CITED, left_out
 from constraintrot.wiki.names import (
     KINDS,
     ROOT_FILES,
@@ -34,8 +36,12 @@ from constraintrot.wiki.stores import FILE_FOLDERS, Store
 LONG_SECTION: Final = 400
 """Characters from which on a section may not be halved."""
 RELATED: Final = "Related"
-# Behind a fact, the sources that it is from.
-_CITED: Final = re.compile(r"\s*\(\[\[[^()]*\]\]\)\s*$")
+_CITATION: Final = re.compile(r"\(\s*(\[\[[^()\n]*\]\])\s*\)")
+# What makes a heading of a fact, or code of all that follows.
+_OPENS: Final = re.compile(r"^(#{1,6}(?=\s|$)|`{3}|~{3})")
+_HEADING: Final = re.compile(r"^( {0,3})(?=#{1,2}(?:[ \t]|$))", re.MULTILINE)
+# A line that makes a heading of the one above it.
+_UNDERLINE: Final = re.compile(r"(?<=[^\n])\n( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -123,44 +129,54 @@ def applied(
         known: whether a name is a file's of the vault, or will be.
         done: takes what was refused.
     """
+    before = page
     for edit in edits:
         if edit.summary:
-            page = replace(page, summary=_linked(edit.summary, known, done))
+            page = _summarised(page, edit.summary, known, done)
         if edit.rewrite is not None:
-            page = _rewritten(page, edit, known, done)
-        facts = [one_line(_linked(fact, known, done)) for fact in edit.add]
+            page = _rewritten(page, edit, before, source, known, done)
+        facts = [_fact(_linked(fact, known, done)) for fact in edit.add]
         page = _with_facts(page, edit.section, [fact for fact in facts if fact], source)
         page = _with_related(page, edit.links, known, done)
     sources = page.sources if source in page.sources else (*page.sources, source)
     return replace(page, sources=sources, updated=date)
 
 
-def _rewritten(page: Page, edit: Edit, known: Callable[[str], bool], done: Done) -> Page:
+def _summarised(page: Page, said: str, known: Callable[[str], bool], done: Done) -> Page:
+    summary = _linked(said, known, done)
+    # A new page has this very one, with its links as they were asked for.
+    rule = left_out(page.summary, f"{summary}\n\n{page.body}") if said != page.summary else None
+    if rule is not None:
+        done.refused.append(f"{page.name}: the summary would leave out {one_line(rule, 80)!r}")
+        return page
+    return replace(page, summary=summary)
+
+
+def _rewritten(
+    page: Page, edit: Edit, before: Page, source: str, known: Callable[[str], bool], done: Done
+) -> Page:
     old = page.section(edit.section)
+    cited = {*links(old.text), source}
     new = _closed(_linked(edit.rewrite or "", known, done)).strip("\n")
+    new = _CITATION.sub(lambda one: one[0 if cited.issuperset(links(one[1])) else 1], new)
     what = f"{page.name}, section {old.heading}"
     if old.text and edit.base != old.digest:
         done.refused.append(f"{what}: it is not what the rewrite is based on; both are kept")
         return page.with_section(edit.section, f"{old.text}\n\n{new}") if new else page
-    if len(old.text) >= LONG_SECTION and len(new) < len(old.text) / 2:
-        done.refused.append(
-            f"{what}: the rewrite would leave {len(new)} of {len(old.text)} characters"
-        )
+    # Several rewrites of one ingest together are to halve nothing.
+    length = max(len(old.text), len(before.section(edit.section).text))
+    if length >= LONG_SECTION and len(new) < length / 2:
+        done.refused.append(f"{what}: the rewrite would leave {len(new)} of {length} characters")
         return page
-    if (rule := _left_out(old.text, new)) is not None:
+    if (rule := left_out(old.text, new)) is not None:
         done.refused.append(f"{what}: the rewrite would leave out {one_line(rule, 80)!r}")
         return page
     return page.with_section(edit.section, new)
 
 
-def _left_out(old: str, new: str) -> str | None:
-    """A line that reads as a rule and is not in a section's new text."""
-    kept = one_line(new)
-    for line in old.split("\n"):
-        rule = one_line(_CITED.sub("", line).strip().removeprefix("- "))
-        if reads_as_rule(rule) and rule not in kept:
-            return rule
-    return None
+def _fact(text: str) -> str:
+    """A fact in one line, with no citation and no heading or code block of its own."""
+    return _OPENS.sub(r"\\\1", _CITATION.sub(r"\1", one_line(text)))
 
 
 def _with_facts(page: Page, section: str, facts: list[str], source: str) -> Page:
@@ -168,13 +184,14 @@ def _with_facts(page: Page, section: str, facts: list[str], source: str) -> Page
         return page
     lines = page.section(section).text.split("\n") if page.section(section).text else []
     cited = f"[[{source}]]"
-    for fact in facts:
-        start = f"- {fact} ([["
-        at = next((at for at, line in enumerate(lines) if line.startswith(start)), None)
+    for said in (f"- {fact}" for fact in facts):
+        # The whole line: what goes on behind a citation is another fact.
+        same = (at for at, line in enumerate(lines) if line.startswith(said))
+        at = next((at for at in same if CITED.fullmatch(lines[at], len(said))), None)
         if at is None:
-            lines.append(f"- {fact} ({cited})")
+            lines.append(f"{said} ({cited})")
         elif cited not in lines[at]:
-            lines[at] = f"{lines[at].removesuffix(')')}, {cited})"
+            lines[at] = f"{lines[at].rstrip().removesuffix(')')}, {cited})"
     return page.with_section(section, "\n".join(lines))
 
 
@@ -201,6 +218,6 @@ def _linked(text: str, known: Callable[[str], bool], done: Done) -> str:
 
 def _closed(text: str) -> str:
     """A section's text that ends within itself: no heading of pages, no fence left open."""
-    text = re.sub(r"^(#{1,2} )", r"\\\1", plain_text(text), flags=re.MULTILINE)
+    text = _UNDERLINE.sub(r"\n\1\\", _HEADING.sub(r"\1\\", plain_text(text)))
     opened = open_fence(text)
     return f"{text}\n{opened}" if opened else text

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from constraintrot.wiki.names import FOLDERS, KINDS, Kind, one_line
@@ -120,8 +121,6 @@ def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], 
     # An editor may have taken the last line's end away.
     text = text if text.endswith("\n") else f"{text}\n"
     folded = text.casefold()
-    # Casefolding may change lengths, and then lines are no longer where they were.
-    shown = text if len(folded) == len(text) else folded
     total = max(1, folded.count("\n- [["))
     counts = {term: count for term in wanted if (count := folded.count(term))}
     scores: dict[int, float] = {}
@@ -136,8 +135,19 @@ def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], 
         for start in starts:
             scores[start] = scores.get(start, 0.0) + weight
     best = heapq.nsmallest(_MOST_LINES, scores, key=lambda at: (-scores[at], at))
-    found = [(_LINE.match(shown, at, shown.find("\n", at)), scores[at]) for at in best]
-    return [(Line(one[1], one[2]), score) for one, score in found if one], len(scores)
+    shown = zip(map(_LINE.fullmatch, _lines_at(text, folded, best)), best, strict=True)
+    return [(Line(one[1], one[2]), scores[at]) for one, at in shown if one], len(scores)
+
+
+def _lines_at(text: str, folded: str, starts: Sequence[int]) -> list[str]:
+    """The lines of a text that start at some places of its casefolded form."""
+    if len(folded) == len(text):
+        return [text[at : text.find("\n", at)] for at in starts]
+    # Casefolding changed lengths, and lines are no longer where they were.
+    lines = text.split("\n")
+    sizes = (len(line) + 1 for line in folded.split("\n"))
+    numbers = {at: number for number, at in enumerate(accumulate(sizes, initial=0))}
+    return [lines[numbers[at]] for at in starts]
 
 
 def matched(text: str, wanted: Sequence[str]) -> int:

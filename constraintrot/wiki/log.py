@@ -21,7 +21,7 @@ START: Final = "0" * 16
 _BETWEEN: Final = " · "
 _LINE: Final = re.compile(
     r"- (?P<time>[^·]+) · (?P<operation>init|ingest|repair|query) · (?P<about>[^·]*)"
-    r" · (?P<pages>[^·]*) · sha256=(?P<sha256>[0-9a-f]*) · (?P<chain>[0-9a-f]{16})"
+    r" · (?P<pages>-|\[\[[^\[\]|]+\]\](?: \[\[[^\[\]|]+\]\])*) · sha256=(?P<sha256>[0-9a-f]*) · (?P<chain>[0-9a-f]{16})"
 )
 _NAME: Final = re.compile(r"\[\[([^\[\]|]+)\]\]")
 _TAIL: Final = 16_384

@@ -76,15 +76,15 @@ class Page:
 
     def section(self, heading: str) -> Section:
         """A section by its heading; one without text where the page has none of that name."""
-        wanted = one_line(heading).casefold()
+        wanted = _heading(heading)
         for one in self.sections:
-            if one.heading.casefold() == wanted:
+            if one.heading.casefold() == wanted.casefold():
                 return one
-        return Section(one_line(heading), "")
+        return Section(wanted, "")
 
     def with_section(self, heading: str, text: str) -> Page:
         """The page with another text under a heading; all else is as it was, byte for byte."""
-        heading = one_line(heading)
+        heading = _heading(heading)
         found = _parts(self.body)
         new = f"\n{text.strip(chr(10))}\n"
         for at, one in enumerate(found):
@@ -154,6 +154,12 @@ def _page(kind: Kind, name: str, front: str, body: str) -> Page:
 def _source_name(said: Any) -> str:
     # Without quotation marks [[x]] is a list in a list.
     return target_name(str(said).strip("[]'\"").partition("|")[0])
+
+
+def _heading(said: str) -> str:
+    """A heading as it will be read: ``## Rules ##`` is that of Rules."""
+    found = _HEADING.match(f"## {one_line(said)}")
+    return found[1] if found else ""
 
 
 class _Part(NamedTuple):

@@ -26,7 +26,7 @@ from constraintrot.wiki.names import (
     page_path,
     source_path,
 )
-from constraintrot.wiki.page import Page, links, read_page
+from constraintrot.wiki.page import Page, links, read_page, target_name
 from constraintrot.wiki.schema import rule_lines
 from constraintrot.wiki.stores import Store, shown
 
@@ -128,7 +128,9 @@ class _Reading:
         shown = text.strip("\n") if text is not None else None
         if shown and self.room is not None:
             whole = rule_lines(shown) if part == "schema" else ()
-            shown = excerpt(shown, self.wanted, self.room, whole)
+            # What only says where to read on leaves room for it.
+            share = 4 if part in ("hot-cache", "index") else 1
+            shown = excerpt(shown, self.wanted, self.room // share, whole)
             self.room -= estimate(shown)
         self.reads.append(Read(part, path, why, shown))
 
@@ -235,6 +237,7 @@ def _add_page(reading: _Reading, name: str, why: str, part: Part, pages: list[Pa
 
 
 def _where(store: Store, name: str) -> tuple[str, Kind] | None:
+    name = target_name(name)
     for kind in KINDS:
         if store.exists(page_path(kind, name)):
             return page_path(kind, name), kind

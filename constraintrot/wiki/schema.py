@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
+from constraintrot.playbook.rule_words import reads_as_rule
 from constraintrot.wiki.names import WikiError, one_line
 
 Step: TypeAlias = Literal["source", "pages", "analysis", "index", "log", "hot-cache"]
@@ -55,6 +57,7 @@ Then see that every link resolves.
 3. The pages that the index names, and the sources that they cite.
 """
 _STEP: Final = re.compile(r"^(\d)\. (.+(?:\n   .+)*)", re.MULTILINE)
+_NUMBERED: Final = re.compile(r"\d+\. |   ?\S")
 _RULES: Final = "## Rules"
 # What is under these is how the vault is kept; under any other heading people have written rules.
 _ORDERS: Final = frozenset(["## Write order", "## Read order"])
@@ -99,15 +102,26 @@ def steps_of(text: str) -> dict[Step, str]:
 
 
 def rule_lines(text: str) -> set[int]:
-    """Numbers, from 0, of a schema's lines that hold its rules: of every section but the orders."""
+    """Numbers, from 0, of a schema's lines that hold its rules.
+
+    Those are all lines but of the title and of the two orders; and of these, what somebody has
+    written there, as a rule at the end of the file, but for steps in words of one's own.
+    """
     found: set[int] = set()
     ours = True
     for at, line in enumerate(text.split("\n")):
         if line.startswith("## "):
             ours = line.strip() in _ORDERS
-        if not ours and line.strip():
+        if not line.strip() or (ours and line in _own_lines()):
+            continue
+        if not ours or reads_as_rule(line) or not _NUMBERED.match(line):
             found.add(at)
     return found
+
+
+@cache
+def _own_lines() -> frozenset[str]:
+    return frozenset(line for wording in WORDINGS for line in render((), wording).split("\n"))
 
 
 def in_order(found: Sequence[Step]) -> bool:

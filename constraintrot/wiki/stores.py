@@ -208,7 +208,8 @@ class Folder:
             f"{folder}/{name}".removeprefix("./")
             for folder in (".", _OWN, *FILE_FOLDERS)
             for name in self._listed(folder)
-            if name.startswith(".") and name.endswith(".new")
+            # A person may keep hidden files of other names.
+            if name.startswith(".") and name.endswith((".md.new", ".json.new"))
         ]
 
     @contextmanager
@@ -226,6 +227,8 @@ class Folder:
             raise _no_folder(failure.filename) from failure
 
     def _at(self, path: str) -> Path:
+        if ".." in Path(path).parts:
+            raise WikiError(f"{path} is outside of the vault")
         first = path.partition("/")[0]
         if first != path and os.path.islink(self.path / first):
             raise WikiError(f"{self.path / first} is a link, which a vault does not follow")

@@ -123,6 +123,21 @@ def test_a_rule_keeps_its_deadline_and_its_identifier() -> None:
     assert texts(found) == [f"Now: [left out]\n{rule}"]
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Never start the export\nbefore 2026-12-01T17:00:00Z.",
+        "You may\nnot start the export before 2026-12-01T17:00:00Z.",
+        "From 2026-12-01T17:00:00Z on no export\n  is allowed; never start one.",
+        "Never start it before\n2026-12-01T17:00:00Z.",
+    ],
+)
+def test_a_rule_in_several_lines_keeps_its_deadline(rule: str) -> None:
+    said = f"Now: 2026-11-01T08:00:00Z\n\n- {rule}\n- Now: 2026-11-01T08:00:00Z"
+    found = prepared(Pipeline([PrefixTiers()]), [system(said)])
+    assert texts(found) == [f"Now: [left out]\n\n- {rule}\n- Now: [left out]"]
+
+
 def test_a_request_keeps_its_image_where_the_pins_are_repeated() -> None:
     found = prepared(Pipeline([DualPosition(above=0)], pins=rules("Be kind.")), [shown("AAAA")])
     last = found.messages[-1]

@@ -61,11 +61,25 @@ def test_faults_are_listed(text: str, operations: int, faults: int) -> None:
         ("strategy|fact|pitfall|constraint", "strategy"),
         ("rule", "constraint"),
         ("Prohibition", "constraint"),
+        ("Constraint", "constraint"),
+        ("hard constraints", "constraint"),
+        ("fact|constraint", "constraint"),
+        ("a fact, verified", "fact"),
+        ("requirement", "constraint"),
+        ("restricción", "constraint"),
+        ("prohibición", "constraint"),
+        ("约束", "constraint"),
+        ("限制", "constraint"),
     ],
 )
 def test_what_is_to_be_added_is_not_lost_for_the_name_of_its_kind(kind: str, read: str) -> None:
     delta = read_delta(json.dumps([{"op": "ADD", "text": "x", "kind": kind}]))
     assert delta == Delta((Add(text="x", kind=read),))  # type: ignore[arg-type]
+
+
+def test_a_kind_that_is_called_type_is_one() -> None:
+    delta = read_delta('[{"op": "ADD", "type": "constraint", "text": "x"}]')
+    assert delta == Delta((Add(text="x", kind="constraint"),))
 
 
 def test_a_reflection_is_read_likewise() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -103,6 +105,7 @@ def test_one_number_in_two_forms_is_one(
         ("三百", "300"),
         ("二十三", "23"),
         ("9:30pm", "9:30 p.m."),
+        ("USD 5", "$5"),
     ],
 )
 def test_forms_of_one_number(one: str, other: str) -> None:
@@ -129,11 +132,81 @@ def test_forms_of_one_number(one: str, other: str) -> None:
         ("half of it", "a quarter of it"),
         ("ana@example.com", "eva@example.com"),
         ("the alarm on", "the alarm off"),
+        ("USD 5", "EUR 5"),
     ],
 )
 def test_different_facts(one: str, other: str) -> None:
     assert opposed(f"Have {one}.", f"Have {other}.")
     assert joined(f"Have {one}.", f"Have {other}.") == [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("nobody in", "anybody in"),
+        ("ningún tren", "algún tren"),
+        ("别去", "去"),
+        ("5 miles", "5 feet"),
+        ("17:00 UTC", "17:00 CET"),
+        ("at least 5", "at most 5"),
+        ("5 °C", "5 °F"),
+        ("✅ that", "❌ that"),
+        ("x != y", "x == y"),
+        ("C++", "C"),
+        ("C#", "C"),
+        ("a locked door", "an unlocked door"),
+        ("a valid key", "an invalid key"),
+        ("prices that include tax", "prices that exclude tax"),
+        ("the exports", "the imports"),
+        ("an increase", "a decrease"),
+        ("inbound mail", "outbound mail"),
+        ("an upload", "a download"),
+        (normalize("NFD", "más caro"), normalize("NFD", "menos caro")),
+    ],
+)
+def test_likeness_sees_units_signs_and_prefixes(one: str, other: str) -> None:
+    assert opposed(f"Have {one}.", f"Have {other}.")
+    assert opposed(f"Have {other}.", f"Have {one}.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "nobody nothing nowhere neither nor",
+        "nadie nada ningún ninguno ninguna tampoco jamás",
+        "沒 無 别 別 莫",
+    ],
+)
+def test_what_only_one_of_two_denies_is_said_by_one(words: str) -> None:
+    for word in words.split():
+        assert opposed(f"The lift {word} stops here.", "The lift stops here.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "The channel #ops has the lift's alarms.",
+            "The lift's alarms: the channel #ops has them.",
+        ),
+        ("The form is in /srv/forms/lift.md.", "The lift's form is in /srv/forms/lift.md."),
+        ("The C# client waits 5 seconds.", "The client in C# waits five seconds."),
+        ("The lift waits 5 seconds on floor 3.", "On floor 3 the slow lift waits 5 seconds."),
+        ("Read/write access comes by form.", "A form gives read/write access."),
+    ],
+)
+def test_one_fact_in_other_words_is_one(one: str, other: str) -> None:
+    assert not opposed(one, other)
+
+
+def test_a_merge_joins_no_two_words_of_which_one_turns_the_other_around() -> None:
+    playbook = Playbook()
+    texts = [
+        f"The price of the lift {word}s the tax of the town." for word in ("include", "exclude")
+    ]
+    added = playbook.apply([Add(text=one) for one in texts]).added
+    assert playbook.apply([Merge(ids=added, text=texts[1])]).merged == ()
+    assert len(playbook.bullets) == 2
 
 
 def test_a_merge_neither_loses_nor_makes_up_a_number() -> None:

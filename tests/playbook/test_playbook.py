@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 
@@ -110,6 +111,37 @@ def test_what_reads_as_a_rule_is_a_constraint_whatever_the_curator_says() -> Non
     playbook.apply([Update(id=tip.id, text="Minutes must go out on Monday.")])
     refused = playbook.apply([Update(id=tip.id, text="Minutes go out whenever.")]).refused
     assert refused == (("UPDATE", f"{tip.id} is a constraint, which is not changed"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do\nnot share keys.",
+        "Do\u00a0not share  keys.",
+        "Do **not** share keys.",
+        "Send mail _only_ to the team.",
+        "Don`t share keys.",
+        "N\u200bever share keys.",
+        "Mu\u00adst be shared.",
+        "Ｎｅｖｅｒ share keys.",
+        normalize("NFD", "Jamás salen claves."),
+        "出门前必須登記。",
+        "不許外傳。",
+        "僅限內部。",
+        "密钥不\n得外传。",
+    ],
+)
+def test_a_rule_is_one_however_it_is_set(text: str) -> None:
+    playbook = Playbook()
+    (rule,) = playbook.apply([Add(text=text)]).added
+    assert playbook.apply([Delete(id=rule)]).deleted == ()
+
+
+@pytest.mark.parametrize("text", ["Set is_not_null on joins.", "The lift is **slow** at `9`."])
+def test_a_name_or_emphasis_makes_no_rule(text: str) -> None:
+    playbook = Playbook()
+    (tip,) = playbook.apply([Add(text=text)]).added
+    assert playbook.apply([Delete(id=tip)]).deleted == (tip,)
 
 
 @pytest.mark.parametrize("refinement", [PROACTIVE, LAZY])
