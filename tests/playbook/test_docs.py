@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 from pathlib import Path
+from statistics import mean
 
 import pytest
+from click.testing import CliRunner
 
 from results.tools.docs_figures import FOLDER
 from results.tools.playbook import claims, figures
+from results.tools.playbook.__main__ import main
 from tests.docs_code import run_page
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +33,44 @@ def test_the_figures_are_drawn_from_the_committed_tables() -> None:
         assert (ROOT / FOLDER / name).read_text("utf-8") == text, (
             "python -m results.tools.playbook figures"
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [(claims.ADAPTATION, ["adaptation"]), (claims.COLLAPSE, ["collapse", "--steps", "3"])],
+)
+def test_the_committed_tables_are_of_this_code(
+    name: str, arguments: list[str], tmp_path: Path
+) -> None:
+    made = tmp_path / "made.csv"
+    result = CliRunner().invoke(main, [*arguments, "--csv", str(made)])
+    assert result.exit_code == 0, result.output
+    committed = timeless(RESULTS / f"{name}.csv")
+    assert all(row in committed for row in timeless(made)), (
+        f"python -m results.tools.playbook {arguments[0]} --csv results/{name}.csv"
+    )
+
+
+def timeless(path: Path) -> list[dict[str, str]]:
+    """A table's rows without what differs from run to run."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{**row, "seconds": ""} for row in csv.DictReader(file)]
+
+
+def test_the_docs_say_what_the_tables_hold() -> None:
+    page = (ROOT / "docs/playbook.md").read_text("utf-8")
+    for row in timeless(RESULTS / f"{claims.ADAPTATION}.csv"):
+        sent, written = float(row["input_tokens"]), float(row["output_tokens"])
+        assert f"reads {sent:.0f}" in page
+        assert f"writes {written:.0f}" in page
+    (bulleted,) = (
+        one
+        for one in claims.steps(RESULTS)
+        if one.memory == "proactive" and one.model.startswith("scripted/")
+    )
+    sent, written = (mean(bulleted.values(f"{name}_tokens")) for name in ("input", "output"))
+    assert f"reads {sent:,.0f} tokens a step" in page
+    assert f"writes {written:,.0f}" in page
 
 
 def told(folder: Path) -> list[str]:
