@@ -119,8 +119,7 @@ def bullet_from(data: Mapping[str, Any]) -> Bullet:
 
 def bullet_id(section: str, number: int) -> str:
     """The id of the bullet of a number, with a prefix of three letters from its section."""
-    letters = re.sub(r"[^a-z]", "", section.casefold())[:3]
-    return f"{letters:b<3}-{number:05}" if letters else f"bul-{number:05}"
+    return f"{_prefix(section)}-{number:05}"
 
 
 def checked_text(text: object) -> str:
@@ -152,6 +151,12 @@ def checked_section(section: object) -> str:
     if not isinstance(section, str):
         raise PlaybookError(f"a section is a string, not {type(section).__name__}")
     return _one_line(section)
+
+
+@lru_cache(maxsize=1024)
+def _prefix(section: str) -> str:
+    letters = re.sub(r"[^a-z]", "", section.casefold())[:3]
+    return f"{letters:b<3}" if letters else "bul"
 
 
 @lru_cache(maxsize=1024)

@@ -89,21 +89,30 @@ def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[
     """Pairs (later, earlier) of sets that may overlap by so much.
 
     Two sets that overlap by a share t have one of the rarest 1 - t of each in common, so
-    only those are looked up (prefix filtering).
+    only those are looked up (prefix filtering); and what is behind the first that they have
+    in common must be enough for the share (positional filtering). Xiao et al., "Efficient
+    similarity joins for near-duplicate detection", WWW 2008.
     """
     common: Counter[str] = Counter()
     for one in sets:
         common.update(one)
     rank = {word: at for at, word in enumerate(sorted(common, key=common.__getitem__))}
-    index: defaultdict[str, list[int]] = defaultdict(list)
+    # Of each word the texts that have it among their rarest, with how many words they have
+    # from it on.
+    index: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    share = least / (1 + least)
     for at, one in enumerate(sets):
-        rarest = sorted(one, key=rank.__getitem__)[: len(one) - int(least * len(one) - 1e-9)]
-        for word in rarest:
+        size = len(one)
+        rarest = sorted(one, key=rank.__getitem__)[: size - int(least * size - 1e-9)]
+        for before, word in enumerate(rarest):
             # A word of this text alone is never looked up.
             if common[word] > 1:
-                for earlier in index[word]:
-                    yield at, earlier
-                index[word].append(at)
+                rest = size - before
+                for earlier, other in index[word]:
+                    enough = share * (size + len(sets[earlier])) - 1e-9
+                    if rest >= enough and other >= enough:
+                        yield at, earlier
+                index[word].append((at, rest))
 
 
 class Vectors:

@@ -55,8 +55,11 @@ def test_words_find_what_brute_force_finds(few: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(similarity, "_FEW_PAIRS", few)
     rng = np.random.default_rng(7)
     lexicon = [f"w{at}" for at in range(12)]
-    texts = list(dict.fromkeys(" ".join(rng.choice(lexicon, 4)) for _ in range(150)))
-    for least in (0.3, 0.5):
+    lengths = rng.integers(1, 9, 300)
+    texts = list(dict.fromkeys(" ".join(rng.choice(lexicon, length)) for length in lengths))
+    # Two that differ in their last word alone are over the highest.
+    texts += [f"{' '.join(lexicon)} {word}" for word in lexicon]
+    for least in (0.3, 0.5, 0.8):
         found = {(i, j) for i, j, _ in Words().alike(texts, range(20, len(texts)), least)}
         sets = [
             {
