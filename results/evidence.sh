@@ -63,6 +63,12 @@ one() {
   # More of the two of these whose summaries kept a policy that can be taken out.
   removed) play removed suite -T families=hard_pii,soft_email -T prompt=rule_first \
     -T conditions=summary_removed,sham,summary_restored ;;
+  # Where there is something to lose after the first compaction: the two of the five whose policy
+  # this summarizer was seen to keep at times (run `counterfactuals`). One and three rounds first.
+  rounds) for rounds in 1 3 2; do
+    play rounds suite -T families=hard_pii,soft_email -T prompt=rule_first \
+      -T conditions=compaction -T rounds=$rounds
+  done ;;
   defenses) for defense in system_channel spotlight; do
     play defenses suite -T families=$FIVE -T conditions=compaction -T "defense=$defense"
   done ;;
@@ -104,7 +110,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload overload_50 deliberate budgets lengths long
+[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload overload_50 deliberate budgets rounds lengths long
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status
