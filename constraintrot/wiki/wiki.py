@@ -25,7 +25,7 @@ from constraintrot.wiki.query import DEFAULT_BUDGET, DEFAULT_PAGES, Answer, HotC
 from constraintrot.wiki.repair import repair
 from constraintrot.wiki.schema import STEPS, Step, Wording
 from constraintrot.wiki.stores import Folder, Store
-from constraintrot.wiki.writing import Ingested, finished, ingest, known, now
+from constraintrot.wiki.writing import Ingested, check_readable, finished, ingest, known, now
 
 
 class Wiki:
@@ -114,9 +114,10 @@ class Wiki:
         """Finish an ingest that was killed; returns what of it was not done as asked.
 
         Raises:
-            WikiError: its journal is damaged.
+            WikiError: its journal is damaged, or index, log or hot cache cannot be read.
         """
         with self.store.locked():
+            check_readable(self.store)
             return finished(self.store)
 
     def known(self, source: Source, *, time: str = "") -> Ingested | None:
@@ -143,10 +144,14 @@ class Wiki:
             budget: tokens at most; None for any number.
             hot: what the hot cache does.
             record: whether the question goes to the log.
+
+        Raises:
+            WikiError: it was to be recorded, and index, log or hot cache cannot be read.
         """
         answer = query(self.store, question, k=k, budget=budget, hot=hot)
         if record:
             with self.store.locked():
+                check_readable(self.store)
                 log.append(self.store, Entry(now(), "query", question, tuple(answer.pages)))
         return answer
 

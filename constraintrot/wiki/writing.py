@@ -21,6 +21,7 @@ from constraintrot.wiki.names import (
     HOT_CACHE,
     INDEX,
     JOURNAL,
+    LOG,
     WikiError,
     digest,
     slug,
@@ -81,11 +82,13 @@ def ingest(
         steps: those that are done. All, but for a measurement of what skipping one does.
 
     Raises:
-        WikiError: the title makes no name, or the date is none; then nothing was written.
+        WikiError: the title makes no name, the date is none, or index, log or hot cache
+            cannot be read; then nothing was written.
     """
     time = time or now()
     own, source = dated(source, time)
     with store.locked():
+        check_readable(store)
         refused = (*finished(store), *plan.unreadable)
         name, there = name_of(store, source, own)
         if there:
@@ -97,6 +100,16 @@ def ingest(
         _write_journal(store, job)
         done = _write(store, job, again=False)
     return replace(done, refused=(*refused, *done.refused))
+
+
+def check_readable(store: Store) -> None:
+    """See that the files which every write goes to can be read.
+
+    Raises:
+        WikiError: one cannot; whatever is added to it would be lost when it is put right.
+    """
+    for path in (INDEX, LOG, HOT_CACHE):
+        store.read(path)
 
 
 def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
@@ -115,6 +128,7 @@ def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
     """
     own, source = dated(source, time or now())
     with store.locked():
+        check_readable(store)
         refused = finished(store)
         name, there = name_of(store, source, own)
     return Ingested(name, already=True, refused=refused) if there else None

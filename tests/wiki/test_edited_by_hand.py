@@ -296,6 +296,26 @@ def test_nothing_is_repaired_before_a_file_that_all_repairs_write_to(
     assert wiki.lint() == []
 
 
+@pytest.mark.parametrize("name", ["index.md", "hot-cache.md", "log.md"])
+def test_nothing_is_written_while_a_file_that_all_writes_go_to_cannot_be_read(
+    tmp_path: Path, name: str
+) -> None:
+    wiki = Wiki.create(tmp_path, [RULE])
+    wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes() + b"\xff\n")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.md")}
+    for write in (
+        lambda: wiki.ingest(Source("More", "x"), MORE, time=TIME),
+        lambda: wiki.known(BADGES, time=TIME),
+        lambda: wiki.query("Who has a badge?", record=True),
+        wiki.finish,
+    ):
+        with pytest.raises(WikiError, match=f"{name} is not UTF-8"):
+            write()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.md")} == before
+    assert not (tmp_path / ".wiki" / "journal.json").exists()
+
+
 @pytest.mark.parametrize("folder", ["sources", "entities", "concepts", "analyses", ".wiki"])
 def test_a_file_in_the_place_of_a_folder_is_said(tmp_path: Path, folder: str) -> None:
     wiki = Wiki.create(tmp_path)
