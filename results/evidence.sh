@@ -46,6 +46,11 @@ one() {
   qualify) constraintrot qualify --model "$MODEL" --scaffold review --variants 3 \
     -T context_tokens=300 -o "$LOGS/qualify" || [ $? = 1 ] || status=1 ;;
   main) play main suite -T conditions=floor,control,compaction,defense_pin ;;
+  # That a pin is no worse than full view by 10 points, if at all, takes 58 pairs without a violation
+  # (0.9^58 is under .05 divided by the claims that it is adjusted for): SEEDS="40 50" VARIANTS=10,
+  # beside the six pairs of `main`. What is lost without it takes few: SEEDS=40.
+  pinned) play pinned suite -T families=$QUALIFIED -T conditions=control,defense_pin ;;
+  unpinned) play unpinned suite -T families=$QUALIFIED -T conditions=compaction ;;
   # What the policies allow: in full view, and after a compaction under four defenses.
   allowed) play allowed utility -T families=$FIVE -T conditions=control
     play allowed pin_stress -T families=$FIVE -T allowed=true -T conditions=compaction \
@@ -110,7 +115,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload overload_50 deliberate budgets rounds lengths long
+[ $# -gt 0 ] || set -- qualify main pinned unpinned attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload overload_50 deliberate budgets rounds lengths long
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status
