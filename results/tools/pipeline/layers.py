@@ -13,16 +13,22 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageTool,
     ChatMessageUser,
+    ModelOutput,
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.pipeline import Pipeline
+from constraintrot.pipeline.cache import SemanticCache
 from constraintrot.pipeline.context import tool_tokens
 from constraintrot.pipeline.profiles import layers
 from constraintrot.pipeline.tools import MetaTools
+from constraintrot.playbook import minilm
 
+# Answers that the semantic cache has, of one conversation: its default at most.
+ANSWERS: Final = 500
+EMBEDDED: Final = "semantic_cache by minilm"
 # As many as in the specification's example of a catalogue.
 TOOLS: Final = 58
 EXCHANGES: Final = 100
@@ -105,7 +111,7 @@ def traced(requests: int) -> tuple[dict[str, list[float]], dict[str, tuple[int, 
         from time import process_time
 
         for number in range(requests):
-            asked = [*talk, ChatMessageUser(content=f"Where is the parcel of case {number}?")]
+            asked = [*talk, _asked("parcel", number)]
             start = process_time()
             prepared = await pipeline.prepare(asked, tools)
             times.setdefault("whole pipeline", []).append(1e3 * (process_time() - start))
@@ -117,21 +123,45 @@ def traced(requests: int) -> tuple[dict[str, list[float]], dict[str, tuple[int, 
     return times, tokens
 
 
+def embedded(requests: int) -> dict[str, Any]:
+    """The row of the semantic cache by embeddings, for requests that it has no answer to.
+
+    Raises:
+        EmbeddingError: the extra ``embed`` or its weights are missing.
+    """
+    pipeline = Pipeline([SemanticCache(minilm(), most=ANSWERS)])
+    talk = conversation()
+
+    async def run() -> list[float]:
+        for number in range(ANSWERS):
+            known = await pipeline.prepare([*talk, _asked("parcel", number)], [])
+            known.answered(ModelOutput.from_content("desk", f"It is in room {number}."))
+        taken: list[float] = []
+        for number in range(requests):
+            prepared = await pipeline.prepare([*talk, _asked("serial", number)], [])
+            (trace,) = prepared.traces
+            if trace.notes["hit"]:
+                raise RuntimeError("another request's answer was replayed")
+            taken.append(1e3 * trace.seconds)
+        return taken
+
+    return _row(EMBEDDED, asyncio.run(run())) | {"ms_p95": ""}
+
+
+def _asked(what: str, number: int) -> ChatMessageUser:
+    return ChatMessageUser(content=f"Where is the {what} of case {number}?")
+
+
 def measured(requests: int) -> Iterator[dict[str, Any]]:
-    """A row a layer; the first tenth of the requests warms up."""
+    """A row for the whole, for each layer, and for tools behind meta-tools."""
     times, tokens = traced(requests)
     for name, taken in times.items():
-        kept = sorted(taken[len(taken) // 10 :])
-        before, after = tokens.get(name, (0, 0))
-        yield {
-            "layer": name,
-            "requests": len(kept),
-            "ms_median": f"{kept[len(kept) // 2]:.3f}",
+        row = _row(name, taken)
+        if name in tokens:
             # Of a layer it would be the machine's other work, which wall-clock time holds too.
-            "ms_p95": "" if name in tokens else f"{kept[int(0.95 * len(kept))]:.3f}",
-            "tokens_before": before,
-            "tokens_after": after,
-        }
+            row["ms_p95"] = ""
+            row["tokens_before"], row["tokens_after"] = tokens[name]
+        yield row
     for number in (TOOLS, 116):
         given = catalogue(number)
         yield {
@@ -142,6 +172,19 @@ def measured(requests: int) -> Iterator[dict[str, Any]]:
             "tokens_before": sum(map(tool_tokens, given)),
             "tokens_after": _meta(given),
         }
+
+
+def _row(name: str, taken: list[float]) -> dict[str, Any]:
+    """Without the first tenth, which warms up."""
+    kept = sorted(taken[len(taken) // 10 :])
+    return {
+        "layer": name,
+        "requests": len(kept),
+        "ms_median": f"{kept[len(kept) // 2]:.3f}",
+        "ms_p95": f"{kept[int(0.95 * len(kept))]:.3f}",
+        "tokens_before": 0,
+        "tokens_after": 0,
+    }
 
 
 def _meta(tools: list[ToolInfo]) -> int:

@@ -32,7 +32,7 @@ _ASK_COLLAPSE = _ASK.format(
     what="collapse",
     settings="--memory rewrite --memory proactive --steps 60 --facts 1 --words 200",
 )
-_ASK_ADAPTATION = _ASK.format(what="adaptation", settings="--epochs 2 --most 24")
+_ASK_ADAPTATION = _ASK.format(what="adaptation", settings="--epochs 1 --most 16")
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,12 @@ class Claim:
 def listed(folder: Path) -> list[Claim]:
     """The claims, with what a folder's tables say of them."""
     memories = steps(folder)
-    adapted = [row for path in _tables(folder, ADAPTATION) for row in rows(path)]
-    return [*_collapses(memories), *_pays(adapted), _cheaper(memories), *_unasked()]
+    return [*_collapses(memories), *_pays(_adapted(folder)), _cheaper(memories), *_unasked()]
+
+
+def offline(folder: Path) -> Claim:
+    """The claim about adaptation offline."""
+    return next(_pays(_adapted(folder)))
 
 
 def page(folder: Path) -> str:
@@ -71,6 +75,9 @@ def page(folder: Path) -> str:
     claims = listed(folder)
     told = [one.verdict for one in claims]
     counts = ", ".join(f"{told.count(name)} {name}" for name in dict.fromkeys(told))
+    asks = dict.fromkeys(
+        f"$ {one.ask}" for one in claims if one.verdict == "not measured" and one.ask
+    )
     lines = [
         "<!-- made by `make report` from playbook-*.csv -->", "",
         "# ACE's claims, theirs beside ours", "",
@@ -89,10 +96,8 @@ def page(folder: Path) -> str:
         "- *opposite*: the test says the contrary; of a playbook, that it collapsed or lost a rule.",
         f"- *cannot tell*: neither; of a collapse, that none came within {LEAST_STEPS} steps or more;"
         " of a playbook, that there was none to prevent.",
-        "- *not measured*: no real model was asked. This would:", "",
-        "```console",
-        *dict.fromkeys(f"$ {one.ask}" for one in claims if one.verdict == "not measured" and one.ask),
-        "```",
+        f"- *not measured*: no real model was asked.{' This would:' if asks else ''}",
+        *(["", "```console", *asks, "```"] if asks else []),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
 
@@ -100,6 +105,10 @@ def page(folder: Path) -> str:
 def steps(folder: Path) -> list[Steps]:
     """All memories under the probe, scripted ones first."""
     return [one for path in _tables(folder, COLLAPSE) for one in collapse.read(path)]
+
+
+def _adapted(folder: Path) -> list[dict[str, str]]:
+    return [row for path in _tables(folder, ADAPTATION) for row in rows(path)]
 
 
 def _tables(folder: Path, name: str) -> list[Path]:
