@@ -26,11 +26,13 @@ def named_model(option: str, name: str, *, memoize: bool = False, **model_args: 
     """
     from inspect_ai.model import get_model
 
+    from constraintrot.models.config_errors import reason
+
     try:
         return get_model(name, memoize=memoize, **model_args)
     # A provider may raise whatever it likes: a missing package, key, file or argument.
     except Exception as error:
-        raise ConstraintRotError(f"{option} {name}: {_why(error)}") from error
+        raise ConstraintRotError(f"{option} {name}: {reason(error)}") from error
 
 
 def named_roles(given: tuple[str, ...]) -> dict[str, str]:
@@ -46,16 +48,3 @@ def named_roles(given: tuple[str, ...]) -> dict[str, str]:
             raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
         named_model(f"--model-role {role}", model, memoize=True)
     return {role: model for role, _, model in pairs}
-
-
-def _why(error: Exception) -> str:
-    from inspect_ai._util.error import PrerequisiteError
-    from rich.text import Text
-
-    if isinstance(error.__cause__, ConstraintRotError):
-        return str(error.__cause__)
-    if isinstance(error, PrerequisiteError):
-        # It is written for Inspect's command line, as rich markup over several lines.
-        plain = " ".join(Text.from_markup(str(error.message)).plain.split())
-        return plain.removeprefix("ERROR: ")
-    return str(error) or type(error).__name__

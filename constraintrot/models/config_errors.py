@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelAPI
 from rich.markup import escape
+from rich.text import Text
 
 from constraintrot.errors import ConstraintRotError
 
@@ -26,6 +27,17 @@ def refusal(text: str) -> PrerequisiteError:
     error = PrerequisiteError(escape(text))
     error.args = (text,)
     return error
+
+
+def reason(error: Exception) -> str:
+    """What is wrong, on one line and without markup, whoever raised it."""
+    if isinstance(error.__cause__, ConstraintRotError):
+        return str(error.__cause__)
+    if isinstance(error, PrerequisiteError):
+        # It is written for Inspect's command line, as rich markup over several lines.
+        plain = " ".join(Text.from_markup(str(error.message)).plain.split())
+        return plain.removeprefix("ERROR: ")
+    return str(error) or type(error).__name__
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.models.config_errors import reason
 from constraintrot.sweep.adopt import adopt
 from constraintrot.sweep.cell import CELL_KEY
 from constraintrot.sweep.driver import TRIES, State
@@ -60,9 +61,10 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES, display: str = "p
     except ConstraintRotError:
         raise
     except Exception as error:
-        cause = error.__cause__ or error
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
         raise ConstraintRotError(
-            f"Flow could not run the sweep: {cause}; what is finished is kept in {folder.url}"
+            f"Flow could not run the sweep: {reason(cause)}; what is finished is kept in"
+            f" {folder.url}"
         ) from error
     state = outcome(sweep, result.logs)
     adopt(folder, (cell.id for cell in sweep.cells))

@@ -14,7 +14,7 @@ from inspect_ai.model import get_model
 from rich.console import Console
 
 from constraintrot.errors import ConstraintRotError, ParameterError
-from constraintrot.models.config_errors import plain_errors, refusal
+from constraintrot.models.config_errors import plain_errors, reason, refusal
 from constraintrot.tasks.catalogue import soft_email
 from constraintrot.tasks.operator_channel import operator_channel
 from constraintrot.tasks.probes.cluster import rampart_cluster
@@ -81,6 +81,16 @@ def test_every_refusal_keeps_its_brackets(build: Callable[[], Any]) -> None:
         build()
     assert isinstance(raised.value.__cause__, ConstraintRotError)
     assert "[floor]" in printed(raised.value)
+
+
+def test_a_reason_is_one_line_without_markup_whoever_raised_it() -> None:
+    theirs = PrerequisiteError("[bold]ERROR[/bold]: no client\n\nNo [blue]KEY[/blue] is set.")
+    assert reason(theirs) == "no client No KEY is set."
+    with pytest.raises(PrerequisiteError) as ours, plain_errors():
+        raise ParameterError("no [floor]")
+    assert reason(ours.value) == "no [floor]"
+    assert reason(ValueError("no such [floor]")) == "no such [floor]"
+    assert reason(KeyError()) == "KeyError"
 
 
 def test_nobody_raises_it_without_the_helper() -> None:
