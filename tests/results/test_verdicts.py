@@ -221,7 +221,8 @@ def test_an_episode_without_a_verdict_is_in_no_rate() -> None:
     (answered,) = ask(frame, DECAY)
     assert [(rate.k, rate.n) for rate in answered.arms.values() if rate] == [(0, 8), (8, 8)]
     (tested,) = answered.tests
-    assert tested.decided and tested.decided.difference.n == 8
+    assert tested.decided
+    assert tested.decided.difference.n == 8
     assert told(prepared(arm("control", 8, 0), [lost]), DECAY) == [("not measured", "")]
 
 
