@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -61,7 +62,7 @@ def test_what_was_written_has_no_drift_and_counts_come_from_the_frame(results: P
 
 
 def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -> None:
-    subject = {"agent": "a/model", "scaffold": "direct"}
+    subject: dict[str, Any] = {"agent": "a/model", "scaffold": "direct"}
     for name, family in (("first", "soft_email"), ("other", "soft_spend")):
         rows = [*arm("control", 8, 0, family=family), *arm("compaction", 8, 8, family=family)]
         put(results, name, [{**row, **subject} for row in rows])
@@ -107,7 +108,7 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
 
 def test_elsewhere_too_claims_are_of_families_where_the_subject_qualifies(results: Path) -> None:
     """In a framework it is another subject, which nobody asked; the families are the same."""
-    subject = {"agent": "a/model", "scaffold": "direct"}
+    subject: dict[str, Any] = {"agent": "a/model", "scaffold": "direct"}
     for name, family in (("first", "soft_email"), ("other", "soft_spend")):
         rows = [*arm("control", 8, 0, family=family), *arm("compaction", 8, 8, family=family)]
         both = [{**row, "harness": harness} for row in rows for harness in ("replay", "langgraph")]
