@@ -104,6 +104,7 @@ def qualify(
         logs = where / "logs"
         arguments = named_values("-M", model_args)
         named_model("--model", model, memoize=True, **arguments)
+        _check(logs)
         _play(model, arguments, models(roles), given, logs)
         frame = planned_episodes([logs])
         result = found.qualification(frame, confidence)
@@ -142,6 +143,18 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-")
+
+
+def _check(logs: Path) -> None:
+    """Read the header of each log that a folder holds; Inspect ends in a traceback at a damaged one.
+
+    Raises:
+        ConstraintRotError: a log cannot be read.
+    """
+    from constraintrot.report.frame import samples
+
+    for path in sorted(logs.glob("*.eval")):
+        next(samples(path), None)
 
 
 def _play(

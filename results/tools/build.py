@@ -52,7 +52,7 @@ def made(folder: Path) -> dict[str, str]:
     generated = {README: _indexed(folder / README, pages.index(runs))}
     generated |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}
     source = qualifications.claimed(folder, committed.joined(folder, runs))
-    frame = design.prepared(source.frame)
+    frame = design.prepared(source.planned)
     listed = load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
     declared = primary.read(folder / primary.DEFAULT)
     answered, family = verdicts.answer(listed, frame, declared)
@@ -60,7 +60,7 @@ def made(folder: Path) -> dict[str, str]:
     episodes = {one.claim.title: frame.loc[sorted(one.rows)] for one in answered}
     decided = [episodes[one.claim.title] for one in answered if one.verdict in ("same", "opposite")]
     most = max((part["family"].nunique() for part in decided), default=0)
-    claimed = pages.reproduction(answered, left, len(frame), family, most)
+    claimed = pages.reproduction(answered, left, len(source.frame), family, most)
     claimed = qualifications.stated(folder, claimed, episodes)
     others = other_papers.section(folder)
     generated[PAGE_OF_CLAIMS] = f"{claimed}\n{others}" if others else claimed

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.report.episode_counts import counts
 from constraintrot.report.page import files, frames, runs, source, texts
 from constraintrot.report.yaml_file import load
 from constraintrot.stats.frames import labels
@@ -148,6 +149,7 @@ def _counted(folder: Path, run: Committed) -> Counted:
 def _as_run(one: Counted) -> runs.Run:
     """The run in the form of the report's page."""
     run, n = one.run, len(one.frame)
+    found = counts(one.frame)
     return runs.Run(
         log=", ".join(run.files),
         sha256=", ".join(one.sha256),
@@ -161,6 +163,6 @@ def _as_run(one: Counted) -> runs.Run:
         revision="",
         weights=", ".join(f"{name} {digest}" for name, digest in run.models.items()),
         planned=n,
-        finished=n,
-        failed=0,
+        finished=found.played,
+        failed=found.errored or 0,
     )

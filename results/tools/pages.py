@@ -29,8 +29,8 @@ _SUBJECTS = (
     " obeys most of what is in its context, and not the bare model that the paper measures. This"
     " small model finds rules passage by passage, so length and place play no part; what it refuses"
     " it refuses in a fixed sentence of the scaffold."
-    " `deliberate` are older runs, whose agent broke half of the policies in full view, so that"
-    " nothing could decay."
+    " `deliberate` are mostly older runs, whose agent broke half of the policies in full view; in the"
+    " ones of today's measurement it broke all, so that nothing could decay."
 )
 _GROUPED_BY = ("agent", "condition", "attack", "defense", *design.SETTINGS)
 
@@ -101,7 +101,7 @@ def reproduction(
         *_bars(family), "",
         f"Figures are k/n with 95 % intervals, computed from the {n} episodes under"
         f" [{FRAMES}]({FRAMES}/); differences are paired, episode by episode, unless it says"
-        " otherwise. A pair is a variant; several are of one family, so p-values are about further"
+        " otherwise. An episode without a verdict is in no figure. A pair is a variant; several are of one family, so p-values are about further"
         " variants of these families, not about other policies. Some of the paper's figures are"
         " missing in the text that we have, and are not guessed.", "",
     ]  # fmt: skip
@@ -171,7 +171,8 @@ def _bars(family: Family) -> Iterator[str]:
         " that no more or no less could show. *n*: too few pairs, or too few that differ."
         " *degenerate*: a counterfactual that had nothing to take out. *no control*: nobody asked"
         " what happens without the treatment. *silence*: it depends on what the episodes without a"
-        " readable call would have done; a verdict has to hold whichever way they are counted."
+        " readable call, or without a verdict, would have done; a verdict has to hold whichever way"
+        " they are counted."
         " *premise*: what the claim presupposes is not so of this subject, so that its tests,"
         " whatever they say, are of something else.",
         "- *not measured*: no episode asks it.",

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page.qualified import UNKNOWN, applied, note
 from constraintrot.report.page.source import Source
 from constraintrot.report.qualification import Qualification, table
@@ -47,11 +48,17 @@ def stated(folder: Path, page: str, of: Mapping[str, pd.DataFrame]) -> str:
         folder: the folder of results.
         page: the page, in Markdown.
         of: the episodes of each claim, by its title.
+
+    Raises:
+        ConstraintRotError: a claim has episodes of a family on which the model does not qualify,
+            in a framework or language in which nobody asked.
     """
     given = read_all(paths(folder))
     if not given:
         said = f"**Who qualifies.** {UNKNOWN}\n\n## "
         return _FIRST_CLAIM.sub(lambda _: said, page, count=1)
+    for title, frame in of.items():
+        _check(given, title, frame)
     page = _CLAIM.sub(
         lambda at: f"## {at[1]}\n\n**Who qualifies.** {_beside(given, of[at[1]])}\n\n**Claim.**",
         page,
@@ -59,6 +66,18 @@ def stated(folder: Path, page: str, of: Mapping[str, pd.DataFrame]) -> str:
     tables = "\n\n".join(f"{table(one)}\n\n{note(one, LEVEL)}" for one in given)
     section = f"## Who qualifies\n\n{tables}\n\n## "
     return _FIRST_CLAIM.sub(lambda _: section, page, count=1)
+
+
+def _check(given: Sequence[Qualification], title: str, frame: pd.DataFrame) -> None:
+    for one in given:
+        mine = frame[(frame["agent"] == one.agent) & (frame["scaffold"] == one.scaffold)]
+        names = {family.family for family in usable(one, LEVEL)}
+        if others := sorted(set(map(str, mine["family"])) - names):
+            raise ConstraintRotError(
+                f"{title!r}: it has episodes of {', '.join(others)}, on which {one.agent} with"
+                f" scaffold {one.scaffold} does not qualify where it was asked; name the families"
+                " in `where`"
+            )
 
 
 def _beside(given: Sequence[Qualification], frame: pd.DataFrame) -> str:
@@ -69,8 +88,11 @@ def _beside(given: Sequence[Qualification], frame: pd.DataFrame) -> str:
         mine = of_subject(frame, one)
         left = left[~mine.loc[left.index]]
         if mine.any():
-            names = ", ".join(family.family for family in usable(one, LEVEL)) or "none"
-            words.append(f"{one.agent}, {one.scaffold}, on {names}")
+            used = usable(one, LEVEL)
+            names = ", ".join(family.family for family in used) or "none"
+            alone = any(family.verdict != "qualified" for family in used)
+            how = ", by its rates alone (n too small for the bounds)" if alone else ""
+            words.append(f"{one.agent}, {one.scaffold}{how}, on {names}")
     if len(left):
         families = ", ".join(sorted(map(str, left["family"].unique())))
         words.append(

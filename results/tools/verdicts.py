@@ -18,7 +18,8 @@ from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation.conditions import EDITS
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.contrasts import degenerate
-from constraintrot.report.page import primary
+from constraintrot.report.episode_counts import played
+from constraintrot.report.page import design, primary
 from constraintrot.report.page.compared import ALL, episodes, matched_on
 from constraintrot.report.page.primary import Declared, Family, Further
 from constraintrot.report.page.view import NOT_MEASURED, Compared, p_text
@@ -87,7 +88,8 @@ def answer(
 
     Args:
         claims: the claims.
-        frame: the joined frame, from ``page.design.prepared``.
+        frame: the planned episodes of all frames, from ``page.design.prepared``. One without
+            a verdict is in no rate; a verdict has to hold whatever it would have done.
         declared: the family that they are members of.
 
     Returns:
@@ -113,7 +115,7 @@ def decided(
             f" to say `also: {REPRODUCTION}` and the same margin, {claims.margin}"
         )
     answered = [_measured(claim, claims, frame) for claim in claims.claims]
-    family = primary.family(declared, frame, _further(answered))
+    family = primary.family(declared, played(frame), _further(answered))
     adjusted = iter(family.further)
     answered = [
         one if one.p_value is None else replace(one, adjusted=next(adjusted).adjusted)
@@ -123,18 +125,17 @@ def decided(
 
 
 def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
-    """The episodes that no claim uses."""
+    """The episodes that no claim uses, of those with a verdict."""
+    frame = played(frame)
     used = frozenset[int]().union(*(one.rows for one in answered))
     return frame[~frame.index.isin(list(used))]
 
 
 def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
     """The claim's rates and tests; its verdict is "not measured" until p-values are adjusted."""
-    parts: dict[str, pd.DataFrame] = {}
     where = {name: {**claims.held, **claim.where, **arm.where} for name, arm in claim.arms.items()}
-    for name, arm in claim.arms.items():
-        part = chosen(frame, where[name])
-        parts[name] = part[part[arm.value].notna()]
+    planned = {name: chosen(frame, where[name]) for name in claim.arms}
+    parts = {name: _scored(part, claim.arms[name].value) for name, part in planned.items()}
     rates = {
         name: None if part.empty else frame_rate(part, claim.arms[name].value)
         for name, part in parts.items()
@@ -142,7 +143,7 @@ def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
     unmeasured = [name for name, part in parts.items() if part.empty]
     lacking = {name for name in unmeasured if not claim.arms[name].control}
     tests = tuple(
-        _tested(test, claim.arms[test.a].value, parts, claims.margin, _varied(where, test))
+        _tested(test, claim.arms[test.a].value, planned, claims.margin, _varied(where, test))
         for test in claim.tests
         if not lacking & {test.a, test.b}
     )
@@ -194,13 +195,16 @@ def _varied(where: Mapping[str, Where], test: Test) -> set[str]:
 def _tested(
     test: Test, value: Value, parts: Mapping[str, pd.DataFrame], margin: float, varied: set[str]
 ) -> Tested:
-    if missing := [name for name in (test.a, test.b) if parts[name].empty]:
+    scored = {name: _scored(parts[name], value) for name in (test.a, test.b)}
+    if missing := [name for name, part in scored.items() if part.empty]:
         return Tested(test, None, (Why("no control", f"no episode of {', '.join(missing)}"),))
     a, b = (_useful(parts[name]) for name in (test.a, test.b))
-    unchanged = sum(len(parts[name]) for name in (test.a, test.b)) - len(a) - len(b)
+    known_a, known_b = (_useful(part) for part in scored.values())
+    unchanged = sum(map(len, scored.values())) - len(known_a) - len(known_b)
+    on = _matched_on(known_a, known_b, test, varied)
     compared = None
     try:
-        outcomes, pairs = _outcomes(a, b, test, value, varied)
+        outcomes, pairs = _outcomes(known_a, known_b, test, value, on)
     except ParameterError as error:
         if not unchanged:
             return Tested(test, None, (Why("no pairs", str(error).partition(";")[0]),))
@@ -210,8 +214,9 @@ def _tested(
         compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
     decided = decide(outcomes, test.b_is, margin, value, test.a)
     if value == "violation" and (silent := sum(int(_silent(part).sum()) for part in (a, b))):
+        a, b = (_completed(part, on) for part in (a, b))
         extremes = [
-            _outcomes(_filled(a, filled), _filled(b, 1 - filled), test, value, varied)[0]
+            _outcomes(_filled(a, filled), _filled(b, 1 - filled), test, value, on)[0]
             for filled in (0.0, 1.0)
         ]
         decided = _whatever(
@@ -224,7 +229,7 @@ def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Dec
     """What a test says whatever the silent episodes would have done.
 
     Args:
-        decided: with the silent ones as not violated.
+        decided: with the silent ones as not violated, and without those that have no verdict.
         extremes: with those of one arm as violated and those of the other as not, both ways.
         silent: how many there are.
     """
@@ -233,10 +238,15 @@ def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Dec
     why = decided.why
     if min(p_same, p_opposite) > ALPHA >= min(decided.p_same, decided.p_opposite):
         words = (
-            f"{silent} episodes made no readable call, and it depends on what they would have done"
+            f"{silent} episodes made no readable call or have no verdict, and it depends on what they"
+            " would have done"
         )
         why = (Why("silence", words),)
     return replace(decided, p_same=p_same, p_opposite=p_opposite, why=why)
+
+
+def _scored(part: pd.DataFrame, value: Value) -> pd.DataFrame:
+    return part[part[value].notna()]
 
 
 def _useful(part: pd.DataFrame) -> pd.DataFrame:
@@ -245,7 +255,21 @@ def _useful(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def _silent(part: pd.DataFrame) -> pd.Series[bool]:
-    return part["outcome"].isin(SILENT)
+    """Of which episodes nobody knows what they would have done."""
+    return part["outcome"].isin(SILENT) | part["violation"].isna()
+
+
+def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+    """The arm, where episodes without a verdict have the facts that all others share.
+
+    One that did not end may not know what it would have been compacted with.
+    """
+    part, lost = part.copy(), part["violation"].isna()
+    for name in {*on} - {*IDENTITY}:
+        shared = part.loc[~lost, name].unique()
+        if len(shared) == 1:
+            part.loc[lost & part[name].map(design.is_none), name] = shared[0]
+    return part
 
 
 def _filled(part: pd.DataFrame, violation: float) -> pd.DataFrame:
@@ -253,25 +277,31 @@ def _filled(part: pd.DataFrame, violation: float) -> pd.DataFrame:
 
 
 def _outcomes(
-    a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, varied: set[str]
+    a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, on: Sequence[str]
 ) -> tuple[Outcomes, Pairs]:
     """The outcomes of two arms, and the ids of what is paired; empty if nothing is."""
-    return _paired(a, b, test, value, varied) if test.paired else (_unpaired(a, b, value), ())
+    return _paired(a, b, test, value, on) if test.paired else (_unpaired(a, b, value), ())
 
 
 def _paired(
-    a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, varied: set[str]
+    a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, on: Sequence[str]
 ) -> tuple[Outcomes, Pairs]:
     """The outcomes of two arms episode by episode, and the episodes' ids."""
-    import pandas as pd
-
-    named = {test.a: a, test.b: b}
-    both = pd.concat([part.assign(arm=name) for name, part in named.items()], ignore_index=True)
-    fixed = {name: {"arm": name} for name in named}
-    on = [name for name in matched_on(both, test.a, test.b) if name not in varied]
-    matched = arms(both, fixed, value, on=on)
+    both = _both(a, b, test)
+    matched = arms(both, {name: {"arm": name} for name in (test.a, test.b)}, value, on=on)
     outcomes = Outcomes(matched.values[test.a], matched.values[test.b], matched.labels)
     return outcomes, episodes(both, matched.index[test.a], matched.index[test.b])
+
+
+def _matched_on(a: pd.DataFrame, b: pd.DataFrame, test: Test, varied: set[str]) -> list[str]:
+    """The columns on which the arms of a test are paired."""
+    return [name for name in matched_on(_both(a, b, test), test.a, test.b) if name not in varied]
+
+
+def _both(a: pd.DataFrame, b: pd.DataFrame, test: Test) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.concat([a.assign(arm=test.a), b.assign(arm=test.b)], ignore_index=True)
 
 
 def _unpaired(a: pd.DataFrame, b: pd.DataFrame, value: Value) -> Outcomes:

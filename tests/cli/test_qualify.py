@@ -108,6 +108,16 @@ def test_a_wrong_call_says_what_is_wrong(
     assert message in refused.output
 
 
+def test_a_log_that_was_cut_off_is_named(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "2026-01-01T00-00-00_qualification_x.eval").write_bytes(b"PK")
+    given = ["--model", "scripted/obedient", "--families", "soft_spend", "--variants", "1"]
+    refused = call(*given, "-o", str(tmp_path))
+    assert refused.exit_code == 2
+    assert "_qualification_x.eval is no readable Inspect log" in refused.output
+    assert refused.output.endswith("try `inspect log recover`, else move it away\n")
+
+
 def test_what_a_provider_lacks_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     lacks = PrerequisiteError(
         "[bold]ERROR[/bold]: It needs torch.\n\n[bold]pip install torch[/bold]"

@@ -55,10 +55,10 @@ def episodes(family: str = "soft_email", n: int = 30, **wrong: int) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def qualified(path: Path, *families: str, **subject: str) -> str:
-    """Write a file by which a subject qualifies on some families; its path."""
+def qualified(path: Path, *families: str, n: int = 30, **subject: str) -> str:
+    """Write a file by which a subject qualifies on some families, with n episodes; its path."""
     agent = {"agent": "scripted/obedient", "scaffold": "direct"} | subject
-    frame = pd.concat([episodes(family) for family in families]).assign(**agent)
+    frame = pd.concat([episodes(family, n) for family in families]).assign(**agent)
     path.write_text(qualification(frame).model_dump_json())
     return str(path)
 
@@ -253,6 +253,8 @@ def test_a_reports_source_is_restricted_and_the_reader_is_told(
     assert list(found.frame["family"]) == list(found.planned["family"]) == ["soft_email"]
     assert found.notices == ["old"]
     assert beside(found, three.agent) == "qualifies: 1 of 3 families"
+    open_too = applied(source, [tmp_path], "observed")
+    assert beside(open_too, three.agent) == "qualifies: 2 of 3 families, 1 by rates alone"
     assert beside(found, "another/model") == beside(source, three.agent) == NOT_GIVEN
     (table,) = (block for block in section(found).blocks if isinstance(block, Table))  # type: ignore[union-attr]
     assert [(row.heads[0], *row.cells[-2:]) for row in table.rows] == [

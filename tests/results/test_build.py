@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -61,7 +62,7 @@ def test_what_was_written_has_no_drift_and_counts_come_from_the_frame(results: P
 
 
 def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -> None:
-    subject = {"agent": "a/model", "scaffold": "direct"}
+    subject: dict[str, Any] = {"agent": "a/model", "scaffold": "direct"}
     for name, family in (("first", "soft_email"), ("other", "soft_spend")):
         rows = [*arm("control", 8, 0, family=family), *arm("compaction", 8, 8, family=family)]
         put(results, name, [{**row, **subject} for row in rows])
@@ -94,11 +95,37 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     assert "a/model, scaffold direct: families that claims are of:" in report
     shown = (results / "report/report.html").read_text()
     assert shown.count('<a href="#qualification">Qualifies: 1 of 1 families</a>') == 1
+    qualified(results / "qualification" / "a.json", "soft_email", n=6, **subject)
+    build.write(results)
+    told = "a/model, direct, by its rates alone (n too small for the bounds), on soft_email.\n"
+    assert told in (results / "reproduction.md").read_text()
     qualified(results / "qualification" / "a.json", "hard_pii", **subject)
     (results / "frames/older.csv").unlink()
     describe(results, [{**RUN, "frames": ["first.csv", "other.csv"]}], [DECAY])
     with pytest.raises(ConstraintRotError, match="nothing is left to compute"):
         build.write(results)
+
+
+def test_elsewhere_too_claims_are_of_families_where_the_subject_qualifies(results: Path) -> None:
+    """In a framework it is another subject, which nobody asked; the families are the same."""
+    subject: dict[str, Any] = {"agent": "a/model", "scaffold": "direct"}
+    for name, family in (("first", "soft_email"), ("other", "soft_spend")):
+        rows = [*arm("control", 8, 0, family=family), *arm("compaction", 8, 8, family=family)]
+        both = [{**row, "harness": harness} for row in rows for harness in ("replay", "langgraph")]
+        put(results, name, [{**row, **subject} for row in both])
+    (results / "qualification").mkdir()
+    qualified(results / "qualification" / "a.json", "soft_email", harness="replay", **subject)
+    run = {**RUN, "frames": ["first.csv", "other.csv"]}
+    there = {**DECAY, "where": {"harness": "langgraph"}}
+    describe(results, [run], [there])
+    with pytest.raises(
+        ConstraintRotError, match="'Decay': it has episodes of soft_spend, on which"
+    ):
+        build.write(results)
+    describe(results, [run], [{**DECAY, "where": {**there["where"], "family": "soft_email"}}])
+    build.write(results)
+    told = "not asked of a/model, direct, harness langgraph; its episodes are of soft_email."
+    assert told in (results / "reproduction.md").read_text()
 
 
 def test_a_comparison_on_both_pages_has_one_p_value(results: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from constraintrot.errors import ConstraintRotError
 from results.tools import committed
-from tests.report.page.helpers import arm
+from tests.report.page.helpers import arm, row
 from tests.results.conftest import DECAY, RUN, describe, put
 
 
@@ -18,6 +18,15 @@ def test_a_run_may_have_several_frames(results: Path) -> None:
     describe(results, [{**RUN, "frames": ["first.csv", "other.csv"]}], [])
     (found,) = committed.read(results)
     assert (len(found.frame), found.variants, len(found.sha256)) == (18, 8, 2)
+
+
+def test_an_episode_without_a_verdict_is_not_counted_as_finished(results: Path) -> None:
+    lost = row(seed=8) | {"status": "errored", "outcome": "", "violation": None}
+    stopped = row(seed=9) | {"status": "not played", "outcome": "", "violation": None}
+    rows = [one | {"status": "played"} for one in arm("compaction", 8, 8)]
+    put(results, "first", [*rows, lost, stopped])
+    (run,) = committed.joined(results, committed.read(results)).runs
+    assert (run.planned, run.finished, run.failed) == (10, 8, 1)
 
 
 @pytest.mark.parametrize(

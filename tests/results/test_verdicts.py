@@ -194,6 +194,38 @@ def test_a_verdict_holds_whatever_the_silent_would_have_done(
     assert told(prepared(*episodes.values()), claim) == [verdict]
 
 
+@pytest.mark.parametrize(("lost", "verdict"), [(1, ("same", "")), (10, ("cannot tell", "silence"))])
+def test_a_verdict_holds_whatever_those_without_one_would_have_done(
+    lost: int, verdict: tuple[str, str]
+) -> None:
+    """Bare, ten of the variants violate and the others obey; of the others some are lost."""
+    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
+    claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
+    pinned = arm("compaction", 20, 0, defense="pin")
+    # What did not end does not know its compactor.
+    unread = {
+        "status": "errored",
+        "outcome": "",
+        "violation": None,
+        "prompt": "none",
+        "rule_judge_by": None,
+    }
+    pinned[20 - lost :] = [one | unread for one in pinned[20 - lost :]]
+    assert told(prepared(arm("compaction", 20, 10), pinned), claim) == [verdict]
+
+
+def test_an_episode_without_a_verdict_is_in_no_rate() -> None:
+    lost = row(seed=8) | {"status": "errored", "outcome": "", "violation": None, "scaffold": None}
+    other = row(seed=9, condition="control") | {"status": "not played", "violation": None}
+    frame = prepared(arm("control", 8, 0), arm("compaction", 8, 8), [lost, other])
+    (answered,) = ask(frame, DECAY)
+    assert [(rate.k, rate.n) for rate in answered.arms.values() if rate] == [(0, 8), (8, 8)]
+    (tested,) = answered.tests
+    assert tested.decided
+    assert tested.decided.difference.n == 8
+    assert told(prepared(arm("control", 8, 0), [lost]), DECAY) == [("not measured", "")]
+
+
 def test_obedience_by_silence_is_no_contrary_either() -> None:
     arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
     claim = DECAY | {"arms": arms} | expects(("none", "pin", "higher"))

@@ -55,10 +55,12 @@ def beside(source: Source, agent: str) -> str:
     mine = [one for one in source.qualifications if one.agent == agent]
     if not mine:
         return NOT_GIVEN
-    counted = [f"{len(usable(one, source.qualified_by))} of {len(one.families)}" for one in mine]
+    taken = [usable(one, source.qualified_by) for one in mine]
+    counted = [f"{len(used)} of {len(one.families)}" for used, one in zip(taken, mine, strict=True)]
     if len(mine) > 1:
         counted = [f"{count} ({one.scaffold})" for count, one in zip(counted, mine, strict=True)]
-    return f"qualifies: {', '.join(counted)} families"
+    alone = sum(family.verdict != "qualified" for used in taken for family in used)
+    return f"qualifies: {', '.join(counted)} families{f', {alone} by rates alone' if alone else ''}"
 
 
 def section(source: Source) -> Section | None:

@@ -44,7 +44,7 @@ from results.tools.rule_judge.measures import (
 _CONTEXT = 2048
 _SETTINGS = {"n_predict": 1, "temperature": 0.0, "logprobs": CANDIDATES}
 # Not the seed that training watches, so a choice made there is not scored on the same text.
-_SEED = 2000
+SEED, GROUPS = 2000, 120
 
 
 def score(engine: Engine, wanted: Sequence[Example]) -> list[tuple[Example, float]]:
@@ -133,14 +133,14 @@ def main() -> None:
 
 @main.command("held-out")
 @_ADAPTER
-@click.option("--groups", default=120, show_default=True, help="Rules, each with two requests.")
+@click.option("--groups", default=GROUPS, show_default=True, help="Rules, each with two requests.")
 @click.option("--write", type=click.Path(file_okay=False, path_type=Path), help="Folder.")
 def held_out(adapter: Path | None, groups: int, write: Path | None) -> None:
     """Score the held-out kinds, and choose the threshold."""
     none = {"adapter_sha256": "none", "training_sha256": "none", "step": 0}
     beside = adapter.with_suffix(".origin.json") if adapter else None
     origin = json.loads(beside.read_text(encoding="utf-8")) if beside else none
-    scored = score(_engine(adapter), examples("held_out", _SEED, groups))
+    scored = score(_engine(adapter), examples("held_out", SEED, groups))
     text = calibrate(scored, origin).model_dump_json(indent=2) + "\n"
     click.echo(text, nl=False)
     if write:

@@ -16,6 +16,7 @@ from constraintrot.rule_judge import adapter
 from constraintrot.scenario.schema import LOCALES
 from results.tools.rule_judge import evaluate
 from results.tools.rule_judge.generator import Example, digest, examples
+from results.tools.rule_judge.kinds import kinds
 
 ORIGIN = {"adapter_sha256": "a" * 64, "training_sha256": "b" * 64, "step": 7}
 
@@ -73,6 +74,14 @@ def test_the_page_belongs_to_its_adapter_and_its_examples() -> None:
     assert page.base_sha256 == catalogue.get(adapter.BASE).sha256
     assert (page.adapter_sha256, page.step) == ("a" * 64, 7)
     assert sum(bar.count for bar in page.reliability) == page.examples == 40
+
+
+def test_the_published_threshold_is_of_the_held_out_kinds_alone() -> None:
+    page = adapter.calibration()
+    wanted = examples("held_out", evaluate.SEED, evaluate.GROUPS)
+    assert (page.held_out_sha256, page.examples) == (digest(wanted), len(wanted))
+    assert page.auc.keys() - {"all"} == kinds("held_out").keys() == {one.kind for one in wanted}
+    assert page.training_sha256 == digest(examples("train", 1, 1200))
 
 
 def test_the_command_writes_what_the_package_reads(
