@@ -11,9 +11,10 @@ from constraintrot.report.page.markdown import escaped
 from constraintrot.report.page.primary import DEFAULT, Family
 from constraintrot.report.page.view import NOT_MEASURED, p_text, points, rate_text
 from constraintrot.stats.interval import Estimate
+from results.tools.claim_tests import Tested
 from results.tools.claims import REPRODUCTION, Verdict
 from results.tools.committed import FRAMES, RUNS, Counted, Printed
-from results.tools.verdicts import Answered, Tested
+from results.tools.verdicts import Answered
 
 if TYPE_CHECKING:
     import pandas as pd
