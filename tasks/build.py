@@ -7,11 +7,12 @@ from typing import Any
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
+from inspect_ai.model import model_roles
 
 from constraintrot.compactors import Settings
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation import parameters as params
-from constraintrot.evaluation import scorers, viewer
+from constraintrot.evaluation import roles, scorers, viewer
 from constraintrot.evaluation.awareness import awareness
 from constraintrot.evaluation.conditions import DEFAULT, FAMILY, Condition
 from constraintrot.evaluation.parameters import Parameters
@@ -55,6 +56,8 @@ def build(
             ParameterError, an UnknownNameError or another ConstraintRotError.
     """
     try:
+        # Those of the evaluation that makes the task; the solver looks at those of any other.
+        roles.check(model_roles())
         several = None if defenses is None else _names("defenses", defenses)
         parameters = params.read(given, known=conditions, default=default, defenses=several)
         scenarios = _scenarios(_names("families", families), parameters)

@@ -40,11 +40,15 @@ def named_roles(given: tuple[str, ...]) -> dict[str, str]:
 
     Raises:
         ParameterError: a text is of another form.
+        UnknownNameError: there is no such role.
         ConstraintRotError: there is no such model.
     """
+    from constraintrot.evaluation.roles import check
+
     pairs = [item.partition("=") for item in given]
     for role, equals, model in pairs:
         if not (role and equals and model):
             raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
+        check([role], others=False)
         named_model(f"--model-role {role}", model, memoize=True)
     return {role: model for role, _, model in pairs}

@@ -126,10 +126,14 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
 
     Raises:
         ParameterError: a text is of another form.
+        UnknownNameError: there is no such role.
         ConstraintRotError: there is no such model.
     """
+    from constraintrot.evaluation.roles import check
+
     found: dict[str, Any] = {}
     for role, value in named_values("--model-role", given).items():
+        check([role], others=False)
         settings: dict[str, Any] = {"model": value, "model_args": {}}
         if isinstance(value, dict):
             settings = {"model_args": {}, **cast("dict[str, Any]", value)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inspect_ai.log import transcript
-from inspect_ai.model import Model, get_model
+from inspect_ai.model import Model, get_model, model_roles
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from constraintrot import attacks
@@ -14,7 +14,7 @@ from constraintrot.compaction import context_cache
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.staging import stage
-from constraintrot.evaluation import awareness, viewer
+from constraintrot.evaluation import awareness, roles, viewer
 from constraintrot.evaluation.harness import Played
 from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -139,6 +139,7 @@ def answer_form(parameters: Parameters, agent: Model) -> AnswerForm:
 
 
 def _models() -> tuple[Model, Model]:
+    roles.check(model_roles())
     agent = get_model(role="agent")
     return agent, get_model(role="summarizer", default=agent)
 

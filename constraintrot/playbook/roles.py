@@ -1,4 +1,4 @@
-"""The roles of ACE as Inspect model roles: ``generator``, ``reflector``, ``curator``.
+"""The roles of ACE as Inspect model roles: ``reflector`` and ``curator``; the agent generates.
 
 ``inspect eval ... --model-role reflector=... --model-role curator=...``; a role that is not
 given falls back to the role ``summarizer``, and that to the model of the task. The paper

@@ -1,0 +1,50 @@
+"""The roles of models (``--model-role ROLE=MODEL``) that this package asks.
+
+Inspect takes any name for a role and asks nobody for one that nothing looks up. A slip of
+the pen in ``summarizer`` would play every episode with the agent's own summaries, and the
+figures would look like those of the model that was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from constraintrot.errors import UnknownNameError
+
+# By name, who it is; docs/models.md shows them.
+ROLES = {
+    "agent": "plays the episodes, instead of --model",
+    "summarizer": "writes the summaries",
+    "rule_judge": "says in the scaffold review whether a request breaks a rule",
+    "verifier": "says in the defenses that gate calls whether a call breaks a rule",
+    "extractor": "finds in the defense pin_extract_model what is to be pinned",
+    "judge": "says beside the rules whether a policy survived; several vote",
+    "prober": "is asked whether an episode looks like a test",
+    "attacker": "writes an attack search's prompts",
+    "reflector": "finds what a playbook is to learn",
+    "curator": "writes a playbook's changes, or rewrites the notes",
+    "wiki_writer": "writes a wiki's pages",
+}
+# Above ``target`` for ``agent`` (.73); ``verify`` for ``verifier`` is .86.
+_CUTOFF = 0.75
+
+
+def check(given: Iterable[str], *, others: bool = True) -> None:
+    """Refuse a role that nobody will be asked for.
+
+    Args:
+        given: the names of roles.
+        others: whether another package may ask roles of its own beside these, as in an
+            evaluation; then only what looks like one of ours is refused.
+
+    Raises:
+        UnknownNameError: such a name is given.
+    """
+    for name in given:
+        if name not in ROLES and not (others and _is_another(name)):
+            raise UnknownNameError("model role", name, ROLES)
+
+
+def _is_another(name: str) -> bool:
+    return not get_close_matches(name.lower(), ROLES, n=1, cutoff=_CUTOFF)
