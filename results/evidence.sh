@@ -69,8 +69,8 @@ one() {
   removed) play removed suite -T families=hard_pii,soft_email -T prompt=rule_first \
     -T conditions=summary_removed,sham,summary_restored ;;
   # Where there is something to lose after the first compaction: the two of the five whose policy
-  # this summarizer was seen to keep at times (run `counterfactuals`). One and three rounds first.
-  rounds) for rounds in 1 3 2; do
+  # this summarizer was seen to keep at times (run `counterfactuals`).
+  rounds) for rounds in 1 3; do
     play rounds suite -T families=hard_pii,soft_email -T prompt=rule_first \
       -T conditions=compaction -T rounds=$rounds
   done ;;
