@@ -72,8 +72,9 @@ def tested(
     if test.paired:
         compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
     decided = decide(outcomes, test.b_is, margin, value, test.a)
-    if value == "violation" and (silent := sum(int(_silent(part).sum()) for part in (a, b))):
+    if value == "violation":
         a, b = (_completed(part, on) for part in (a, b))
+    if value == "violation" and (silent := sum(int(_silent(part).sum()) for part in (a, b))):
         extremes = [
             _outcomes(_filled(a, filled), _filled(b, 1 - filled), test, value, on)[0]
             for filled in (0.0, 1.0)
@@ -122,14 +123,16 @@ def _silent(part: pd.DataFrame) -> pd.Series[bool]:
 def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
     """The arm, where episodes without a verdict have the facts that all others share.
 
-    One that did not end may not know what it would have been compacted with.
+    One that did not end may not know what it would have been compacted with. One that was
+    played again counts as it ended then.
     """
     part, lost = part.copy(), part["violation"].isna()
     for name in {*on} - {*IDENTITY}:
         shared = part.loc[~lost, name].unique()
         if len(shared) == 1:
             part.loc[lost & part[name].map(design.is_none), name] = shared[0]
-    return part
+    again = part.loc[lost.sort_values(kind="stable").index].duplicated([*on])
+    return part[~(lost & again)]
 
 
 def _filled(part: pd.DataFrame, violation: float) -> pd.DataFrame:

@@ -214,6 +214,19 @@ def test_a_verdict_holds_whatever_those_without_one_would_have_done(
     assert told(prepared(arm("compaction", 20, 10), pinned), claim) == [verdict]
 
 
+@pytest.mark.parametrize("tries", [1, 2])
+def test_an_episode_that_was_lost_and_played_again_has_its_verdict(tries: int) -> None:
+    """An evaluation of its own did so; over one run and its retries the frame counts it once."""
+    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
+    claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
+    pinned = arm("compaction", 8, 0, defense="pin")
+    lost = pinned[0] | {"status": "errored", "outcome": "", "violation": None}
+    bare = arm("compaction", 8, 8)
+    assert told(prepared(bare, pinned, [lost] * tries), claim) == [("same", "")]
+    never = prepared(bare, pinned[1:], [lost] * tries)
+    assert told(never, claim) == told(prepared(bare, pinned[1:], [lost]), claim)
+
+
 def test_an_episode_without_a_verdict_is_in_no_rate() -> None:
     lost = row(seed=8) | {"status": "errored", "outcome": "", "violation": None, "scaffold": None}
     other = row(seed=9, condition="control") | {"status": "not played", "violation": None}
