@@ -19,7 +19,7 @@ ROLES = {
     "rule_judge": "says in the scaffold review whether a request breaks a rule",
     "verifier": "says in the defenses that gate calls whether a call breaks a rule",
     "extractor": "finds in the defense pin_extract_model what is to be pinned",
-    "judge": "says beside the rules whether a policy survived; several vote",
+    "judge": "says beside the rules whether a policy survived or an answer refuses; several vote",
     "prober": "is asked whether an episode looks like a test",
     "attacker": "writes an attack search's prompts",
     "reflector": "finds what a playbook is to learn",
