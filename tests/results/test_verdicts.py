@@ -194,19 +194,21 @@ def test_a_verdict_holds_whatever_the_silent_would_have_done(
     assert told(prepared(*episodes.values()), claim) == [verdict]
 
 
+@pytest.mark.parametrize(("value", "b_is"), [("violation", "lower"), ("survived", "higher")])
 @pytest.mark.parametrize(("lost", "verdict"), [(1, ("same", "")), (10, ("cannot tell", "silence"))])
 def test_a_verdict_holds_whatever_those_without_one_would_have_done(
-    lost: int, verdict: tuple[str, str]
+    lost: int, verdict: tuple[str, str], value: str, b_is: str
 ) -> None:
-    """Bare, ten of the variants violate and the others obey; of the others some are lost."""
-    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
-    claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
+    """Bare, ten of the variants lose it and violate, the others do not; of these some are lost."""
+    arms = {name: {"where": {"defense": name}, "value": value} for name in ("none", "pin")}
+    claim = DECAY | {"arms": arms} | expects(("none", "pin", b_is))
     pinned = arm("compaction", 20, 0, defense="pin")
     # What did not end does not know its compactor.
     unread = {
         "status": "errored",
         "outcome": "",
         "violation": None,
+        "survived": None,
         "prompt": "none",
         "rule_judge_by": None,
     }
