@@ -218,11 +218,11 @@ def test_a_verdict_holds_whatever_those_without_one_would_have_done(
 
 @pytest.mark.parametrize("tries", [1, 2])
 def test_an_episode_that_was_lost_and_played_again_has_its_verdict(tries: int) -> None:
-    """An evaluation of its own did so; over one run and its retries the frame counts it once."""
+    """It does not know its prompt, which the later one does, so a frame has both."""
     arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
     claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
     pinned = arm("compaction", 8, 0, defense="pin")
-    lost = pinned[0] | {"status": "errored", "outcome": "", "violation": None}
+    lost = pinned[0] | {"status": "errored", "outcome": "", "violation": None, "prompt": "none"}
     bare = arm("compaction", 8, 8)
     assert told(prepared(bare, pinned, [lost] * tries), claim) == [("same", "")]
     never = prepared(bare, pinned[1:], [lost] * tries)
