@@ -133,8 +133,8 @@ def test_each_language_has_the_families_of_its_own_qualification(results: Path) 
     subject: dict[str, Any] = {"agent": "a/model", "scaffold": "direct"}
     for name, family in (("first", "soft_email"), ("other", "soft_spend")):
         rows = [*arm("control", 8, 0, family=family), *arm("compaction", 8, 8, family=family)]
-        told = [{**row, "locale": locale} for row in rows for locale in ("en", "es", "zh")]
-        put(results, name, [{**row, **subject} for row in told])
+        spoken = [{**row, "locale": locale} for row in rows for locale in ("en", "es", "zh")]
+        put(results, name, [{**row, **subject} for row in spoken])
     (results / "qualification").mkdir()
     qualified(
         results / "qualification" / "en.json", "soft_email", "soft_spend", locale="en", **subject
