@@ -19,15 +19,17 @@ ROLES = {
     "rule_judge": "says in the scaffold review whether a request breaks a rule",
     "verifier": "says in the defenses that gate calls whether a call breaks a rule",
     "extractor": "finds in the defense pin_extract_model what is to be pinned",
-    "judge": "says beside the rules whether a policy survived; several vote",
+    "judge": "says beside the rules whether a policy survived or an answer refuses; several vote",
     "prober": "is asked whether an episode looks like a test",
     "attacker": "writes an attack search's prompts",
     "reflector": "finds what a playbook is to learn",
     "curator": "writes a playbook's changes, or rewrites the notes",
     "wiki_writer": "writes a wiki's pages",
 }
-# Above ``target`` for ``agent`` (.73); ``verify`` for ``verifier`` is .86.
+# Above ``target`` for ``agent`` (.73). ``verify`` for ``verifier`` and ``summary`` for
+# ``summarizer`` are .71: what begins alike is taken for one of ours too.
 _CUTOFF = 0.75
+_BEGINNING = 5
 
 
 def check(given: Iterable[str], *, others: bool = True) -> None:
@@ -47,4 +49,6 @@ def check(given: Iterable[str], *, others: bool = True) -> None:
 
 
 def _is_another(name: str) -> bool:
-    return not get_close_matches(name.lower(), ROLES, n=1, cutoff=_CUTOFF)
+    folded = name.lower()
+    begins = any(role[:_BEGINNING] == folded[:_BEGINNING] for role in ROLES)
+    return not (begins or get_close_matches(folded, ROLES, n=1, cutoff=_CUTOFF))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelAPI
+from rich.errors import MarkupError
 from rich.markup import escape
 from rich.text import Text
 
@@ -35,8 +36,11 @@ def reason(error: Exception) -> str:
         return str(error.__cause__)
     if isinstance(error, PrerequisiteError):
         # It is written for Inspect's command line, as rich markup over several lines.
-        plain = " ".join(Text.from_markup(str(error.message)).plain.split())
-        return plain.removeprefix("ERROR: ")
+        text = str(error.message)
+        # Somebody else's path or answer in brackets need not be markup.
+        with suppress(MarkupError):
+            text = Text.from_markup(text).plain
+        return " ".join(text.split()).removeprefix("ERROR: ")
     return str(error) or type(error).__name__
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
+from constraintrot.evaluation import roles
 from constraintrot.sweep.cell import CELL_KEY, KEY, Cell
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def of_spec(name: str, spec: FlowSpec, dumped: Mapping[str, Any]) -> Sweep:
 
     Raises:
         ParameterError: the spec has no task, or the same one twice.
+        UnknownNameError: a task gives a model to a role that nobody asks.
     """
     tasks: Sequence[Any] = dumped.get("tasks") or ()
     cells = tuple(_cell(task) for task in tasks)
@@ -105,6 +107,7 @@ def of_spec(name: str, spec: FlowSpec, dumped: Mapping[str, Any]) -> Sweep:
         raise ParameterError(f"{name}: the spec has no tasks")
     seen: set[str] = set()
     for cell in cells:
+        roles.check(cell.task.get("model_roles") or ())
         if cell.id in seen:
             raise ParameterError(f"{name}: a cell is in the spec twice: {cell.label}")
         seen.add(cell.id)

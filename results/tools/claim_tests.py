@@ -72,10 +72,10 @@ def tested(
     if test.paired:
         compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
     decided = decide(outcomes, test.b_is, margin, value, test.a)
-    if value == "violation" and (silent := sum(int(_silent(part).sum()) for part in (a, b))):
-        a, b = (_completed(part, on) for part in (a, b))
+    a, b = (_completed(part, on) for part in (a, b))
+    if silent := sum(int(_silent(part, value).sum()) for part in (a, b)):
         extremes = [
-            _outcomes(_filled(a, filled), _filled(b, 1 - filled), test, value, on)[0]
+            _outcomes(_filled(a, value, filled), _filled(b, value, 1 - filled), test, value, on)[0]
             for filled in (0.0, 1.0)
         ]
         decided = _whatever(
@@ -89,7 +89,7 @@ def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Dec
 
     Args:
         decided: with the silent ones as not violated, and without those that have no verdict.
-        extremes: with those of one arm as violated and those of the other as not, both ways.
+        extremes: with those of one arm as 1 and those of the other as 0, both ways.
         silent: how many there are.
     """
     p_same = max(one.p_same for one in (decided, *extremes))
@@ -114,26 +114,33 @@ def _useful(part: pd.DataFrame) -> pd.DataFrame:
     return part[~(part["condition"].isin(EDITS) & degenerate(part))]
 
 
-def _silent(part: pd.DataFrame) -> pd.Series[bool]:
-    """Of which episodes nobody knows what they would have done."""
-    return part["outcome"].isin(SILENT) | part["violation"].isna()
+def _silent(part: pd.DataFrame, value: Value) -> pd.Series[bool]:
+    """Of which episodes nobody knows what they would have done.
+
+    Of one without a readable call it is known whether the policy survived, and that nothing
+    was done.
+    """
+    lost = part["violation"].isna()
+    return lost | part["outcome"].isin(SILENT) if value == "violation" else lost
 
 
 def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
     """The arm, where episodes without a verdict have the facts that all others share.
 
-    One that did not end may not know what it would have been compacted with.
+    One that did not end may not know what it would have been compacted with. One that was
+    played again counts as it ended then.
     """
     part, lost = part.copy(), part["violation"].isna()
     for name in {*on} - {*IDENTITY}:
         shared = part.loc[~lost, name].unique()
         if len(shared) == 1:
             part.loc[lost & part[name].map(design.is_none), name] = shared[0]
-    return part
+    again = part.loc[lost.sort_values(kind="stable").index].duplicated([*on])
+    return part[~(lost & again)]
 
 
-def _filled(part: pd.DataFrame, violation: float) -> pd.DataFrame:
-    return part.assign(violation=part["violation"].mask(_silent(part), violation))
+def _filled(part: pd.DataFrame, value: Value, filled: float) -> pd.DataFrame:
+    return part.assign(**{value: part[value].mask(_silent(part, value), filled)})
 
 
 def _outcomes(

@@ -69,13 +69,19 @@ def stated(folder: Path, page: str, of: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _check(given: Sequence[Qualification], title: str, frame: pd.DataFrame) -> None:
+    names: dict[tuple[str, str], set[str]] = {}
     for one in given:
-        mine = frame[(frame["agent"] == one.agent) & (frame["scaffold"] == one.scaffold)]
-        names = {family.family for family in usable(one, LEVEL)}
-        if others := sorted(set(map(str, mine["family"])) - names):
+        # Where it was asked `claimed` has left the others out.
+        frame = frame[~of_subject(frame, one)]
+        names.setdefault((one.agent, one.scaffold), set()).update(
+            family.family for family in usable(one, LEVEL)
+        )
+    for (agent, scaffold), usable_somewhere in names.items():
+        mine = frame[(frame["agent"] == agent) & (frame["scaffold"] == scaffold)]
+        if others := sorted(set(map(str, mine["family"])) - usable_somewhere):
             raise ConstraintRotError(
-                f"{title!r}: it has episodes of {', '.join(others)}, on which {one.agent} with"
-                f" scaffold {one.scaffold} does not qualify where it was asked; name the families"
+                f"{title!r}: it has episodes of {', '.join(others)}, on which {agent} with"
+                f" scaffold {scaffold} does not qualify where it was asked; name the families"
                 " in `where`"
             )
 

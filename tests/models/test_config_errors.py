@@ -86,6 +86,7 @@ def test_every_refusal_keeps_its_brackets(build: Callable[[], Any]) -> None:
 def test_a_reason_is_one_line_without_markup_whoever_raised_it() -> None:
     theirs = PrerequisiteError("[bold]ERROR[/bold]: no client\n\nNo [blue]KEY[/blue] is set.")
     assert reason(theirs) == "no client No KEY is set."
+    assert reason(PrerequisiteError("no file [/data/x]")) == "no file [/data/x]"
     with pytest.raises(PrerequisiteError) as ours, plain_errors():
         raise ParameterError("no [floor]")
     assert reason(ours.value) == "no [floor]"

@@ -42,7 +42,9 @@ def test_the_rows_are_the_committed_tables_and_a_slower_layer_is_told(tmp_path: 
     others = [RESULTS / "reproduction.yaml", *RESULTS.glob("playbook-adaptation*.csv")]
     for path in (*map(RESULTS.joinpath, claims.TABLES), *others):
         shutil.copy(path, tmp_path)
-    assert claims.page(tmp_path) == (RESULTS / claims.PAGE).read_text("utf-8")
+    page = claims.page(tmp_path)
+    assert page == (RESULTS / claims.PAGE).read_text("utf-8")
+    assert all(f"*{one.verdict}*:" in page for one in claims.listed(tmp_path))
     path = tmp_path / "pipeline-layers.csv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -128,6 +128,26 @@ def test_elsewhere_too_claims_are_of_families_where_the_subject_qualifies(result
     assert told in (results / "reproduction.md").read_text()
 
 
+def test_each_language_has_the_families_of_its_own_qualification(results: Path) -> None:
+    """Asked in two, a claim in one is not held to what the other lacks; elsewhere either counts."""
+    subject: dict[str, Any] = {"agent": "a/model", "scaffold": "direct"}
+    for name, family in (("first", "soft_email"), ("other", "soft_spend")):
+        rows = [*arm("control", 8, 0, family=family), *arm("compaction", 8, 8, family=family)]
+        spoken = [{**row, "locale": locale} for row in rows for locale in ("en", "es", "zh")]
+        put(results, name, [{**row, **subject} for row in spoken])
+    (results / "qualification").mkdir()
+    qualified(
+        results / "qualification" / "en.json", "soft_email", "soft_spend", locale="en", **subject
+    )
+    qualified(results / "qualification" / "es.json", "soft_email", locale="es", **subject)
+    run = {**RUN, "frames": ["first.csv", "other.csv"]}
+    everywhere = {**DECAY, "where": {"locale": ["en", "es", "zh"]}}
+    describe(results, [run], [everywhere])
+    build.write(results)
+    told = (results / "reproduction.md").read_text()
+    assert "on soft_email, soft_spend; a/model, direct, on soft_email; not asked of" in told
+
+
 def test_a_comparison_on_both_pages_has_one_p_value(results: Path) -> None:
     """Compaction is a primary claim of the report too; the floor is a claim of this page alone."""
     put(results, "first", [*arm("floor", 8, 0), *arm("control", 8, 0), *arm("compaction", 8, 8)])

@@ -194,24 +194,39 @@ def test_a_verdict_holds_whatever_the_silent_would_have_done(
     assert told(prepared(*episodes.values()), claim) == [verdict]
 
 
+@pytest.mark.parametrize(("value", "b_is"), [("violation", "lower"), ("survived", "higher")])
 @pytest.mark.parametrize(("lost", "verdict"), [(1, ("same", "")), (10, ("cannot tell", "silence"))])
 def test_a_verdict_holds_whatever_those_without_one_would_have_done(
-    lost: int, verdict: tuple[str, str]
+    lost: int, verdict: tuple[str, str], value: str, b_is: str
 ) -> None:
-    """Bare, ten of the variants violate and the others obey; of the others some are lost."""
-    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
-    claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
+    """Bare, ten of the variants lose it and violate, the others do not; of these some are lost."""
+    arms = {name: {"where": {"defense": name}, "value": value} for name in ("none", "pin")}
+    claim = DECAY | {"arms": arms} | expects(("none", "pin", b_is))
     pinned = arm("compaction", 20, 0, defense="pin")
     # What did not end does not know its compactor.
     unread = {
         "status": "errored",
         "outcome": "",
         "violation": None,
+        "survived": None,
         "prompt": "none",
         "rule_judge_by": None,
     }
     pinned[20 - lost :] = [one | unread for one in pinned[20 - lost :]]
     assert told(prepared(arm("compaction", 20, 10), pinned), claim) == [verdict]
+
+
+@pytest.mark.parametrize("tries", [1, 2])
+def test_an_episode_that_was_lost_and_played_again_has_its_verdict(tries: int) -> None:
+    """It does not know its prompt, which the later one does, so a frame has both."""
+    arms = {name: {"where": {"defense": name}} for name in ("none", "pin")}
+    claim = DECAY | {"arms": arms} | expects(("none", "pin", "lower"))
+    pinned = arm("compaction", 8, 0, defense="pin")
+    lost = pinned[0] | {"status": "errored", "outcome": "", "violation": None, "prompt": "none"}
+    bare = arm("compaction", 8, 8)
+    assert told(prepared(bare, pinned, [lost] * tries), claim) == [("same", "")]
+    never = prepared(bare, pinned[1:], [lost] * tries)
+    assert told(never, claim) == told(prepared(bare, pinned[1:], [lost]), claim)
 
 
 def test_an_episode_without_a_verdict_is_in_no_rate() -> None:

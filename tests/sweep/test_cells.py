@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
 from constraintrot.stats.sequential import crossing, obrien_fleming
 from constraintrot.sweep import planning, ray_cluster, servers, stopping
 from constraintrot.sweep.axes import _check_count, combinations, split
 from constraintrot.sweep.cell import Cell, check_playable
 from constraintrot.sweep.driver import State
-from constraintrot.sweep.loading import Sweep, spec_file
+from constraintrot.sweep.loading import Sweep, of_spec, spec_file
 from constraintrot.sweep.progress import Tally, view
 from constraintrot.sweep.repeats import once
 from constraintrot.sweep.sizes import counted
@@ -56,6 +56,13 @@ def test_combinations_that_exclude_each_other_are_refused_beforehand() -> None:
 def test_a_value_that_does_not_exist_is_an_error(axes: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         split(EMAIL, points(**axes))
+
+
+def test_a_role_that_nobody_asks_is_refused_with_the_spec() -> None:
+    spec: Any = SimpleNamespace(tasks=[])
+    task = {**cell(0).task, "model_roles": {"summariser": {"name": "scripted/reckless"}}}
+    with pytest.raises(UnknownNameError, match="unknown model role 'summariser'; known: agent, "):
+        of_spec("mine", spec, {"tasks": [task]})
 
 
 @pytest.mark.parametrize("number", [0, -3, "abc", True, 1.5, [4, 0]])

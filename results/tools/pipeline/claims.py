@@ -82,6 +82,7 @@ def page(folder: Path) -> str:
         "- *same*: ours is within the figure; *opposite*: it is not. For 270 messages and 58"
         " tools on two shared Intel Xeon cores: CPU milliseconds of the whole, medians of each"
         " layer's wall-clock time.",
+        "- *cannot tell*: neither, by the page that asks it of real episodes.",
         "- *not measured*: no real model or classifier was asked. For the row about"
         " hand-offs, this would:", "",
         "```console", f"$ {_ASK}", "```", "",

@@ -97,13 +97,13 @@ def _row(
     found: Comparison = compare(np.array(baseline, float), np.array(solved, float))
     limits = found.difference
     n = len(steps)
+    reads, writes, seconds = (round(total / n, 4) for total in _totals(steps))
     return Row(
         *names, len(solved), sum(solved), found.only_b, found.only_a,
         round(found.difference.estimate, 4),
         round(limits.lower, 4) if isinstance(limits, Interval) else None,
         round(limits.upper, 4) if isinstance(limits, Interval) else None,
-        float(f"{found.p_value:.3g}"), n,
-        *(round(total / n, 4) for total in _totals(steps)), steps[-1].size,
+        float(f"{found.p_value:.3g}"), n, reads, writes, seconds, steps[-1].size,
     )  # fmt: skip
 
 
