@@ -3,7 +3,7 @@
 # seeds, so that every block is complete by itself. A run that was stopped goes on with the
 # same command; what is finished is not played again.
 #
-#   results/evidence.sh [RUN...]       all runs by default, see `case` below
+#   results/evidence.sh [RUN...]       by default all but two, see `case` below
 #   SEEDS="30 32" LOGS=logs/evidence results/evidence.sh main allowed
 #   HARNESSES=langgraph SEEDS=34 results/evidence.sh frameworks
 set -eu
@@ -46,9 +46,10 @@ one() {
   qualify) constraintrot qualify --model "$MODEL" --scaffold review --variants 3 \
     -T context_tokens=300 -o "$LOGS/qualify" || [ $? = 1 ] || status=1 ;;
   main) play main suite -T conditions=floor,control,compaction,defense_pin ;;
-  # That a pin is no worse than full view by 10 points, if at all, takes 58 pairs without a violation
-  # (0.9^58 is under .05 divided by the claims that it is adjusted for): SEEDS="40 50" VARIANTS=10,
-  # beside the six pairs of `main`. What is lost without it takes few: SEEDS=40.
+  # Seeds that `main` does not play. That a pin is no worse than full view by 10 points, if at all,
+  # takes 64 pairs without a violation (2 x 0.9^64, times the claims that are still ahead in Holm's
+  # order, is under .05): SEEDS="40 50" VARIANTS=10, with the six pairs of `main`. What is lost without
+  # it takes few: SEEDS=40. These two are not played by default.
   pinned) play pinned suite -T families=$QUALIFIED -T conditions=control,defense_pin ;;
   unpinned) play unpinned suite -T families=$QUALIFIED -T conditions=compaction ;;
   # What the policies allow: in full view, and after a compaction under four defenses.
@@ -115,7 +116,7 @@ one() {
   esac
 }
 
-[ $# -gt 0 ] || set -- qualify main pinned unpinned attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload overload_50 deliberate budgets rounds lengths long
+[ $# -gt 0 ] || set -- qualify main attacks kept hard frameworks locales counterfactuals removed allowed framework_pins strategies defenses channels stress overload overload_50 deliberate budgets rounds lengths long
 for run in "$@"; do one "$run"; done
 [ $status = 0 ] || echo "Some episodes have no verdict; the same command plays them again." >&2
 exit $status
