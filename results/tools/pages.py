@@ -31,7 +31,7 @@ _SUBJECTS = (
     " small model finds rules passage by passage, so length and place play no part; what it refuses"
     " it refuses in a fixed sentence of the scaffold."
     " `deliberate` are mostly older runs, whose agent broke half of the policies in full view; in the"
-    " ones of today's measurement it broke all, so that nothing could decay."
+    " newer one (review-1.5b-deliberate) it broke all, so that nothing could decay."
 )
 _GROUPED_BY = ("agent", "condition", "attack", "defense", *design.SETTINGS)
 
