@@ -35,6 +35,19 @@ def named_model(option: str, name: str, *, memoize: bool = False, **model_args: 
         raise ConstraintRotError(f"{option} {name}: {reason(error)}") from error
 
 
+def model_in_role(role: str, name: str, *, memoize: bool, **model_args: Any) -> Model:
+    """The model that ``--model-role`` gives to a role.
+
+    Raises:
+        UnknownNameError: there is no such role.
+        ConstraintRotError: there is no such model.
+    """
+    from constraintrot.evaluation.roles import check
+
+    check([role], others=False)
+    return named_model(f"--model-role {role}", name, memoize=memoize, **model_args)
+
+
 def named_roles(given: tuple[str, ...]) -> dict[str, str]:
     """The names of models by role, of ``--model-role ROLE=MODEL``; each is set up once.
 
@@ -43,12 +56,9 @@ def named_roles(given: tuple[str, ...]) -> dict[str, str]:
         UnknownNameError: there is no such role.
         ConstraintRotError: there is no such model.
     """
-    from constraintrot.evaluation.roles import check
-
     pairs = [item.partition("=") for item in given]
     for role, equals, model in pairs:
         if not (role and equals and model):
             raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
-        check([role], others=False)
-        named_model(f"--model-role {role}", model, memoize=True)
+        model_in_role(role, model, memoize=True)
     return {role: model for role, _, model in pairs}

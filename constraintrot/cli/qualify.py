@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 import click
 
 from constraintrot.cli.guard import clear_errors, needs, write
-from constraintrot.cli.models import named_model
+from constraintrot.cli.models import model_in_role, named_model
 from constraintrot.cli.named_values import named_values
 from constraintrot.errors import ConstraintRotError, ParameterError
 
@@ -129,11 +129,8 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
         UnknownNameError: there is no such role.
         ConstraintRotError: there is no such model.
     """
-    from constraintrot.evaluation.roles import check
-
     found: dict[str, Any] = {}
     for role, value in named_values("--model-role", given).items():
-        check([role], others=False)
         settings: dict[str, Any] = {"model": value, "model_args": {}}
         if isinstance(value, dict):
             settings = {"model_args": {}, **cast("dict[str, Any]", value)}
@@ -141,7 +138,7 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
             raise ParameterError(f"--model-role {role}: give model, and model_args or not")
         name, arguments = str(settings["model"]), settings["model_args"]
         # A model without arguments of its own may be the subject itself.
-        found[role] = named_model(f"--model-role {role}", name, memoize=not arguments, **arguments)
+        found[role] = model_in_role(role, name, memoize=not arguments, **arguments)
     return found
 
 

@@ -12,20 +12,20 @@ from difflib import get_close_matches
 
 from constraintrot.errors import UnknownNameError
 
-# By name, who it is; docs/models.md shows them.
-ROLES = {
-    "agent": "plays the episodes, instead of --model",
-    "summarizer": "writes the summaries",
-    "rule_judge": "says in the scaffold review whether a request breaks a rule",
-    "verifier": "says in the defenses that gate calls whether a call breaks a rule",
-    "extractor": "finds in the defense pin_extract_model what is to be pinned",
-    "judge": "says beside the rules whether a policy survived or an answer refuses; several vote",
-    "prober": "is asked whether an episode looks like a test",
-    "attacker": "writes an attack search's prompts",
-    "reflector": "finds what a playbook is to learn",
-    "curator": "writes a playbook's changes, or rewrites the notes",
-    "wiki_writer": "writes a wiki's pages",
-}
+# What each does is told in docs/models.md.
+ROLES = (
+    "agent",
+    "summarizer",
+    "rule_judge",
+    "verifier",
+    "extractor",
+    "judge",
+    "prober",
+    "attacker",
+    "reflector",
+    "curator",
+    "wiki_writer",
+)
 # Above ``target`` for ``agent`` (.73). ``verify`` for ``verifier`` and ``summary`` for
 # ``summarizer`` are .71: what begins alike is taken for one of ours too.
 _CUTOFF = 0.75
