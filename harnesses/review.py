@@ -29,7 +29,7 @@ from constraintrot.harnesses.rule_check import Check, RuleCheck, rule_check
 from constraintrot.harnesses.rule_recall import recall
 from constraintrot.scaffold.grounding import Grounded, ground
 from constraintrot.scaffold.instructions import without_instructions
-from constraintrot.scaffold.review import REFUSALS, REVIEW
+from constraintrot.scaffold.review import RECALL, REFUSALS, REVIEW
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Reviewer:
         # Before any call: a damaged adapter is found at no cost.
         judge, request = rule_check(self._model), without_instructions(self._request)
         given = [one.text for one in context if not _agents_own(one)]
-        async with span("recall"):
+        async with span(RECALL):
             recalled = await recall(self._model, context, given, self._locale, tools)
         rules = ground(recalled.rules, given)
         judged: list[Judged] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
@@ -142,15 +142,16 @@ class Diagnosis:
     calls: int = 0
     error: str = ""
 
+    def changed(self) -> Iterator[tuple[Compacted, History, Change]]:
+        """What became of each rule at each compaction, in order."""
+        histories = {history.number: history for history in self.histories}
+        for one in self.compactions:
+            for number, change in sorted(one.changes.items()):
+                yield one, histories[number], change
+
     def lost(self) -> list[tuple[Compacted, History, Change]]:
         """Each loss, in order."""
-        histories = {history.number: history for history in self.histories}
-        return [
-            (one, histories[number], change)
-            for one in self.compactions
-            for number, change in sorted(one.changes.items())
-            if change.outcome == "lost"
-        ]
+        return [one for one in self.changed() if one[2].outcome == "lost"]
 
     def leave_out(self, dropped: Collection[int]) -> None:
         """Forget rules, named by the ``id`` of their histories."""

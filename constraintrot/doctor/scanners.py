@@ -78,24 +78,22 @@ def _events(transcript: Transcript, losses: Losses) -> Iterator[Event]:
 
 
 def _survival(found: Diagnosis) -> Iterator[Result]:
-    histories = {one.number: one for one in found.histories}
-    for made in found.compactions:
-        for number, change in sorted(made.changes.items()):
-            if change.outcome == "not there":
-                continue
-            after = change.after or "lost"
-            yield Result(
-                value=change.outcome,
-                label=histories[number].rule.name,
-                # A list of results keeps of each its explanation, and not its metadata.
-                explanation=f"{histories[number].rule.text}: {STATE[after]} after compaction"
-                f" {made.number} ({made.certainty} context)",
-                metadata={
-                    "compaction": made.number, "before": change.before, "after": change.after,
-                    "certainty": made.certainty,
-                },
-                references=[*_references(change.came_by), *_references(change.stands)],
-            )  # fmt: skip
+    for made, history, change in found.changed():
+        if change.outcome == "not there":
+            continue
+        after = change.after or "lost"
+        yield Result(
+            value=change.outcome,
+            label=history.rule.name,
+            # A list of results keeps of each its explanation, and not its metadata.
+            explanation=f"{history.rule.text}: {STATE[after]} after compaction"
+            f" {made.number} ({made.certainty} context)",
+            metadata={
+                "compaction": made.number, "before": change.before, "after": change.after,
+                "certainty": made.certainty,
+            },
+            references=[*_references(change.came_by), *_references(change.stands)],
+        )  # fmt: skip
 
 
 def _broken(found: Diagnosis) -> Iterator[Result]:

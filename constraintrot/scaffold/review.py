@@ -13,6 +13,8 @@ from constraintrot.scaffold.grounding import LEAST_WORDS, content_words
 from constraintrot.scaffold.probe import read_rules
 
 REVIEW = "review"
+RECALL = "recall"
+"""The span in which the agent is asked for its rules, within one named after the scaffold."""
 MOST_RULES = 4
 
 REFUSALS = {

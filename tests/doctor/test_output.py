@@ -51,6 +51,20 @@ def test_summary_of_many_sessions_fits_a_screen_and_counts_by_rule(found: list[D
     assert max(map(len, lines)) <= 100
 
 
+def test_summary_counts_a_rule_where_it_was_said_and_not_before(tmp_path: Path) -> None:
+    """Of the compactions before it was first said nothing is known of it."""
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH),
+        *made.compacted(2, f"{made.SUMMARY} The release branch was pushed."), made.reply(3, "ok"),
+        *made.call(4, "mcp__office__handbook", {}, HANDBOOK),
+        *made.compacted(6, f"{made.SUMMARY} A mail is due."), made.reply(7, "ok"),
+    )  # fmt: skip
+    lines = summary([made.diagnosed(path)] * 2, [], str)
+    assert "4 losses at 4 of 4 compactions; they came 2 by your turn, 2 by MCP" in lines
+    assert f'     2 of 2 "{made.FORCE_PUSH}"' in lines
+    assert any("2 of 2" in line and "calder.test" in line for line in lines)
+
+
 def test_summary_without_losses_says_why() -> None:
     assert "no session was read" in "\n".join(summary([], [], str))
 

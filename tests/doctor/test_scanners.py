@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from inspect_ai.event import CompactionEvent, Event, ModelEvent
+from inspect_ai.event import CompactionEvent, Event, ModelEvent, SpanBeginEvent
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -23,6 +23,7 @@ from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.readers.inspect_messages import conversation
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
+from constraintrot.evaluation.roles import ROLES
 from tests.doctor.sessions import FORCE_PUSH, SUMMARY
 
 
@@ -55,6 +56,41 @@ def test_context_that_a_source_could_not_know_is_not_judged() -> None:
     session = Session(Path("log"), "log", "atif", "atif", 0, (), lambda losses: iter(told))
     found = diagnose(session, [Rule("push", FORCE_PUSH, file="rules.yaml")])
     assert found.compactions[0].changes[0].outcome == "cannot be told"
+
+
+def rules_found(events: list[Event]) -> list[str]:
+    told = list(conversation("s", [], events))
+    session = Session(
+        Path("log"), "log", "inspect", "Inspect log", 0, (), lambda losses: iter(told)
+    )
+    return [one.rule.text for one in diagnose(session, None).histories]
+
+
+OTHER = "Never write to the archive."
+
+
+@pytest.mark.parametrize("role", [*sorted({*ROLES} - {"agent", "summarizer"}), "grader"])
+def test_what_another_model_is_asked_is_no_rule_of_the_user(role: str) -> None:
+    asked = model_event(OTHER).model_copy(update={"role": role})
+    assert rules_found([model_event(FORCE_PUSH), asked]) == [FORCE_PUSH]
+    assert rules_found([model_event(FORCE_PUSH), model_event(OTHER)]) == [FORCE_PUSH, OTHER]
+
+
+def test_what_the_scaffold_review_asks_the_agent_is_no_part_of_the_conversation() -> None:
+    """It asks of each passage by itself, and of each rule, in spans of its own."""
+
+    def begun(id: str, parent: str | None, name: str) -> Event:
+        return SpanBeginEvent(id=id, parent_id=parent, name=name, span_id=parent)
+
+    def inside(id: str) -> Event:
+        return model_event(OTHER).model_copy(update={"span_id": id})
+
+    spans = [begun("r", None, "review"), begun("a", "r", "recall"), begun("b", "r", "judge rule 1")]
+    asked = [*spans[:2], inside("a"), spans[2], inside("b")]
+    assert rules_found([model_event(FORCE_PUSH), *asked]) == [FORCE_PUSH]
+    # Somebody else's review is work like any other.
+    theirs = [begun("r", None, "review"), inside("r")]
+    assert rules_found([model_event(FORCE_PUSH), *theirs]) == [FORCE_PUSH, OTHER]
 
 
 @pytest.mark.parametrize("role", ["summarizer", None])

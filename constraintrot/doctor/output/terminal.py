@@ -98,12 +98,12 @@ def _often(
     yield short(f"{len(each)} losses at {len(lost)} of {compactions} compactions; they came {by}")
     rules = Counter(one.rule.folded for one in each)
     texts = {one.rule.folded: one.rule.text for one in each}
+    # A compaction has no change of a rule that was first said after it.
     there = Counter(
         history.rule.folded
         for one in found
-        for made in one.compactions
-        for history in one.histories
-        if made.changes[history.number].outcome in ("lost", "survived", "sent by the agent")
+        for _, history, change in one.changed()
+        if change.outcome in ("lost", "survived", "sent by the agent")
     )
     yield "Lost most often, of the times that it was there:"
     for folded, count in rules.most_common(_OFTEN):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from constraintrot.doctor.events import Call, Channel, Compaction, Event, Facts, Message
 from constraintrot.doctor.readers import rewritten
 from constraintrot.doctor.readers.tools import came_by, is_project_file
+from constraintrot.evaluation.roles import ROLES
+from constraintrot.scaffold.review import RECALL, REVIEW
 
 if TYPE_CHECKING:
     from inspect_ai.event import Event as InspectEvent
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
 
 
-# Models whose calls are no part of the agent's conversation.
-_OTHERS = ("judge", "attacker", "verifier", "grader", "author")
+# Models whose calls are no part of the agent's conversation; ``grader`` is Inspect's own.
+_OTHERS = frozenset({*ROLES, "grader", "author"} - {"agent", "summarizer"})
 
 _SHORTEST_SUMMARY = 20
 # Sources of Scout's that leave what a compaction dropped in the later inputs.
@@ -54,7 +56,13 @@ def _plain(messages: Sequence[ChatMessage]) -> Iterator[Message]:
 
 
 def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
-    listed = [(at, one) for at, one in enumerate(events, 1) if one.event in ("model", "compaction")]
+    events = list(events)
+    asides = _asides(events)
+    listed = [
+        (at, one)
+        for at, one in enumerate(events, 1)
+        if one.event in ("model", "compaction") and one.span_id not in asides
+    ]
     calls: dict[str, Call] = {}
     seen: set[str] = set()
     compacted: Any = None
@@ -84,6 +92,14 @@ def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
             if _key(one) not in seen:
                 seen.add(_key(one))
                 yield _message(one, number, time, calls)
+
+
+def _asides(events: Iterable[InspectEvent]) -> set[str]:
+    """The spans in which the scaffold ``review`` asks the agent, beside its conversation."""
+    begun = [one for one in events if one.event == "span_begin"]
+    named = {one.id for one in begun if one.name == REVIEW}
+    ours = {one.parent_id for one in begun if one.name == RECALL and one.parent_id in named}
+    return {one.id for one in begun if one.parent_id in ours}
 
 
 def _is_summary(event: ModelEvent, following: Sequence[InspectEvent]) -> bool:
