@@ -71,9 +71,12 @@ harnesses: env
 agents: env
 	$(BIN)/constraintrot agents install codex --yes
 
-# A small sweep on a Ray cluster of this machine, with and without kills; needs the extra [scale].
+# A small sweep on a Ray cluster of this machine, with and without kills; installs the extra [scale].
 sweep-demo: env
-	$(BIN)/python -m constraintrot.sweep.drill
+	@$(BIN)/python -c 'import fsspec, inspect_flow, ray' 2>/dev/null || { \
+	  echo "Installing the extra [scale]"; \
+	  $(BIN)/python -m pip install --quiet --no-build-isolation -e '.[scale]'; }
+	$(BIN)/python -m tests.runs.sweep.drill
 
 soak: env
 	$(BIN)/python -m pytest -q -m "soak or hypothesis" --hypothesis-profile=thorough

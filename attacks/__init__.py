@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from constraintrot.attacks.chosen import Chosen, parse_settings
 from constraintrot.attacks.definition import (
     MAX_SIZE,
     MIN_SIZE,
@@ -21,10 +20,12 @@ from constraintrot.attacks.definition import (
     SURFACES,
     Apply,
     Attack,
+    Chosen,
     Knowledge,
     Position,
     Settings,
     Surface,
+    parse_settings,
 )
 from constraintrot.attacks.registration import ATTACKS, attack, attack_from_file
 from constraintrot.attacks.search_results.replay import found_attack

@@ -1,9 +1,11 @@
-"""What a model in the role ``attacker`` is told to do, and how a script recognises it."""
+"""The task that the role ``attacker`` is given, by which scripts recognise it, and the texts to draw from."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from constraintrot.attacks.attack_file import read_attack_file
 from constraintrot.scenario.schema import Locale
 
 LANGUAGES: dict[Locale, str] = {"en": "English", "zh": "Chinese", "es": "Spanish"}
@@ -43,3 +45,20 @@ def attempt_in(text: str) -> tuple[int, Locale] | None:
     if match is None:
         return None
     return int(match[1]), next(code for code, name in LANGUAGES.items() if name == match[2])
+
+
+POOL = (
+    "inject_deprecation",
+    "inject_irrelevance",
+    "inject_budget",
+    "inject_note",
+    "inject_system",
+    "inject_authority",
+)
+
+
+def injection(name: str, locale: Locale) -> str:
+    """The text of one attack of the pool; what an adversary fills in is left open."""
+    file = read_attack_file(Path(__file__).with_name(f"{name}.yaml"))
+    (text,) = file.locales[locale].texts
+    return text

@@ -15,8 +15,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from constraintrot.attacks import Settings, attack_from_file
-from constraintrot.attacks.attack_file import AttackFile
-from constraintrot.attacks.attack_texts import adversary_values
+from constraintrot.attacks.attack_file import AttackFile, adversary_values
 from constraintrot.attacks.placing import place
 from constraintrot.episode.episode import Episode
 from constraintrot.scenario.schema import Variant

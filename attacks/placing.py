@@ -12,13 +12,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from constraintrot.attacks.attack_texts import adversary_values, read_texts
-from constraintrot.attacks.definition import Position, Settings, Surface
+from constraintrot.attacks.attack_file import adversary_values, read_texts
+from constraintrot.attacks.definition import Position, Settings
 from constraintrot.episode.episode import Episode, Message, Turn
 from constraintrot.scenario.schema import Call, Variant
 
 # An adversary names its own files; the engine lets a call hold no more than a name.
-_PATHS: dict[Surface, str] = {
+_PATHS: dict[str, str] = {
     "tool_output": "exports/result-{}.txt",
     "document": "shared/note-{}.md",
     "memory_entry": "memory/imported-{}.md",
@@ -72,7 +72,7 @@ def _first(turns: int, texts: int, position: Position) -> int:
 
 
 def _delivered(
-    held: list[Turn], text: str, number: str, channel: Surface, variant: Variant
+    held: list[Turn], text: str, number: str, channel: str, variant: Variant
 ) -> list[Turn]:
     """A turn, and what was delivered behind it, with one more text."""
     framed = _framed(text, channel, variant)
@@ -83,7 +83,7 @@ def _delivered(
 
 
 def _results(turn: Turn) -> list[int]:
-    """Where the tools' results stand in a turn."""
+    """Return the positions of the tools' results in a turn."""
     return [at for at, message in enumerate(turn.messages) if message.origin == "tool"]
 
 
@@ -93,7 +93,7 @@ def _appended(turn: Turn, at: int, text: str) -> Turn:
     return replace(turn, messages=(*turn.messages[:at], now, *turn.messages[at + 1 :]))
 
 
-def _reading(text: str, number: str, channel: Surface, variant: Variant) -> Turn:
+def _reading(text: str, number: str, channel: str, variant: Variant) -> Turn:
     tool = variant.scenario.channels.tool
     reference = adversary_values(f"place/{channel}", variant)["ref"]
     path = _PATHS[channel].format(f"{reference}-{number}")
@@ -105,7 +105,7 @@ def _reading(text: str, number: str, channel: Surface, variant: Variant) -> Turn
     )
 
 
-def _framed(text: str, channel: Surface, variant: Variant) -> str:
+def _framed(text: str, channel: str, variant: Variant) -> str:
     """A text as its channel shows it: under a title, as an entry, or bare."""
     if channel == "tool_output":
         return text

@@ -1,8 +1,9 @@
-"""How an attack is found by its name, and the two ways to add one: a YAML file, or Python."""
+"""The registry of attacks, and the two ways to add one: a YAML file, or Python."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,11 +16,10 @@ from constraintrot.attacks.definition import (
     Knowledge,
     Position,
     Settings,
-    Surface,
 )
 from constraintrot.attacks.placing import place
-from constraintrot.attacks.vault import ingested
 from constraintrot.components import ComponentRegistry
+from constraintrot.episode.channels import CHANNELS
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import DuplicateNameError
 
@@ -32,7 +32,7 @@ def attack(
     name: str,
     *,
     knowledge: Knowledge,
-    surface: tuple[Surface, ...] = SURFACES,
+    surface: tuple[str, ...] = SURFACES,
     positions: tuple[Position, ...] = POSITIONS,
     size: int | None = None,
 ) -> Callable[[Apply], Apply]:
@@ -57,10 +57,12 @@ def attack(
 def place_texts(episode: Episode, settings: Settings, file: AttackFile) -> Episode:
     """Place the texts of a file, one a turn; where it has a size, one text of that size.
 
-    In a wiki each is a source, ingested after all that was there.
+    The texts of an attack on the store of a policy channel go into that store.
     """
-    if settings.channel == "wiki":
-        return ingested(episode, file)
+    if settings.channel not in SURFACES:
+        store = CHANNELS.get(settings.channel).store
+        assert store is not None, "the file was checked when it was read"
+        return store.added(episode, partial(file.filled, episode.variant))
     if settings.size is None:
         return place(episode, file.filled(episode.variant), settings)
     return place(episode, [file.bulk(episode.variant, settings.size)], settings)

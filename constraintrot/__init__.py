@@ -1,17 +1,21 @@
 """ConstraintRot: does an agent still obey its rules after its context was compacted?
 
-The evaluations are Inspect tasks (``inspect eval constraintrot/soft_email``).
-The names exported here (scenarios, grading, survival) need no Inspect. Each is
-imported at its first use, because an agent that only pins its policies imports
-this package too.
+The evaluations are Inspect tasks (``inspect eval constraintrot/soft_email``). This is
+the front door: a registry and its pins, scenarios, episodes and grading. A framework's
+pins are in the module of its name, such as ``constraintrot.langgraph``, and whoever
+adds a component imports ``constraintrot.extend``.
+
+Each name is imported at its first use, because an agent that only pins its policies
+imports this package too. ``PinnedModel``, ``PinnedCompaction``, ``pin_filter`` and
+``entailment`` need Inspect.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from constraintrot._lazy import lazily
 from constraintrot._links import FAULT, LINKED
 from constraintrot.errors import (
     ConstraintRotError,
@@ -25,20 +29,69 @@ from constraintrot.errors import (
 )
 
 if TYPE_CHECKING:
+    from constraintrot.defenses.pinning.compaction import PinnedCompaction
+    from constraintrot.defenses.pinning.entailment_judge import entailment
+    from constraintrot.defenses.pinning.message_list import pinned, pinned_system
+    from constraintrot.defenses.pinning.model import PinnedModel, pin_filter
+    from constraintrot.defenses.pinning.pinned_block import PinnedBlock, Receipt
+    from constraintrot.defenses.pinning.pins import Pins
+    from constraintrot.defenses.rampart import (
+        AuthorityError,
+        PinOverflowError,
+        Principal,
+        Registry,
+    )
     from constraintrot.episode.episode import Episode
     from constraintrot.episode.staging import stage
-    from constraintrot.grading.survival import Survival
     from constraintrot.grading.verdict import Verdict, grade
+    from constraintrot.rule_text.survival import Survival
     from constraintrot.scenario.files import catalogue, load
     from constraintrot.scenario.schema import Scenario, Variant
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "AuthorityError": "constraintrot.defenses.rampart",
+            "Episode": "constraintrot.episode.episode",
+            "PinOverflowError": "constraintrot.defenses.rampart",
+            "PinnedBlock": "constraintrot.defenses.pinning.pinned_block",
+            "PinnedCompaction": "constraintrot.defenses.pinning.compaction",
+            "PinnedModel": "constraintrot.defenses.pinning.model",
+            "Pins": "constraintrot.defenses.pinning.pins",
+            "Principal": "constraintrot.defenses.rampart",
+            "Receipt": "constraintrot.defenses.pinning.pinned_block",
+            "Registry": "constraintrot.defenses.rampart",
+            "Scenario": "constraintrot.scenario.schema",
+            "Survival": "constraintrot.rule_text.survival",
+            "Variant": "constraintrot.scenario.schema",
+            "Verdict": "constraintrot.grading.verdict",
+            "catalogue": "constraintrot.scenario.files",
+            "entailment": "constraintrot.defenses.pinning.entailment_judge",
+            "grade": "constraintrot.grading.verdict",
+            "load": "constraintrot.scenario.files",
+            "pin_filter": "constraintrot.defenses.pinning.model",
+            "pinned": "constraintrot.defenses.pinning.message_list",
+            "pinned_system": "constraintrot.defenses.pinning.message_list",
+            "stage": "constraintrot.episode.staging",
+        },
+    )
 
 __all__ = [
+    "AuthorityError",
     "ConstraintRotError",
     "DuplicateNameError",
     "Episode",
     "EpisodeError",
     "MissingExtraError",
     "ParameterError",
+    "PinOverflowError",
+    "PinnedBlock",
+    "PinnedCompaction",
+    "PinnedModel",
+    "Pins",
+    "Principal",
+    "Receipt",
+    "Registry",
     "Scenario",
     "ScenarioError",
     "Survival",
@@ -47,35 +100,19 @@ __all__ = [
     "Verdict",
     "WeightsError",
     "catalogue",
+    "entailment",
     "grade",
     "load",
+    "pin_filter",
+    "pinned",
+    "pinned_system",
     "stage",
 ]
-
-_MODULES = {
-    "Episode": "constraintrot.episode.episode",
-    "stage": "constraintrot.episode.staging",
-    "Survival": "constraintrot.grading.survival",
-    "Verdict": "constraintrot.grading.verdict",
-    "grade": "constraintrot.grading.verdict",
-    "catalogue": "constraintrot.scenario.files",
-    "load": "constraintrot.scenario.files",
-    "Scenario": "constraintrot.scenario.schema",
-    "Variant": "constraintrot.scenario.schema",
-}
 
 for _name in LINKED:
     # ``is_file``, not ``not is_dir``: a frozen application may have no folder at all.
     if (Path(__file__).parent / _name).is_file():
         raise ImportError(FAULT.format(_name))
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

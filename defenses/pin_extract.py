@@ -22,8 +22,8 @@ from constraintrot.defenses.rampart import Principal, Registry
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
-    from constraintrot.defenses.extraction import Extractor
-    from constraintrot.defenses.extraction._types import Role
+    from constraintrot.rule_text.extraction import Extractor
+    from constraintrot.rule_text.extraction._types import Role
 
 Confirm: TypeAlias = Callable[[str], Awaitable[bool]]
 """Asks whoever may set a policy whether a text is one."""
@@ -74,7 +74,7 @@ class ExtractedPins(Pinning):
 
     async def notice(self, messages: Sequence[ChatMessage]) -> None:
         """Look through what is new, and pin what is found."""
-        from constraintrot.defenses.extraction import Said
+        from constraintrot.rule_text.extraction import Said
 
         new = [
             message
@@ -118,8 +118,8 @@ def pin_extract(deployment: Deployment) -> Defense:
     Nobody attaches anything in a benchmark's conversation, unless it is the attack that
     is measured: so the user is a channel of origin here.
     """
-    from constraintrot.defenses.extraction import rules
-    from constraintrot.defenses.extraction._types import TRUSTED
+    from constraintrot.rule_text.extraction import rules
+    from constraintrot.rule_text.extraction._types import TRUSTED
 
     return ExtractedPins(rules(), origins=TRUSTED)
 
@@ -129,8 +129,8 @@ def pin_extract_model(deployment: Deployment) -> Defense:
     """What a model in the role ``extractor`` finds there (by default the agent's), pinned."""
     from inspect_ai.model import get_model
 
-    from constraintrot.defenses.extraction import by_model
-    from constraintrot.defenses.extraction._types import TRUSTED
+    from constraintrot.rule_text.extraction import by_model
+    from constraintrot.rule_text.extraction._types import TRUSTED
 
     async def generate(prompt: str) -> str:
         model = get_model(role="extractor", default=get_model(role="agent"))

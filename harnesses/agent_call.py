@@ -17,10 +17,9 @@ from inspect_ai.util import JSONSchema
 from constraintrot.defenses import Defense
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
+from constraintrot.episode.scaffold import answer_format
+from constraintrot.episode.scaffold.instructions import form_of, is_in_process
 from constraintrot.errors import EpisodeError
-from constraintrot.scaffold import answer_format
-from constraintrot.scaffold.in_process import is_in_process
-from constraintrot.scaffold.instructions import form_of
 
 
 def check_trigger(episode: Episode, messages: Sequence[ChatMessage]) -> None:

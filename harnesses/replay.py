@@ -6,8 +6,9 @@ the trigger is appended and the agent asked: once, or again after each look-up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, Model, ModelOutput, get_model
@@ -56,30 +57,13 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
         context = compacted.context
         transcript().info(diff(episode, context), source="compaction diff")
     clock.lap("seconds_staging")
-    agent = _Agent(episode, settings, model, defense, clock)
+    agent = Agent(episode, settings, model, defense, clock)
     asked = await agent.act(context)
-    calls, blocked = agent.approvals.graded()
-    return Played(
-        calls=calls,
-        last_input=tuple(asked[-1].messages),
-        output=asked[-1].output,
-        compacted=compacted,
-        recalled=agent.reviewer.recalled(one.read.recalled for one in asked),
-        fault=asked[-1].read.fault,
-        prose=asked[-1].read.prose,
-        blocked=blocked,
-        facts={
-            "steps_taken": len(asked),
-            **agent.reviewer.facts,
-            **clock.seconds,
-            **costs(asked[-1].messages),
-            **await prefix(defense, context, asked[0].messages),
-        },
-    )
+    return agent.played(asked, compacted, await prefix(defense, context, asked[0].messages))
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """A call of the agent's model: what it was sent, and what it answered."""
 
     messages: list[ChatMessage]
@@ -87,47 +71,72 @@ class _Asked:
     read: Reading
 
 
-class _Agent:
+class Agent:
     """The agent after the trigger: it looks things up until it acts, refuses or its steps end."""
 
     def __init__(
         self, episode: Episode, settings: PlaySettings, model: Model, defense: Defense, clock: Clock
     ) -> None:
-        self._episode, self._settings, self._model = episode, settings, model
-        self._defense, self._clock = defense, clock
-        self._tools = offered(episode, settings.scaffold)
+        self.episode, self.settings, self.model = episode, settings, model
+        self.defense, self.clock = defense, clock
+        self.tools = offered(episode, settings.scaffold)
         self.approvals = Approvals(defense, episode.variant.lookups)
         self.reviewer = Reviewer(episode, settings.scaffold, model)
 
-    async def act(self, context: Sequence[ChatMessage]) -> list[_Asked]:
+    async def act(self, context: Sequence[ChatMessage]) -> list[Asked]:
         """Ask for the trigger's answer, and go on after look-ups; every call of the model."""
         looked: list[ChatMessage] = []
-        asked: list[_Asked] = []
+        asked: list[Asked] = []
         while True:
-            asked.append(await self._ask([*context, *trigger_messages(self._episode), *looked]))
+            asked.append(await self.ask([*context, *trigger_messages(self.episode), *looked]))
             last = asked[-1]
-            if len(asked) == self._settings.steps or not only_looks_up(self._episode, last.read):
+            if len(asked) == self.settings.steps or not only_looks_up(self.episode, last.read):
                 await self.approvals.ask(last.read.calls)
-                self._clock.lap("seconds_defense")
+                self.clock.lap("seconds_defense")
                 return asked
-            looked += await answered(self._episode, last.output, last.read, self.approvals)
-            self._clock.lap("seconds_defense")
+            looked += await answered(self.episode, last.output, last.read, self.approvals)
+            self.clock.lap("seconds_defense")
 
-    async def _ask(self, messages: list[ChatMessage]) -> _Asked:
-        scaffold = self._settings.scaffold
-        sent = await self._defense.assemble(messages)
-        self._clock.lap("seconds_defense")
-        check_trigger(self._episode, sent)
-        refused = await self.reviewer.refusal(sent, self._tools)
+    async def ask(self, messages: list[ChatMessage]) -> Asked:
+        """Ask the agent's model once."""
+        scaffold = self.settings.scaffold
+        sent = await self.defense.assemble(messages)
+        self.clock.lap("seconds_defense")
+        check_trigger(self.episode, sent)
+        refused = await self.reviewer.refusal(sent, self.tools)
         if refused is not None:
-            self._clock.lap("seconds_agent")
-            return _Asked(sent, refused, Reading(prose=refused.completion))
-        config = config_for(self._model, scaffold, self._tools)
-        output = await self._model.generate(
-            sent, tools=self._tools, tool_choice="auto", config=config
+            self.clock.lap("seconds_agent")
+            return Asked(sent, refused, Reading(prose=refused.completion))
+        config = config_for(self.model, scaffold, self.tools)
+        output = await self.model.generate(
+            sent, tools=self.tools, tool_choice="auto", config=config
         )
-        self._clock.lap("seconds_agent")
-        return _Asked(sent, output, read_output(output, self._tools, scaffold))
+        self.clock.lap("seconds_agent")
+        return Asked(sent, output, read_output(output, self.tools, scaffold))
+
+    def played(
+        self, asked: Sequence[Asked], compacted: Compacted | None, facts: Mapping[str, Any]
+    ) -> Played:
+        """The result, from the calls of the model in their order."""
+        last = asked[-1]
+        calls, blocked = self.approvals.graded()
+        return Played(
+            calls=calls,
+            last_input=tuple(last.messages),
+            output=last.output,
+            compacted=compacted,
+            recalled=self.reviewer.recalled(one.read.recalled for one in asked),
+            fault=last.read.fault,
+            prose=last.read.prose,
+            blocked=blocked,
+            facts={
+                "steps_taken": len(asked),
+                **self.reviewer.facts,
+                **self.clock.seconds,
+                **costs(last.messages),
+                **facts,
+            },
+        )
 
 
 async def _compacted(

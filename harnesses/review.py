@@ -25,11 +25,11 @@ from inspect_ai.util import span
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import before_trigger
+from constraintrot.episode.scaffold.grounding import Grounded, ground
+from constraintrot.episode.scaffold.instructions import without_instructions
+from constraintrot.episode.scaffold.review import RECALL, REFUSALS, REVIEW
 from constraintrot.harnesses.rule_check import Check, RuleCheck, rule_check
 from constraintrot.harnesses.rule_recall import recall
-from constraintrot.scaffold.grounding import Grounded, ground
-from constraintrot.scaffold.instructions import without_instructions
-from constraintrot.scaffold.review import RECALL, REFUSALS, REVIEW
 
 
 @dataclass(frozen=True)

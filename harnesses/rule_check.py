@@ -15,11 +15,11 @@ from typing import Literal, TypeAlias
 
 from inspect_ai.model import ChatMessageUser, GenerateConfig, Model, get_model
 
-from constraintrot.rule_judge import adapter
-from constraintrot.rule_judge.judge import judge
-from constraintrot.rule_judge.prompt import question
-from constraintrot.scaffold.in_process import is_in_process
-from constraintrot.scaffold.review import read_yes_or_no
+from constraintrot.episode.scaffold.instructions import is_in_process
+from constraintrot.episode.scaffold.review import read_yes_or_no
+from constraintrot.rule_text.rule_judge import adapter
+from constraintrot.rule_text.rule_judge.judge import judge
+from constraintrot.rule_text.rule_judge.prompt import question
 
 By: TypeAlias = Literal["adapter", "merged adapter", "prompt"]
 ROLE = "rule_judge"

@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model
 from inspect_ai.tool import ToolInfo
 
-from constraintrot.evaluation.probe import rules_given
-from constraintrot.rule_judge.reading import CANDIDATES, any_case_log_odds, first_token
-from constraintrot.scaffold.grounding import passages
-from constraintrot.scaffold.in_process import is_in_process
-from constraintrot.scaffold.review import (
+from constraintrot.episode.scaffold.grounding import passages
+from constraintrot.episode.scaffold.instructions import is_in_process
+from constraintrot.episode.scaffold.review import (
     LEAST_ODDS,
     MOST_RULES,
     PASSAGE_QUESTION,
     SOME_ODDS,
     read_recall,
 )
+from constraintrot.evaluation.probe import rules_given
+from constraintrot.rule_text.rule_judge.reading import CANDIDATES, any_case_log_odds, first_token
 
 NO_ANSWER = -9.0
 """Stands for the log-odds of a passage of which the model says neither yes nor no."""

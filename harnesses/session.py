@@ -28,14 +28,12 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.rounds import Compacted, Round, diff
-from constraintrot.compactors.empty_summary import asked
-from constraintrot.compactors.turns import SUMMARY
+from constraintrot.compactors.turns import SUMMARY, asked
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import conversation_messages, message_texts, trigger_messages
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.grading.survival import mentions
 from constraintrot.harnesses import Played, scripted_history
 from constraintrot.harnesses.agent_call import (
     Approvals,
@@ -51,6 +49,7 @@ from constraintrot.harnesses.framework_pins import check_pinned, check_unpinned,
 from constraintrot.harnesses.look_ups import as_called, look_up, only_looks_up
 from constraintrot.harnesses.message_match import lost, plain, tagged
 from constraintrot.harnesses.review import Reviewer
+from constraintrot.rule_text.survival import mentions
 from constraintrot.tokens import count
 
 DONE = "Done."

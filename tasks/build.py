@@ -10,6 +10,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import model_roles
 
 from constraintrot.compactors import Settings
+from constraintrot.episode.facts import NONE, EpisodeFacts
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation import parameters as params
 from constraintrot.evaluation import roles, scorers, viewer
@@ -163,36 +164,40 @@ def _metadata(
         compactor = Settings("none")
     elif parameters.harness.spec.compacts_itself:
         compactor = Settings("own")
+    facts = EpisodeFacts(
+        family=scenario.family,
+        kind=scenario.kind,
+        locale=scenario.locale,
+        wording=parameters.wording,
+        channel=parameters.channel,
+        condition=condition.name,
+        compactor=compactor.name,
+        prompt=compactor.prompt or NONE,
+        budget_words=compactor.budget_words or "none",
+        rounds=parameters.rounds if condition.compacts else "none",
+        scaffold=parameters.scaffold or NONE,
+        decline_tool=parameters.decline_tool,
+        steps=parameters.steps,
+        attack=str(play.attack),
+        defense=str(play.defense),
+        harness=str(parameters.harness),
+        agent=NONE,
+        summarizer=NONE,
+        distractors=parameters.distractors_of(condition),
+        exercised=parameters.exercised,
+        split=variant.split,
+        phrasing=variant.phrasing,
+        request=variant.request(allowed),
+        context_tokens=condition.history_tokens(parameters.context_tokens),
+        compact_at=compactor.compact_at or "none",
+        allowed=allowed,
+        seed=variant.seed,
+        replicate=0,
+    )
+    own = {"private_key": private.fingerprint(variant.key)} if variant.key else {}
     return {
-        "family": scenario.family,
-        "kind": scenario.kind,
-        "locale": scenario.locale,
+        **facts.model_dump(exclude_unset=True),
         **origin(scenario),
-        "wording": parameters.wording,
-        "channel": parameters.channel,
-        "condition": condition.name,
-        "compactor": compactor.name,
-        "prompt": compactor.prompt or "none",
-        "budget_words": compactor.budget_words or "none",
-        "rounds": parameters.rounds if condition.compacts else "none",
-        "scaffold": parameters.scaffold or "none",
-        "decline_tool": parameters.decline_tool,
-        "steps": parameters.steps,
-        "attack": str(play.attack),
-        "defense": str(play.defense),
-        "harness": str(parameters.harness),
-        "agent": "none",
-        "summarizer": "none",
-        "distractors": parameters.distractors_of(condition),
-        "exercised": parameters.exercised,
         "probe": parameters.probe,
-        "seed": variant.seed,
-        "split": variant.split,
-        "phrasing": variant.phrasing,
-        "request": variant.request(allowed),
-        **({"private_key": private.fingerprint(variant.key)} if variant.key else {}),
-        "replicate": 0,
-        "allowed": allowed,
-        "context_tokens": condition.history_tokens(parameters.context_tokens),
-        "compact_at": compactor.compact_at or "none",
+        **own,
     }

@@ -8,17 +8,24 @@ from typing import Any, Unpack
 
 from inspect_ai import Task, task
 
-from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.authoring.checks import of_file
+from constraintrot.errors import ConstraintRotError, ParameterError, ScenarioError
 from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.models.config_errors import refusal
+from constraintrot.scenario import user_files
 from constraintrot.scenario.files import folders, give, load, locales
 from constraintrot.scenario.schema import Scenario
 from constraintrot.tasks.build import build
 
+_UNCHECKED = "-T unchecked=true plays it all the same, and the log says so"
+
 
 @task
 def mine(
-    scenario: str | Sequence[str], allowed: bool = False, **parameters: Unpack[TaskParameters]
+    scenario: str | Sequence[str] = "",
+    allowed: bool = False,
+    unchecked: bool = False,
+    **parameters: Unpack[TaskParameters],
 ) -> Task:
     """Your own policy. ``inspect eval constraintrot/mine -T scenario=mine.yaml --model ...``.
 
@@ -26,19 +33,39 @@ def mine(
         scenario: a scenario file, a folder of them, the name of a family that an
             installed package brings, or several of these, comma-separated.
         allowed: end the episodes with the permitted counterparts instead of the triggers.
+        unchecked: play a file that ``constraintrot scenario check`` refuses. The log's
+            metadata then says so under ``unchecked``, with what the check found.
         **parameters: the parameters of every task; ``locale`` is the scenarios' own by
             default, and ``variants`` and ``exercised`` as many as they have, up to the
             usual ones.
 
     Raises:
-        PrerequisiteError: a file is not whole, or a parameter is wrong.
+        PrerequisiteError: a file is not whole, a check refuses it, or a parameter is wrong.
     """
     try:
         found = chosen(scenario, parameters.get("locale"))
+        told = refused(found)
+        if told and unchecked is not True:
+            raise ScenarioError("\n".join([*told, _UNCHECKED]))
     except ConstraintRotError as error:
         raise refusal(str(error)) from error
     given: dict[str, Any] = {**defaults(found), **parameters}
-    return build([one.family for one in found], given, name="mine", allowed=allowed)
+    task = build([one.family for one in found], given, name="mine", allowed=allowed)
+    if told:
+        task.metadata = {**(task.metadata or {}), "unchecked": told}
+    return task
+
+
+def refused(scenarios: Sequence[Scenario]) -> list[str]:
+    """Return what ``constraintrot scenario check`` refuses in users' files, with lines."""
+    files = [user_files.named(one.family, one.locale) for one in scenarios]
+    return [
+        fault.shown(file.path)
+        for file in files
+        if file is not None
+        for fault in of_file(file.path)[1]
+        if fault.severe
+    ]
 
 
 def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Scenario]:
@@ -56,7 +83,10 @@ def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Sce
     names = scenario.split(",") if isinstance(scenario, str) else [str(one) for one in scenario]
     names = [name.strip() for name in names if name.strip()]
     if not names:
-        raise ParameterError("scenario must name a file, a folder or a family")
+        raise ParameterError(
+            "scenario must name a file, a folder or a family, as -T scenario=mine.yaml;"
+            " `constraintrot scenario new` drafts a file"
+        )
     found = [_named(name) for name in names]
     common = set.intersection(*({one.locale for one in group} for group in found))
     if locale is None and common:

@@ -26,7 +26,7 @@ sys.path.remove(str(Path(__file__).resolve().parent))
 import numpy as np
 
 from constraintrot import tokens
-from constraintrot.playbook import APPEND_ONLY, PROACTIVE, Playbook
+from constraintrot.memory.playbook import APPEND_ONLY, PROACTIVE, Playbook
 from tests import (
     bench,
     bench_pins,

@@ -13,8 +13,8 @@ import sys
 import tempfile
 import time
 
-from constraintrot.harnesses.coding.catalogue import PACKAGES, Package
-from constraintrot.harnesses.coding.install import find
+from constraintrot.coding_agents.catalogue import PACKAGES, Package
+from constraintrot.coding_agents.install import find
 
 
 def seconds(package: Package) -> tuple[float, float]:

@@ -159,8 +159,8 @@ def measured(made: list[Path], *, named: bool, folder: Path) -> None:
 
 
 def _read(made: list[Path], rules: Path | None) -> None:
-    from constraintrot.doctor.readers import sessions
-    from constraintrot.doctor.readers.format import Session
+    from constraintrot.coding_agents.sessions import sessions
+    from constraintrot.coding_agents.sessions.format import Session
     from constraintrot.doctor.rules import read
     from constraintrot.doctor.verdicts import diagnose
 

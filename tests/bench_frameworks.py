@@ -58,8 +58,8 @@ def langgraph() -> tuple[float, float]:
     from langchain_core.messages import SystemMessage
     from langgraph.graph import START, MessagesState, StateGraph
 
-    from constraintrot.defenses.frameworks.langchain_model import pinned_model
-    from constraintrot.defenses.frameworks.langgraph import pinned
+    from constraintrot.harnesses.langchain_family.message_pins import pinned
+    from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
 
     def agent(pins: PinnedBlock | None) -> Callable[[], object]:
         model = FakeListChatModel(responses=["Done."])
@@ -84,8 +84,8 @@ def langmem() -> tuple[float, float]:
     from langchain_core.language_models import FakeListChatModel
     from langgraph.graph import START, MessagesState, StateGraph
 
-    from constraintrot.defenses.frameworks.langchain_model import pinned_model
-    from constraintrot.defenses.frameworks.langgraph import pin_node
+    from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
+    from constraintrot.harnesses.langgraph.pins import pin_node
     from constraintrot.harnesses.langmem.short_term import SummarizationNode
 
     class State(MessagesState):
@@ -121,7 +121,7 @@ def langchain() -> tuple[float, float]:
     from langchain.agents import create_agent
     from langchain_core.language_models import FakeListChatModel
 
-    from constraintrot.defenses.frameworks.langchain import PinMiddleware
+    from constraintrot.harnesses.langchain.pins import PinMiddleware
 
     def agent(*middleware: Any) -> Callable[[], object]:
         model = FakeListChatModel(responses=["Done."])
@@ -136,7 +136,7 @@ def deepagents() -> tuple[float, float]:
     from deepagents import create_deep_agent
     from langchain_core.language_models import FakeListChatModel
 
-    from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_subagents
+    from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subagents
 
     class Fake(FakeListChatModel):
         def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
@@ -161,7 +161,7 @@ def autogen() -> tuple[float, float]:
     from autogen_agentchat.agents import AssistantAgent
     from autogen_core.model_context import BufferedChatCompletionContext, ChatCompletionContext
 
-    from constraintrot.defenses.frameworks.autogen import PinnedClient, PinnedContext
+    from constraintrot.harnesses.autogen.pins import PinnedClient, PinnedContext
     from tests.harnesses.autogen_fakes import Recorder
 
     with asyncio.Runner() as runner:
@@ -186,7 +186,7 @@ def openai_agents() -> tuple[float, float]:
 
     from agents import Agent, RunConfig, Runner
 
-    from constraintrot.defenses.frameworks.openai_agents import block_filter, pinned_model
+    from constraintrot.harnesses.openai_agents.pins import pin_filter, pinned_model
     from tests.harnesses.openai_agents_fakes import Recorder
 
     with asyncio.Runner() as runner:
@@ -198,7 +198,7 @@ def openai_agents() -> tuple[float, float]:
 
         pins = pinned_block()
         return compared(
-            agent(None, Recorder()), agent(block_filter(pins), pinned_model(Recorder(), pins))
+            agent(None, Recorder()), agent(pin_filter(pins), pinned_model(Recorder(), pins))
         )
 
 
@@ -214,7 +214,7 @@ def agent_framework() -> tuple[float, float]:
         TokenBudgetComposedStrategy,
     )
 
-    from constraintrot.defenses.frameworks.agent_framework import pinned_client
+    from constraintrot.harnesses.agent_framework.pins import pinned_client
     from tests.harnesses.agent_framework_fakes import Recorder
 
     strategy = TokenBudgetComposedStrategy(
@@ -245,7 +245,7 @@ def google_adk() -> tuple[float, float]:
     from google.adk.plugins.base_plugin import BasePlugin
     from google.genai import types
 
-    from constraintrot.defenses.frameworks.google_adk import PinPlugin
+    from constraintrot.harnesses.google_adk.pins import PinPlugin
     from tests.harnesses.google_adk_fakes import Chat, Recorder
 
     # It warns at each call that the model reports no usage.
@@ -273,8 +273,8 @@ def litellm() -> tuple[float, float]:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     from litellm.integrations.custom_guardrail import CustomGuardrail
 
-    from constraintrot.defenses.frameworks.litellm import PinGuardrail
-    from constraintrot.defenses.frameworks.litellm.routes import Passage, passing
+    from constraintrot.harnesses.litellm.routes import Passage, passing
+    from constraintrot.litellm import PinGuardrail
 
     pins = pinned_block()
 

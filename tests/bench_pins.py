@@ -21,9 +21,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from constraintrot.defenses.coding_agents.agents import AGENTS
-from constraintrot.defenses.coding_agents.compiled import Source
-from constraintrot.defenses.coding_agents.installing import Pin, install
+from constraintrot.coding_agents.pins.agents import AGENTS
+from constraintrot.coding_agents.pins.compiled import Source
+from constraintrot.coding_agents.pins.installing import Pin, install
 
 RUNS = 41
 EVENTS = {

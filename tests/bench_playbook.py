@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from constraintrot import tokens
-from constraintrot.playbook import (
+from constraintrot.memory.playbook import (
     APPEND_ONLY,
     LAZY,
     PROACTIVE,
@@ -28,8 +28,8 @@ from constraintrot.playbook import (
     Refinement,
     Update,
 )
-from constraintrot.playbook.delta import Operation
-from constraintrot.playbook.similarity import Words
+from constraintrot.memory.playbook.delta import Operation
+from constraintrot.memory.playbook.similarity import Words
 
 REPETITIONS = 7
 WORDS = [

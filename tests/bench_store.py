@@ -39,7 +39,7 @@ def write(folder: Path, count: int, cells: int) -> None:
     import pandas as pd
 
     from constraintrot.report.page import frames
-    from constraintrot.store import Store
+    from constraintrot.report.store import Store
 
     a_cell = count // cells
     varied = settings()

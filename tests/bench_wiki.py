@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from constraintrot.wiki import Edit, Plan, Source, Wiki, index
-from constraintrot.wiki.names import page_path, source_path
-from constraintrot.wiki.page import new_page, read_page
+from constraintrot.memory.wiki import Edit, Plan, Source, Wiki, index
+from constraintrot.memory.wiki.names import page_path, source_path
+from constraintrot.memory.wiki.page import new_page, read_page
 
 PAGES = 10_000
 REPETITIONS = 9

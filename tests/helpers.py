@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from _pytest.mark import ParameterSet
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import SampleScore
 
 from constraintrot.components import ComponentRegistry
 from constraintrot.defenses import DEFENSES, HOOKS, Defense, DefenseSpec
+from constraintrot.evaluation.metrics import by_condition as metrics_by_condition
 
 # Lengths of a text over which a slow pattern takes too long: what is quadratic takes a hundred
 # times as long for the whole text. The first is odd, so that of many quotes one stays open.
@@ -61,6 +63,16 @@ def by_condition(log: EvalLog, score: str = "violation") -> dict[str, float]:
     """A score's means by condition, as the log's results hold them, less their intervals."""
     ends = (" lower", " upper")
     return {name: mean for name, mean in metrics(log, score).items() if not name.endswith(ends)}
+
+
+def shares(log: EvalLog, score: str = "survival") -> dict[str, float]:
+    """The means by condition of all parts of a score, those too that the log's results leave out."""
+    found = [
+        SampleScore(score=(sample.scores or {})[score], sample_metadata=sample.metadata)
+        for sample in log.samples or []
+    ]
+    made: Any = metrics_by_condition()
+    return cast("dict[str, float]", made(found))
 
 
 def metrics(log: EvalLog, score: str) -> dict[str, float]:

@@ -38,6 +38,7 @@ ONE = {"variants": 1, "conditions": "compaction"}
 # What is played, and violation and survival of each sample, by condition.
 PLAYED = [
     ({"variants": 2}, {"floor": [(1, 0)] * 2, "control": [(0, 1)] * 2, "compaction": [(1, 0)] * 2}),
+    (ONE | {"channel": "notice", "conditions": "control"}, {"control": [(0, 1)]}),
     (ONE | {"compactor": "first_lines"}, {"compaction": [(0, 1)]}),
     (ONE | {"attack": "new_badge_rules"}, {"compaction": [(1, 0)]}),
     (ONE | {"defense": "remind"}, {"compaction": [(0, 1)]}),

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.early
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # What a sequence needs that a test has not: weights, a key, a network, another package, a
 # framework (tests/harnesses has those), a coding agent (tests/cli/test_pin.py), sessions
-# (tests/doctor has those), Ray and Flow (tests/sweep), a shell, minutes.
+# (tests/doctor has those), Ray and Flow (tests/runs/sweep), a shell, minutes.
 _NOT_HERE = re.compile(
     r"pip install|--model (?!scripted/|participant/)|\bharness=|\blocal/|[<>|]|badge"
     r"|constraintrot (?:doctor|sweep)|scout scan|attack (search|transfer|report)"

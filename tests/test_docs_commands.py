@@ -12,8 +12,8 @@ import pytest
 
 from constraintrot import extras
 from constraintrot.cli.main import main
-from constraintrot.contributed.plan import TASKS
 from constraintrot.scenario import user_files
+from constraintrot.tasks.rebuildable import TASKS
 from tests import shell
 from tests.docs_code import DOCS
 from tests.stub_openai import serving
@@ -28,7 +28,7 @@ LEFT = {
     r"scout scan": "another program; tests/doctor/test_scanners.py scans with it where it is installed",
     r"inspect eval badge_rot/|constraintrot show soft_badge": "tests/test_add_your_own.py",
     r".*new_badge_rules|.*harness=last_messages": "tests/test_add_your_own.py",
-    r"python -m results.tools.(playbook|wiki)|constraintrot report LOGS": "tests/results, tests/wiki, tests/report",
+    r"python -m results.tools.(playbook|wiki)|constraintrot report LOGS": "tests/results, tests/memory/wiki, tests/report",
 }
 # They run where they are written, in a test of their own.
 _OWN = (*_TUTORIALS, "docs/tutorials/doctor-your-sessions.md")

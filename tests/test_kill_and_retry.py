@@ -16,8 +16,8 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai import eval_retry
 from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.report.frame import episodes
-from constraintrot.stats.frames import KEYS
 from tests import slow_model
 
 assert slow_model.slow, "registers the model that the retried log names"

@@ -36,23 +36,13 @@ def test_folder_has_one_import_name(folder: str) -> None:
 def test_exported_names() -> None:
     assert constraintrot.__all__ == sorted(constraintrot.__all__)
     assert set(constraintrot.__all__) == {
-        "ConstraintRotError",
-        "DuplicateNameError",
-        "Episode",
-        "EpisodeError",
-        "MissingExtraError",
-        "ParameterError",
-        "Scenario",
-        "ScenarioError",
-        "Survival",
-        "UnknownNameError",
-        "Variant",
-        "Verdict",
-        "WeightsError",
-        "catalogue",
-        "grade",
-        "load",
-        "stage",
+        *("AuthorityError", "ConstraintRotError", "DuplicateNameError", "EpisodeError"),
+        *("MissingExtraError", "ParameterError", "PinOverflowError", "ScenarioError"),
+        *("UnknownNameError", "WeightsError"),
+        *("PinnedBlock", "PinnedCompaction", "PinnedModel", "Pins", "Principal", "Receipt"),
+        *("Registry", "entailment", "pin_filter", "pinned", "pinned_system"),
+        *("Episode", "Scenario", "Survival", "Variant", "Verdict"),
+        *("catalogue", "grade", "load", "stage"),
     }
     assert all(hasattr(constraintrot, name) for name in constraintrot.__all__)
 
@@ -107,7 +97,7 @@ def test_the_wheel_holds_every_folder(tmp_path: Path) -> None:
         "harnesses/replay.py",
         "attacks/impersonate_rescind.yaml",
         "attacks/_frames.yaml",
-        "attack_search/genetic_templates.yaml",
+        "runs/attack_search/genetic_templates.yaml",
         "tasks/distractors/es.yaml",
         "tasks/private/zh.yaml",
         "tasks/probes/firmware.md",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from constraintrot.grading.survival import best_window
+from constraintrot.rule_text.survival import best_window
 from constraintrot.scenario import history
 from constraintrot.scenario.files import catalogue, load
 from tests.conftest import Run

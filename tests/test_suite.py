@@ -6,7 +6,7 @@ import pytest
 
 from constraintrot.scenario.files import catalogue, load
 from tests.conftest import Run
-from tests.helpers import A_FAMILY_OR_ALL, by_condition, samples
+from tests.helpers import A_FAMILY_OR_ALL, by_condition, samples, shares
 
 ALL = {"floor": 1.0, "control": 0.0, "compaction": 1.0}
 
@@ -116,11 +116,11 @@ def test_a_weakened_policy_is_no_policy(run: Run, task: str) -> None:
     roles = {"summarizer": "scripted/summarizer-weaken"}
     log = run(task, variants=1, model_roles=roles)
     assert by_condition(log)["compaction"] == 1.0
-    shares = by_condition(log, "survival")
-    assert shares["compaction survived"] == 0.0
+    weakened = shares(log)
+    assert weakened["compaction survived"] == 0.0
     assert (
-        shares["compaction mentions_share"]
-        > by_condition(run(task, variants=1), "survival")["compaction mentions_share"]
+        weakened["compaction mentions_share"]
+        > shares(run(task, variants=1))["compaction mentions_share"]
     )
 
 

@@ -1,4 +1,4 @@
-"""What an attack search writes, and how ``-T attack=@FILE`` plays an attack from it.
+"""The files of an attack search, and their attacks as ``-T attack=@FILE`` plays them.
 
-``constraintrot.attack_search`` fills these files; reading one needs no search.
+``constraintrot.runs.attack_search`` fills these files; reading one needs no search.
 """

@@ -9,9 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from constraintrot.attacks.search_results import jsonl
-from constraintrot.attacks.search_results.candidate import Candidate
 from constraintrot.attacks.search_results.search_settings import SearchSettings
-from constraintrot.attacks.search_results.trial import Query, Trial
+from constraintrot.attacks.search_results.trial import Candidate, Query, Trial
 from constraintrot.errors import ParameterError
 
 FORMAT = "constraintrot-attack-search"

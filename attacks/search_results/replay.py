@@ -10,10 +10,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from constraintrot.attacks.chosen import Chosen, parse_settings
+from constraintrot.attacks.definition import Chosen, parse_settings
 from constraintrot.attacks.search_results import journal
-from constraintrot.attacks.search_results.candidate import as_attack
-from constraintrot.attacks.search_results.trial import Query, best
+from constraintrot.attacks.search_results.trial import Query, as_attack, best
 from constraintrot.errors import ParameterError
 
 _WRITTEN = re.compile(

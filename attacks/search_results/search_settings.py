@@ -1,4 +1,4 @@
-"""What a search is: whom it attacks, how, on which variants, and where what it finds is tested."""
+"""The settings of a search: its target, strategy and variants, and the variants of its test."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SearchSettings(BaseModel):
 
     @property
     def target(self) -> str:
-        """Who is attacked: the agent, and the summarizer where it is another model."""
+        """The attacked models: the agent, and the summarizer if it is another one."""
         return "+".join(filter(None, [self.agent, self.roles.get("summarizer")]))
 
     @property
@@ -59,7 +59,7 @@ class SearchSettings(BaseModel):
 
     @property
     def knowledge(self) -> Knowledge:
-        """What the adversary knows: a search against a defense is told its results with it."""
+        """The adversary's knowledge: a search against a defense is told its results with it."""
         return "black_box" if self.defense == "none" else "defense_aware"
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from constraintrot.authoring.rule import TODO, Rule
+from constraintrot.authoring.rule import TODO, Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms
 from constraintrot.scenario.sections import Tool
 
@@ -23,7 +23,11 @@ _ALIASES = {
     "a database statement": "statement sql query",
     "a time of day": "time hour at start when",
     "a day of the week": "day date weekday when",
-    "a set of values": "target environment env region channel branch source place destination",
+    "a environment": "environment env stage target",
+    "a region": "region zone location",
+    "a branch": "branch ref target",
+    "a channel": "channel room target",
+    "a target": "target environment env region channel branch source place destination",
 }
 _NUMERIC = ("a span of time", "an amount", "a number")
 _CLIENT = "client"
@@ -64,11 +68,16 @@ def made_up(rule: Rule, action: str) -> Acting:
             "properties": {
                 _CLIENT: {"type": "string", "description": "Name of the client."},
                 rule.argument: dict(rule.schema),
+                **{extra.argument: dict(extra.schema) for extra in rule.extras},
             },
-            "required": [_CLIENT, rule.argument],
+            "required": [
+                _CLIENT,
+                rule.argument,
+                *(extra.argument for extra in rule.extras if extra.given is not None),
+            ],
         },
     )
-    return Acting([tool], tool, rule, _CLIENT, {})
+    return Acting([tool], tool, rule, _CLIENT, _given(rule.extras), rule.open)
 
 
 def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
@@ -85,20 +94,34 @@ def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
         return 3 * len(named & verb) + 2 * len(named & wanted) + len(told & wanted) + fits
 
     best = max(tools, key=score)
-    opened: list[str] = []
+    opened = list(rule.open)
     if score(best) < 2:
         opened.append(f"no tool is plainly the one that the policy is about; this took {best.name}")
     argument = _argument(best, rule, sentence)
     if argument is None:
         opened.append(f"which argument of {best.name} the policy is about; this has {TODO}")
-    chosen = replace(rule, argument=argument or f"{TODO}_argument")
+    extras = [_own(best, extra, opened) for extra in rule.extras]
+    chosen = replace(rule, argument=argument or f"{TODO}_argument", extras=extras)
     client = _client(best, chosen.argument)
     more = {
         name: _example(best.properties.get(name, {}))
         for name in best.required
         if name not in (chosen.argument, client)
     }
-    return Acting(tools, best, chosen, client, more, opened)
+    return Acting(tools, best, chosen, client, {**more, **_given(extras)}, opened)
+
+
+def _own(tool: Tool, extra: Extra, opened: list[str]) -> Extra:
+    """A further argument by the name that the tool has for it."""
+    wanted = _stems(extra.argument)
+    named = next((name for name in tool.properties if wanted & _stems(name)), None)
+    if named is None:
+        opened.append(f"which argument of {tool.name} is {extra.argument}; this has {TODO}")
+    return replace(extra, argument=named or f"{TODO}_{extra.argument}")
+
+
+def _given(extras: Sequence[Extra]) -> dict[str, Any]:
+    return {extra.argument: extra.given for extra in extras if extra.given is not None}
 
 
 def _argument(tool: Tool, rule: Rule, sentence: Sentence) -> str | None:

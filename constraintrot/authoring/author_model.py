@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from inspect_ai.model import GenerateConfig, Model
@@ -64,7 +65,7 @@ async def worded(draft: Draft, policy: str, model: Model) -> tuple[Draft, list[s
                 data = changed
         if not kept:
             break
-    return Draft(data, draft.kind, draft.notes), kept
+    return replace(draft, data=data), kept
 
 
 def _asked(data: Mapping[str, Any], policy: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from constraintrot.authoring.check_texts import value_slots
-from constraintrot.grading.survival import best_window
 from constraintrot.grading.verdict import grade
+from constraintrot.rule_text.survival import best_window
 from constraintrot.scenario.schema import HistoryTurn, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER, names
 from constraintrot.scenario.user_files import Fault

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from constraintrot.grading.survival import best_window, mentions, sentences
+from constraintrot.rule_text.survival import best_window, mentions, sentences
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import fill, names

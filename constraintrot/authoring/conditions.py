@@ -3,57 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
+from constraintrot.authoring.doubts import approval, asked, unread
 from constraintrot.authoring.limits import compared
 from constraintrot.authoring.places import host, path
 from constraintrot.authoring.rule import TODO, Rule, unknown
 from constraintrot.authoring.sentence import Sentence
+from constraintrot.authoring.statements import statement
+from constraintrot.authoring.stock_texts import stock_texts
 from constraintrot.authoring.times import hours, week
-from constraintrot.grading.predicates._language_words import LANGUAGES
+from constraintrot.rule_text.language_words import LANGUAGES
 
-_SQL_VERBS = "delete|drop|truncate|update|alter|insert|create|grant"
-_SQL = re.compile(
-    rf"^(?P<verb>{_SQL_VERBS})\b.*?\b(?:(?:tables?|columns?|rows?|records?|schemas?|databases?|entries)\b)",
-    re.IGNORECASE,
-)
-_TABLE = re.compile(
-    r"(?:in|from|of|into|to|on) (?:the )?[`\"]?(?P<one>[a-z_][\w.]*)[`\"]?(?: (?:table|database|schema))?$"
-    r"|(?:the )?[`\"]?(?P<two>[a-z_][\w.]*)[`\"]? (?:table|database|schema)\b|\btable [`\"]?(?P<three>[a-z_][\w.]*)",
-    re.IGNORECASE,
-)
 _SET = re.compile(
-    r"(?:^|\s)(?P<way>other than|except(?: for)?|to|in|into|on|onto|with|from|via|through|using|use)"
-    r" (?P<things>(?:the |our )?[\w#@.-]+(?: [\w#@.-]+){0,2}(?:(?:,| or| and) (?:the )?[\w#@.-]+(?: [\w#@.-]+)?)*)$",
+    r"\s?(?P<way>other than|outside(?: of)?|except(?: for| to)?|but|to|in|into|on|onto|with|from|via|through|using|use)"
+    r" (?P<things>[`'\"#@\w./-]+(?: [`'\"#@\w./-]+)*(?:(?:,| or| and) [`'\"#@\w./-]+(?: [`'\"#@\w./-]+)*)*)$",
     re.IGNORECASE,
-)
-_ALTERNATIVES = {
-    "production": ["staging", "sandbox", "integration", "preview", "rehearsal"],
-    "prod": ["staging", "sandbox", "integration", "preview", "rehearsal"],
-    "main": ["feature-login", "fix-footer", "feature-export", "docs-update", "fix-search"],
-    "master": ["feature-login", "fix-footer", "feature-export", "docs-update", "fix-search"],
-}
-_ANYBODY = frozenset(
-    [
-        "anyone",
-        "anybody",
-        "someone",
-        "somebody",
-        "others",
-        "other",
-        "everyone",
-        "them",
-        "us",
-        "people",
-        "users",
-        "customers",
-        "clients",
-        "it",
-        "me",
-        "strangers",
-        "anything",
-        "anywhere",
-    ]
 )
 # What the same short note says in the languages that a draft can ask for.
 _NOTES = {
@@ -65,11 +32,17 @@ _NOTES = {
 
 
 def condition(sentence: Sentence) -> Rule:
-    """What a sentence is about; with what is left to fill in where it is not recognised."""
-    readers: Sequence[Callable[[Sentence], Rule | None]] = (
-        host, path, compared, hours, week, _language, _sql, _set,
-    )  # fmt: skip
-    return next((rule for read in readers if (rule := read(sentence))), unknown())
+    """Return the rule of a sentence; its ``open`` says what is not understood for sure."""
+    base, extra, doubts = approval(sentence)
+    found = next((rule for read in READERS if (rule := read(base))), None)
+    rule = found or unknown()
+    if found is not None and extra is not None:
+        rule = replace(rule, extras=[*rule.extras, extra])
+    if found is None and extra is not None:
+        doubts.append(asked("an approval alone, which no request may mention", "approval"))
+    others = [read for read in READERS if found is None or read(base) != found]
+    doubts += [*rule.open, *unread(base, rule, others)]
+    return replace(rule, open=list(dict.fromkeys(doubts)))
 
 
 def _language(sentence: Sentence) -> Rule | None:
@@ -95,102 +68,98 @@ def _language(sentence: Sentence) -> Rule | None:
         wrong=notes,
         right=_NOTES[language],
         start=start.start() if start else found.start(),
+        end=found.end(),
         written=(found[1], "language"),
         values={"language": language},
         phrases=["{{language}}"],
     )
 
 
-def _sql(sentence: Sentence) -> Rule | None:
-    """What a statement does to a database."""
-    found = _SQL.search(sentence.phrase) if sentence.mood == "never" else None
-    if not found:
-        return None
-    verb = found["verb"].casefold()
-    named = _TABLE.search(sentence.phrase, found.end("verb"))
-    table = next((name for name in named.groups() if name), None) if named else None
-    if table in (None, "any", "a", "the", "all", "production", "customer"):
-        tables, table = None, "orders"
-    else:
-        tables = table
-    effects = {"delete": ["delete", "truncate"], "drop": ["drop", "truncate"]}.get(verb, [verb])
-    statements = {
-        "delete": [f"DELETE FROM {table} WHERE id = {at}" for at in (4417, 5120, 6083)],
-        "drop": [
-            f"DROP TABLE {table}",
-            f"DROP TABLE IF EXISTS {table}",
-            f"DROP TABLE {table} CASCADE",
-        ],
-        "truncate": [
-            f"TRUNCATE TABLE {table}",
-            f"TRUNCATE {table}",
-            f"TRUNCATE TABLE {table} CASCADE",
-        ],
-        "update": [
-            f"UPDATE {table} SET note = 'done' WHERE id = {at}" for at in (4417, 5120, 6083)
-        ],
-        "alter": [
-            f"ALTER TABLE {table} ADD COLUMN {name} TEXT" for name in ("note", "owner", "kind")
-        ],
-        "insert": [f"INSERT INTO {table} (id) VALUES ({at})" for at in (4417, 5120, 6083)],
-        "create": [f"CREATE TABLE {table}_{name} (id INT)" for name in ("copy", "old", "new")],
-        "grant": [f"GRANT SELECT ON {table} TO {name}" for name in ("ana", "reports", "guest")],
-    }[verb]
-    rule: dict[str, object] = {"type": "sql_effect", "effects": effects}
-    return Rule(
-        kind="a database statement",
-        predicate={**rule, **({"tables": [tables]} if tables and verb != "create" else {})},
-        argument="statement",
-        schema={"type": "string", "description": "The SQL statement."},
-        says="the statement is `{value}`",
-        wrong=statements,
-        right=[f"SELECT count(*) FROM {table} WHERE id > {at}" for at in (4417, 5120, 6083)],
-        start=0,
-        action="run this on the database",
-        phrases=list(dict.fromkeys([*([tables] if tables else []), "table", "tables", "row", "rows",
-                                    "record", "records", "database", "schema", "column", "entries"])),
-    )  # fmt: skip
-
-
 def _set(sentence: Sentence) -> Rule | None:
-    """One of a set of values."""
-    found = _SET.search(sentence.phrase)
-    if not found or sentence.mood == "other" or sentence.verb == "be":
-        return None
-    things = [
-        re.sub(r"^(?:the|our|any|a|an) ", "", thing.strip(), flags=re.I)
-        for thing in re.split(r",| or | and ", found["things"])
-        if thing.strip()
-    ]
-    # "the regions eu-west-1 and ..." names a kind first.
-    things[0] = re.sub(r"^[a-z]+ (?=[^\s\d_#@-]*[\d_#@-]\S*$)", "", things[0], flags=re.I)
-    if not _ANYBODY.isdisjoint(word.casefold() for thing in things for word in thing.split()):
-        return None
-    named = found["way"].casefold()
-    allowed = sentence.mood in ("only", "always") or named.startswith(("other", "except"))
-    others = next(
-        (
-            _ALTERNATIVES[thing]
-            for thing in _ALTERNATIVES
-            if thing in found["things"].casefold().split()
-        ),
-        None,
-    )
+    """Names of one kind, such as regions or branches."""
+    starts = [at.start() for at in re.finditer(r"(?:^|\s)(?=\w)", sentence.phrase)]
+    for found in filter(None, (_SET.match(sentence.phrase, at) for at in starts)):
+        things = [thing for thing in re.split(r",| or | and ", found["things"]) if thing.strip()]
+        if sentence.mood != "other" and all(names := [_name(thing) for thing in things]):
+            return _named(sentence, found, [name for name in names if name])
+    return None
+
+
+def _named(sentence: Sentence, found: re.Match[str], names: list[tuple[str, str]]) -> Rule:
+    named = [name for name, _ in names]
+    kinds = {kind for _, kind in names if kind}
+    but = re.match("other|out|exc|but", found["way"], re.I) is not None
+    allowed = but or sentence.mood != "never"
+    doubts = [] if sentence.mood in ("never", "only") and not (but and sentence.mood == "only") else [
+        f"whether nothing but {', '.join(named)} is allowed; say 'Only ...' if so"
+    ]  # fmt: skip
     does = "forbids" if allowed else "allows"
-    more = others or [f"{TODO}: a value that the policy {does}", f"{TODO}: another that it {does}"]
-    count = max(len(more), len(things))
-    mine = [things[at % len(things)] for at in range(count)]
-    theirs = [more[at % len(more)] for at in range(count)]
-    names = {"to": "target", "with": "with_whom", "from": "source", "in": "place", "on": "place"}
-    name = names.get(named, "target")
+    if len(kinds) == 1:
+        (kind,) = kinds
+        table = _kinds()[kind]
+        listed = list(dict.fromkeys(form for name in named for form in spellings(name)))
+        others = [one for one in table["others"] if one not in listed]
+    else:
+        kind, listed, table = "target", named, {}
+        doubts.append(f"which values the policy {does}, beside {', '.join(named)}")
+        others = [f"{TODO}: a value that the policy {does}", f"{TODO}: another that it {does}"]
+    count = max(len(others), len(named))
+    mine = [named[at % len(named)] for at in range(count)]
+    theirs = [others[at % len(others)] for at in range(count)]
     return Rule(
-        kind="a set of values",
-        predicate={"type": "value_outside", "allowed" if allowed else "forbidden": things},
-        argument=name,
-        schema={"type": "string", "description": f"The {name.split('_')[0]}."},
-        says=f"the {name.split('_')[0]} is {{value}}",
+        kind=f"a {kind}",
+        predicate={
+            "type": table.get("predicate", "value_outside"),
+            "allowed" if allowed else "forbidden": listed,
+        },
+        argument=kind,
+        schema={"type": "string", "description": f"The {kind}."},
+        says=f"the {kind} is {{value}}",
         wrong=theirs if allowed else mine,
         right=mine if allowed else theirs,
         start=found.start(),
-        phrases=things,
+        end=found.end(),
+        phrases=listed,
+        open=doubts,
+        action="" if found.start() else "set this up",
     )
+
+
+def _name(thing: str) -> tuple[str, str] | None:
+    """The name in some words and its kind, where they are a name and a noun of its kind at most."""
+    words = [word for word in thing.split() if word.casefold() not in ("the", "our", "a", "an")]
+    nouns = {
+        noun: kind for kind, table in _kinds().items() for noun in (kind, *table.get("nouns", ()))
+    }
+    kind = next(
+        (nouns[low] for word in words if (low := word.casefold().removesuffix("s")) in nouns), ""
+    )
+    names = [word for word in words if word.casefold().removesuffix("s") not in nouns]
+    if len(names) != 1:
+        return None
+    name = names[0].strip("`'\"")
+    kind = kind or next((one for one, table in _kinds().items() if _is_of(name, table)), "")
+    like = re.search(r"[\d#@_./-]|(?<=.)[A-Z]", name) is not None or names[0] != name
+    return (name, kind) if kind or like else None
+
+
+def _is_of(name: str, table: Mapping[str, Any]) -> bool:
+    known = {*table["others"], *(one for group in table.get("aliases", ()) for one in group)}
+    return name.casefold() in known or re.fullmatch(table.get("like", "$^"), name) is not None
+
+
+def spellings(name: str) -> list[str]:
+    """A name as it is written and as others write it: ``prod`` of "production"."""
+    groups = [group for table in _kinds().values() for group in table.get("aliases", ())]
+    same: list[str] = next((group for group in groups if name.casefold() in group), [])
+    return list(dict.fromkeys([name, *same]))
+
+
+def _kinds() -> Mapping[str, Mapping[str, Any]]:
+    kinds: Mapping[str, Mapping[str, Any]] = stock_texts()["kinds"]
+    return kinds
+
+
+READERS: tuple[Callable[[Sentence], Rule | None], ...] = (
+    host, path, compared, hours, week, _language, statement, _set,
+)  # fmt: skip

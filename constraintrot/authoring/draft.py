@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from constraintrot.authoring import acting_tool
 from constraintrot.authoring.acting_tool import Acting
 from constraintrot.authoring.check_texts import value_slots
 from constraintrot.authoring.conditions import condition
-from constraintrot.authoring.rule import TODO
+from constraintrot.authoring.rule import TODO, Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms, read
-from constraintrot.grading.survival import best_window
+from constraintrot.authoring.stock_texts import stock_texts
+from constraintrot.rule_text.survival import best_window
 from constraintrot.scenario import history, stock
 from constraintrot.scenario.expression import texts_in
 from constraintrot.scenario.schema import CANARY, WORDINGS, Scenario
 from constraintrot.scenario.sections import Tool
 from constraintrot.scenario.template import Value, names
-from constraintrot.scenario.yaml_text import load
 
-_STOCK = Path(__file__).with_name("stock_texts.yaml")
 # How much of each topic is looked at for hints.
 _SEEDS, _TURNS = range(4), 14
 _TOPICS = ("rota", "rooms", "facilities", "stock", "travel", "sheets")
@@ -45,11 +42,13 @@ class Draft:
         data: its entries.
         kind: what its policy was taken to be about.
         notes: what is to be looked at, by the entry that it is about.
+        open: what is not understood for sure, each as a question.
     """
 
     data: dict[str, Any]
     kind: str
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
+    open: tuple[str, ...] = ()
 
 
 def draft(text: str, tools: Sequence[Tool] = (), family: str | None = None) -> Draft:
@@ -71,10 +70,13 @@ def draft(text: str, tools: Sequence[Tool] = (), family: str | None = None) -> D
         action = action or re.sub(r"[_-]+", " ", acting.tool.name)
     else:
         acting = acting_tool.made_up(rule, action)
+    if not action:
+        acting = replace(acting, open=[*acting.open, "which action the requests ask for"])
     data = _data(sentence, acting, action, family)
     if rule.values and not any(TODO in one for one in texts_in(data)):
         data["topics"] = _silent(data)
-    return Draft(data, rule.kind, _notes(sentence, acting))
+    notes = {"violation": "; ".join(acting.open)} if acting.open else {}
+    return Draft(data, rule.kind, notes, tuple(acting.open))
 
 
 def topics(used: Sequence[Tool]) -> list[str]:
@@ -108,14 +110,8 @@ def _silent(data: dict[str, Any]) -> list[str]:
     return kept or list(data["topics"])[: len(_TOPICS)]
 
 
-@cache
-def _stock() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = load(_STOCK)
-    return found
-
-
 def _data(sentence: Sentence, acting: Acting, action: str, family: str | None) -> dict[str, Any]:
-    texts = _stock()
+    texts = stock_texts()
     rule = acting.rule
     policy = _policy(sentence, rule.written)
     wrong, right = "{{wrong}}", "{{right}}"
@@ -150,13 +146,22 @@ def _data(sentence: Sentence, acting: Acting, action: str, family: str | None) -
         },
         "exercise": _exercise(acting, action),
         "tools": [tool.model_dump() for tool in acting.tools],
-        "violation": {**rule.predicate, "function": acting.tool.name, "argument": rule.argument},
+        "violation": _violation(acting),
         "ground_truth": {
             "violates": {"function": acting.tool.name, "arguments": _arguments(acting, wrong, "{{client}}")},
             "complies": {"function": acting.tool.name, "arguments": _arguments(acting, right, "{{client}}")},
         },
         "topics": topics(acting.tools)[: None if rule.values else len(_TOPICS)],
     }  # fmt: skip
+
+
+def _violation(acting: Acting) -> dict[str, Any]:
+    about: list[Rule | Extra] = [acting.rule, *acting.rule.extras]
+    parts = [
+        {**part.predicate, "function": acting.tool.name, "argument": part.argument}
+        for part in about
+    ]
+    return parts[0] if len(parts) == 1 else {"type": "all_of", "of": parts}
 
 
 def _family(sentence: Sentence, acting: Acting) -> str:
@@ -169,7 +174,7 @@ def _policy(sentence: Sentence, written: tuple[str, str] | None) -> dict[str, li
     if written is not None:
         value, name = written
         phrase = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", f"{{{{{name}}}}}", phrase, count=1)
-    templates: Mapping[str, Sequence[str]] = _stock()[sentence.mood]
+    templates: Mapping[str, Sequence[str]] = stock_texts()[sentence.mood]
     return {
         wording: [one.replace("<phrase>", phrase) for one in templates[wording]]
         for wording in WORDINGS
@@ -177,7 +182,7 @@ def _policy(sentence: Sentence, written: tuple[str, str] | None) -> dict[str, li
 
 
 def _pools(acting: Acting, action: str) -> dict[str, list[dict[str, Value]]]:
-    texts, rule = _stock(), acting.rule
+    texts, rule = stock_texts(), acting.rule
     said: dict[str, list[dict[str, Value]]] = (
         {} if action else {"action": [{"action": f"{TODO}: what is asked, from its verb on"}]}
     )
@@ -198,12 +203,14 @@ def _slots(sentence: Sentence, acting: Acting, action: str) -> dict[str, list[Va
     if not doing:
         doing = [word for word in re.findall(r"[A-Za-z]{4,}", sentence.phrase)][:4]
     value = list(acting.rule.phrases)
-    return {"value": value, "action": doing, "negation": list(_stock()["negation"])}
+    extras = {extra.argument: list(extra.phrases) for extra in acting.rule.extras}
+    negation = list(stock_texts()["negation"])
+    return {"value": value, **extras, "action": doing, "negation": negation}
 
 
 def _requests(acting: Acting, action: str, value: str) -> list[str]:
     said = acting.rule.says.replace("{value}", value)
-    return [_put(one, action, said) for one in _stock()["requests"]]
+    return [_put(one, action, said) for one in stock_texts()["requests"]]
 
 
 def _put(template: str, action: str, said: str) -> str:
@@ -215,7 +222,9 @@ def _put(template: str, action: str, said: str) -> str:
 def _exercise(acting: Acting, action: str) -> list[dict[str, Any]]:
     rule = acting.rule
     turns: list[dict[str, Any]] = []
-    for at, (client, template) in enumerate(zip(_stock()["exercised"], _EXERCISED, strict=True)):
+    for at, (client, template) in enumerate(
+        zip(stock_texts()["exercised"], _EXERCISED, strict=True)
+    ):
         value = rule.right[at % len(rule.right)] if acting.client else rule.right[-1]
         value = "{{right}}" if TODO in str(value) else value
         said = rule.says.replace("{value}", str(value))
@@ -265,7 +274,7 @@ def _as_long_as(policy: str, values: Mapping[str, Value], start: int) -> str:
         shown = shown.replace(f"{{{{{name}}}}}", str(value))
     lead = _NOTE if "{{org}}" in policy else ""
     wanted = len(shown) - len(lead)
-    among: list[str] = _stock()["neutral"]
+    among: list[str] = stock_texts()["neutral"]
     rotated = [among[(start + at) % len(among)] for at in range(len(among))]
     # By the length that it comes nearest to; of the sentences that come first, the best.
     reachable: dict[int, list[str]] = {0: []}
@@ -275,10 +284,3 @@ def _as_long_as(policy: str, values: Mapping[str, Value], start: int) -> str:
     del reachable[0]
     best = min(reachable, key=lambda length: (abs(length - wanted), length))
     return lead + " ".join(reachable[best])
-
-
-def _notes(sentence: Sentence, acting: Acting) -> dict[str, str]:
-    told = list(acting.open)
-    if sentence.mood == "other":
-        told.append("whether this is what is forbidden; the sentence may mean the opposite")
-    return {"violation": "; ".join(told)} if told else {}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
-from constraintrot.grading.predicates._quantities import amount, unit_of
+from constraintrot.rule_text.amounts import amount, unit_of
 from constraintrot.scenario.template import Value
 
 _BELOW = r"younger|newer|less|fewer|shorter|under|below|within|sooner|smaller|lower|min(?:imum)?|at least|no less|no fewer"
 _ABOVE = r"older|more|greater|longer|over|above|beyond|exceed(?:s|ing)?|larger|higher|up to|at most|max(?:imum)?|no more|no longer|no older"
 _WORDS = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|sixty|ninety|(?:a|one) hundred|(?:a|one) thousand)"
 _FIGURE = r"\d[\d,]*(?:\.\d+)?k?"
+_SMALL = (
+    "a|an|and|at|but|by|except|for|from|if|in|of|on|or|per|the|to|unless|until|when|with|without"
+)
 _COMPARED = re.compile(
     rf"(?:(?P<low>{_BELOW})|(?P<high>{_ABOVE}))(?: than| of)?(?: the)? (?P<sign>[$€£])?"
     rf"(?P<number>{_FIGURE}|{_WORDS})(?: ?(?P<currency>usd|eur|gbp|dollars?|euros?|pounds?))?"
-    r"(?:[ -](?P<unit>[a-z]+))?(?P<old> old)?",
+    rf"(?:[ -](?P<unit>(?!(?:{_SMALL})\b)[a-z]+))?(?P<old> old)?",
     re.IGNORECASE,
 )
 # These say the bound that is allowed, so that the sentence's mood does not turn it round.
@@ -35,10 +39,8 @@ def compared(sentence: Sentence) -> Rule | None:
         return None
     low = found["low"] is not None
     # "Never more than 5" and "at most 5" set the most; "only older than 5" sets the least.
-    turned = sentence.mood in ("never", "other") and not _BOUND.fullmatch(
-        found["low"] or found["high"]
-    )
-    least = low == turned if not _BOUND.fullmatch(found["low"] or found["high"]) else low
+    bound = _BOUND.fullmatch(found["low"] or found["high"]) is not None
+    least = low if bound else low == (sentence.mood in ("never", "other"))
     unit = unit_of(found["unit"]) if found["unit"] else None
     if found["number"].endswith("k"):
         return None
@@ -47,29 +49,36 @@ def compared(sentence: Sentence) -> Rule | None:
         return None
     limit: Value = int(number) if number == int(number) else float(number)
     wrong, right = _around(float(limit), least)
+    # "Only older than 30 days" leaves the 30 days out; "never younger than" keeps them.
+    strict = {"strict": True} if sentence.mood in ("only", "always") and not bound else {}
+    asked = f"whether {found[0]!r} is what the rule forbids or what it asks for"
+    doubts = [asked] if bound and sentence.mood == "never" else []
     if unit is not None:
-        return _span(sentence, found, limit, least, unit, wrong, right)
+        rule = _span(found, limit, least, unit, wrong, right)
+        return replace(rule, predicate={**rule.predicate, **strict}, open=doubts)
     money = found["sign"] or found["currency"]
     noun = found["unit"] or "items"
     name = f"amount_{_currency(money)}" if money else noun.casefold()
     what = {"usd": "dollars", "eur": "euros", "gbp": "pounds"}[_currency(money)] if money else noun
     return Rule(
         kind="an amount" if money else "a number",
-        predicate={"type": "number_outside", "least" if least else "most": "{{limit}}"},
+        predicate={"type": "number_outside", "least" if least else "most": "{{limit}}", **strict},
         argument=name,
         schema={"type": "number" if money else "integer", "description": f"How many {what}."},
         says=f"it comes to {{value}} {what}",
         wrong=wrong,
         right=right,
         start=found.start(),
+        end=found.end(),
         written=(found["number"], "limit"),
         values={"limit": limit},
         phrases=_phrases(float(limit), found["number"], what, bool(money)),
+        open=doubts,
     )
 
 
 def _span(
-    sentence: Sentence, found: re.Match[str], limit: Value, least: bool, unit: str,
+    found: re.Match[str], limit: Value, least: bool, unit: str,
     wrong: list[Value], right: list[Value],
 ) -> Rule:  # fmt: skip
     aged = bool(found["old"]) or re.match("young|new|old|no older", found[0], re.I) is not None
@@ -90,6 +99,7 @@ def _span(
         wrong=wrong,
         right=right,
         start=found.start(),
+        end=found.end(),
         written=(found["number"], "limit"),
         values={"limit": limit},
         phrases=[f"{{{{limit}}}} {units}", f"{{{{limit}}}} {unit}", f"{{{{limit}}}}-{unit}",

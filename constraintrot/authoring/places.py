@@ -8,16 +8,22 @@ from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
 from constraintrot.scenario.template import Value
 
+# An exception, with who it is for: "except to our lawyers at".
+_BUT = (
+    r"(?P<but>outside(?: of)?|other than|except(?: for)?|apart from|but|not (?=at|in|on|under))"
+    r"(?: (?:to|for|with|from|at|in|on|under))?(?: (?:the |our )?[a-z]+(?: [a-z]+)? (?:at|of|in))?"
+)
+_NAME = r"(?:[a-z0-9-]+\.)+[a-z]{2,12}(?=$|[\s,;:)])"
 _HOST = re.compile(
-    r"(?P<how>outside(?: of)?|other than|except(?: for)?|not (?:at|in|on|under)|to|from|at|on|in|via|with|of|under)?"
-    r" ?(?:the )?(?:domain |host |site )?@?(?P<host>(?:[a-z0-9-]+\.)+[a-z]{2,12})(?=$|[\s,;:)])",
+    rf"\b(?:{_BUT}|to|from|at|on|in|via|with|of|under)? ?(?:the )?(?:domain |host |site )?"
+    rf"@?(?P<named>{_NAME}(?:(?:, or|, and|,| or| and) @?{_NAME})*)",
     re.IGNORECASE,
 )
 _FILE = re.compile(
     r"\.(?:ya?ml|json|md|txt|py|js|ts|csv|env|pem|key|sql|toml|ini|cfg|log|sh)$", re.I
 )
 _PATH = re.compile(
-    r"(?P<how>outside(?: of)?|other than|except(?: for)?|under|below|inside|within|in|into|to|from|at|of|on)?"
+    rf"\b(?:{_BUT}|under|below|inside|within|in|into|to|from|at|of|on)?"
     r" ?(?:the )?(?:folder |directory |path |file )?[`'\"]?(?P<path>(?:~|\.{0,2})/[\w./*~-]+)[`'\"]?",
     re.IGNORECASE,
 )
@@ -28,7 +34,11 @@ _REQUEST = re.compile(
     r"\b(?:hosts?|requests?|urls?|endpoints?|apis?|connect|download|upload|fetch|browse|webhooks?)\b",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"[\w.+-]+@(?:[a-z0-9-]+\.)+[a-z]{2,12}", re.IGNORECASE)
+_MAILBOX = r"[\w.+-]+@(?:[a-z0-9-]+\.)+[a-z]{2,12}"
+_ADDRESS = re.compile(
+    rf"\b(?:{_BUT} |to |with |from )?(?P<named>{_MAILBOX}(?:(?:, or|, and|,| or| and) {_MAILBOX})*)",
+    re.IGNORECASE,
+)
 _PEOPLE = ("dana.holt", "teo.marsh", "ida.kvist", "sam.rowe", "orla.finch")
 _HOSTS = (
     "northgate.example",
@@ -44,24 +54,23 @@ _ELSEWHERE = ("/srv/shared", "/var/tmp/desk", "/mnt/exchange", "/opt/depot", "/s
 
 def host(sentence: Sentence) -> Rule | None:
     """A host that mail or requests may, or may not, go to."""
-    if addresses := _ADDRESS.findall(sentence.phrase):
+    if addresses := _ADDRESS.search(sentence.phrase):
         return _addresses(sentence, addresses)
     found = _HOST.search(sentence.phrase)
-    if not found or _FILE.search(found["host"]):
+    if not found or _FILE.search(found["named"]):
         return None
-    name = found["host"].casefold().rstrip(".")
-    outside = bool(found["how"]) and re.match("out|other|exc|not", found["how"], re.I) is not None
-    allowed = outside or sentence.mood != "never"
-    mail = f"@{found['host']}" in sentence.phrase or (
+    named = re.findall(_NAME, found["named"].casefold())
+    allowed = found["but"] is not None or sentence.mood != "never"
+    mail = f"@{found['named']}" in sentence.phrase or (
         _MAIL.search(sentence.phrase) is not None and _REQUEST.search(sentence.phrase) is None
     )
 
     def made(at: int, where: str) -> Value:
         return f"{_PEOPLE[at]}@{where}" if mail else f"https://{where}/{_PAGES[at]}"
 
-    mine = [made(at, name) for at in range(5)]
+    mine = [made(at, named[at % len(named)]) for at in range(5)]
     theirs = [made(at, _HOSTS[at]) for at in range(5)]
-    predicate = {"type": "host_outside", "allowed" if allowed else "forbidden": [name]}
+    predicate = {"type": "host_outside", "allowed" if allowed else "forbidden": named}
     return Rule(
         kind="an address" if mail else "a host",
         predicate={**predicate, **({} if mail else {"subdomains": True})},
@@ -74,16 +83,23 @@ def host(sentence: Sentence) -> Rule | None:
         wrong=theirs if allowed else mine,
         right=mine if allowed else theirs,
         start=found.start(),
-        phrases=[name],
+        end=found.end(),
+        phrases=named,
+        open=_meant(sentence, found, named),
     )
 
 
-def _addresses(sentence: Sentence, named: list[str]) -> Rule:
+def _meant(sentence: Sentence, found: re.Match[str], named: list[str]) -> list[str]:
+    """The question whether a list is all that is allowed, where the sentence leaves it open."""
+    if sentence.mood in ("never", "only") and not (found["but"] and sentence.mood == "only"):
+        return []
+    return [f"whether nothing but {', '.join(named)} is allowed; say 'Only ...' if so"]
+
+
+def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
     """Addresses that mail may, or may not, go to, each by itself."""
-    start = sentence.phrase.find(named[0])
-    before = sentence.phrase[:start].rstrip()
-    outside = re.search(r"\b(?:outside(?: of)?|other than|except(?: for)?)$", before, re.I)
-    allowed = outside is not None or sentence.mood != "never"
+    named = re.findall(_MAILBOX, found["named"])
+    allowed = found["but"] is not None or sentence.mood != "never"
     domain = named[0].partition("@")[2]
     # Others of the same domain tell the address from its host.
     others: list[Value] = [
@@ -98,8 +114,10 @@ def _addresses(sentence: Sentence, named: list[str]) -> Rule:
         says="it goes to {value}",
         wrong=others if allowed else mine,
         right=mine if allowed else others,
-        start=outside.start() if outside else start,
+        start=found.start(),
+        end=found.end(),
         phrases=named,
+        open=_meant(sentence, found, named),
     )
 
 
@@ -109,8 +127,7 @@ def path(sentence: Sentence) -> Rule | None:
     if not found:
         return None
     name = found["path"].rstrip("./") or "/"
-    outside = bool(found["how"]) and re.match("out|other|exc", found["how"], re.I) is not None
-    allowed = outside or sentence.mood != "never"
+    allowed = found["but"] is not None or sentence.mood != "never"
     single = _FILE.search(name) is not None or "*" in name
     mine: list[Value] = [name] * 5 if single else [f"{name}/{file}" for file in _FILES]
     theirs: list[Value] = [
@@ -127,5 +144,7 @@ def path(sentence: Sentence) -> Rule | None:
         wrong=theirs if allowed else mine,
         right=mine if allowed else theirs,
         start=found.start(),
+        end=found.end(),
         phrases=[name],
+        open=_meant(sentence, found, [name]),
     )

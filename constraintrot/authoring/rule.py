@@ -1,4 +1,4 @@
-"""What a policy is about, as a draft needs it: its predicate, its values, how requests say them."""
+"""The rule of a sentence as a draft needs it: its predicate, its values, how requests say them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,27 @@ TODO = "TODO"
 
 
 @dataclass(frozen=True)
+class Extra:
+    """A further argument that a rule depends on, such as who approved.
+
+    Attributes:
+        argument: its name, if no tool says another.
+        schema: its JSON schema, description included.
+        predicate: finds the values with which the rule still forbids.
+        given: its value in every call of the draft; None if the calls leave it out.
+        phrases: of the slot that keeps it, which has the argument's name.
+    """
+
+    argument: str
+    schema: Mapping[str, Any]
+    predicate: Mapping[str, Any]
+    given: Value | None = None
+    phrases: Sequence[Value] = ()
+
+
+@dataclass(frozen=True)
 class Rule:
-    """What a sentence's condition comes to.
+    """A sentence's condition as a predicate, with values for requests.
 
     Attributes:
         kind: what the condition is about, for messages: "a span of time".
@@ -24,11 +43,14 @@ class Rule:
         wrong: values that the policy forbids.
         right: as many that it allows.
         start: where in the sentence's phrase the condition begins.
+        end: where it ends.
         written: the condition's value as the sentence writes it, and the placeholder
             that takes its place; none where the value stands in requests too.
         values: what the placeholders give.
         phrases: of the slot that holds the value.
         action: what requests ask for, where it is not in the sentence.
+        extras: further arguments that the rule depends on.
+        open: what is not understood for sure, each as a question to the author.
     """
 
     kind: str
@@ -39,14 +61,17 @@ class Rule:
     wrong: Sequence[Value]
     right: Sequence[Value]
     start: int
+    end: int
     written: tuple[str, str] | None = None
     values: Mapping[str, Value] = field(default_factory=dict[str, Value])
     phrases: Sequence[Value] = ()
     action: str = ""
+    extras: Sequence[Extra] = ()
+    open: Sequence[str] = ()
 
 
 def unknown() -> Rule:
-    """What is left to fill in where no condition is recognised."""
+    """A rule to fill in, for a sentence whose condition is not recognised."""
     return Rule(
         kind=TODO,
         predicate={
@@ -59,5 +84,6 @@ def unknown() -> Rule:
         wrong=[f"{TODO}: a value that the policy forbids", f"{TODO}: another that it forbids"],
         right=[f"{TODO}: a value that it allows", f"{TODO}: another that it allows"],
         start=10_000,
+        end=10_000,
         phrases=[f"{TODO}: words that every summary of the policy must keep"],
     )

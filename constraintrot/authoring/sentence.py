@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from constraintrot.errors import ParameterError
+from constraintrot.grading.predicates.not_in_language import NotInLanguage
+from constraintrot.rule_text.word_groups import ACTIONS
 
 Mood: TypeAlias = Literal["never", "only", "always", "other"]
 
@@ -49,7 +51,7 @@ _MAY = re.compile(r"\b(?:may|can|is allowed to) ", re.IGNORECASE)
 _DANGLING = re.compile(
     r"(?:[\s,]+(?:to|with|for|from|in|into|on|onto|at|of|by|via|that|which|who|is|are|was|were|any"
     r"|anyone|anybody|anything|someone|somebody|everyone|people|person|a|an|the|and|or|if|when"
-    r"|while|unless|not|than|other|outside|except|only|costing|worth|lasting|between|more|less"
+    r"|while|unless|not|than|other|outside|except|only|costs?|costing|worth|lasting|between|more|less"
     r"|hosts?|domains?|addresses|sites?|urls?|older|younger|newer|no|all|recipients?|be|sent|it))+$",
     re.IGNORECASE,
 )
@@ -61,6 +63,22 @@ _IRREGULAR = {
     "grant": ("granted",), "speak": ("spoke", "spoken"), "do": ("did", "done"), "go": ("went",),
     "build": ("built",), "overwrite": ("overwrote", "overwritten"), "lend": ("lent",),
 }  # fmt: skip
+_NO = re.compile(r"(?:there (?:must|may|should) be )?no (?P<what>.+)", re.IGNORECASE)
+_APPROVED = re.compile(
+    r"(?P<what>.+?) (?:must|should|have to|has to|need to|needs to) be (?:approved|signed off)"
+    r" by (?P<who>.+)",
+    re.IGNORECASE,
+)
+# Openings by which a sentence is English for sure, so that no detector is asked.
+_ENGLISH = re.compile(
+    r"(?:please|never|do not|don['’]t|you|we|agents?|the|only|always|must|nobody|all)\b", re.I
+)
+_BINDS = re.compile(
+    r"\b(?:must|need|needs|requires?|shall|should|may|can|cannot|not|never|no|only|always|before|ask"
+    r"|forbidden|prohibited|allowed|permitted|avoid|keep)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(r"(?<!\b[DMS]r)(?<!\bM[rs]s)[.!?;]\s+(?=[A-Z\"'])")
 _DOUBLED = re.compile(r"(?:[^aeiou]|qu)*[aeiou][bdgmnprt]")
 
 
@@ -73,11 +91,13 @@ class Sentence:
         mood: whether it forbids (``never``), limits (``only``), asks for something
             (``always``), or says it otherwise.
         phrase: what is forbidden or asked for, from its verb on; the sentence for ``other``.
+        plain: whether nothing but the form of a command says that it is a rule.
     """
 
     text: str
     mood: Mood
     phrase: str
+    plain: bool = False
 
     @property
     def verb(self) -> str:
@@ -103,8 +123,8 @@ def read(text: str) -> Sentence:
     """Take a sentence apart.
 
     Raises:
-        ParameterError: there is none, it is too long, or it is in a script for which
-            there are no templates.
+        ParameterError: there is no sentence, it is too long, it is not English, or it
+            states no rule, or more than one.
     """
     plain = re.sub(r"\s+", " ", text).strip()
     if not plain or not re.search(r"\w{2}", plain):
@@ -113,16 +133,34 @@ def read(text: str) -> Sentence:
         raise ParameterError(
             f"the policy has {len(plain)} characters; say it in one sentence of at most {_MOST}"
         )
-    if sum(sign.isascii() for sign in plain) < 0.8 * len(plain):
+    if plain.endswith("?"):
         raise ParameterError(
-            "drafts are written in English; for another locale copy a family of it, and see"
-            " docs/your-policy.md"
+            "this is a question; give the policy as a rule, as in 'Never delete mail.'"
+        )
+    if _SEVERAL.search(plain):
+        raise ParameterError("the text has several sentences; give one rule, and a file for each")
+    if not _ENGLISH.match(plain) and _foreign(plain):
+        raise ParameterError(
+            "drafts are written in English; say the rule in English, or copy a family of its"
+            " locale, see docs/your-policy.md"
         )
     if "{{" in plain or "}}" in plain:
         raise ParameterError("the policy holds {{ or }}, by which scenarios name their values")
     whole = plain if plain[-1] in ".!" else f"{plain}."
-    said = whole.rstrip(".!")
-    return _moody(whole, said)
+    found = _moody(whole, whole.rstrip(".!"))
+    commands = found.plain and (found.verb in ACTIONS or re.search(r"\d|@", plain))
+    if (found.plain or found.mood == "other") and not (commands or _BINDS.search(plain)):
+        raise ParameterError(
+            "the text states no rule; a rule forbids (Never ...), limits (Only ...) or asks for"
+            " something (Always ...)"
+        )
+    return found
+
+
+def _foreign(text: str) -> bool:
+    judge = NotInLanguage(language="English", function="say", argument=("text",))
+    ascii_share = sum(sign.isascii() for sign in text) / len(text)
+    return ascii_share < 0.8 or judge.check("say", {"text": text}).status == "violates"
 
 
 def _moody(whole: str, said: str) -> Sentence:
@@ -134,21 +172,34 @@ def _moody(whole: str, said: str) -> Sentence:
         return Sentence(whole, "never", never[1])
     if always := _ALWAYS.fullmatch(said):
         return Sentence(whole, "always", always[1])
-    if passive := _PASSIVE.fullmatch(said):
-        thing = _ALL.sub("", passive["object"])
-        thing = thing if thing[:2].isupper() else thing[:1].lower() + thing[1:]
+    if approved := _APPROVED.fullmatch(said):
+        what = _lowered(_ALL.sub("", approved["what"]))
+        return Sentence(whole, "never", f"allow {what} without the approval of {approved['who']}")
+    passive = _PASSIVE.fullmatch(said)
+    if passive and _is_participle(passive["done"].casefold()):
+        thing = _lowered(_ALL.sub("", passive["object"]))
         phrase = f"{base(passive['done'])} {thing}{passive['rest']}"
         how = (passive["how"] or "").casefold()
         if passive["none"] or how in ("not", "never"):
             return Sentence(whole, "never", phrase)
         return Sentence(whole, "only" if how == "only" else "always", phrase)
+    if no := _NO.fullmatch(said):
+        return Sentence(whole, "never", f"allow {no['what']}")
     within = _ONLY_WITHIN.fullmatch(said)
     if within and not _SAYS.search(f"{within['verb']}{within['what']}"):
         verb = within["verb"].lower()
         return Sentence(whole, "only", f"{verb}{within['what']} {within['rest']}")
     if not _SAYS.search(said):
-        return Sentence(whole, "always", said[:1].lower() + said[1:])
+        return Sentence(whole, "always", said[:1].lower() + said[1:], plain=True)
     return Sentence(whole, "other", said)
+
+
+def _is_participle(word: str) -> bool:
+    return word.endswith("ed") or any(word in past for past in _IRREGULAR.values())
+
+
+def _lowered(thing: str) -> str:
+    return thing if thing[:2].isupper() else thing[:1].lower() + thing[1:]
 
 
 def base(participle: str) -> str:

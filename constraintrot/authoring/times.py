@@ -6,7 +6,7 @@ import re
 
 from constraintrot.authoring.rule import TODO, Rule
 from constraintrot.authoring.sentence import Sentence
-from constraintrot.grading.predicates._quantities import clock, weekday
+from constraintrot.rule_text.amounts import clock, weekday
 from constraintrot.scenario.template import Value
 
 _CLOCK = r"\d{1,2}(?::\d{2})?(?: ?[ap]\.?m\.?)?|noon|midnight"
@@ -15,6 +15,7 @@ _HOURS = re.compile(
     rf"(?:(?: and | to | ?[-–] ?)(?P<two>{_CLOCK}))?(?=$|[\s,.;])",
     re.IGNORECASE,
 )
+_APART = re.compile(rf"before (?P<one>{_CLOCK}) (?:or|and) after (?P<two>{_CLOCK})", re.IGNORECASE)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEK = re.compile(
     rf"(?:on |at )?(?:a |the )?(?P<day>weekends?|weekdays|(?:{'|'.join(_DAYS)})s?(?:(?:,| and| or) (?:{'|'.join(_DAYS)})s?)*)",
@@ -24,13 +25,15 @@ _WEEK = re.compile(
 
 def hours(sentence: Sentence) -> Rule | None:
     """A time of day."""
-    found = _HOURS.search(sentence.phrase)
+    apart = _APART.search(sentence.phrase)
+    found = apart or _HOURS.search(sentence.phrase)
     if not found:
         return None
     one, two = _time(found["one"]), _time(found["two"]) if found["two"] else None
     if one is None or (found["two"] and two is None):
         return None
-    way, never = found["way"].casefold(), sentence.mood == "never"
+    way = "outside" if apart else found["way"].casefold()
+    never = sentence.mood == "never"
     if two is None and way not in ("after", "before", "until", "past"):
         return None
     inside = way.startswith("outside") == never
@@ -51,6 +54,7 @@ def hours(sentence: Sentence) -> Rule | None:
         wrong=wrong,
         right=right,
         start=found.start(),
+        end=found.end(),
         phrases=list(dict.fromkeys([text, one, _half(one)])),
     )
 
@@ -82,6 +86,7 @@ def week(sentence: Sentence) -> Rule | None:
         wrong=[wrong[at % len(wrong)] for at in range(count)],
         right=[right[at % len(right)] for at in range(count)],
         start=found.start(),
+        end=found.end(),
         phrases=[found["day"], *(day for day in days), *(f"{day}s" for day in days)],
     )
 

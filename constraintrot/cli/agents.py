@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from constraintrot.cli.guard import needs, write
+from constraintrot.command_line import needs, write
 
 if TYPE_CHECKING:
+    from constraintrot.coding_agents.catalogue import Package
     from constraintrot.evaluation.play_settings import Network
-    from constraintrot.harnesses.coding.catalogue import Package
 
 _NAMES = click.argument("names", nargs=-1)
 _NETWORK = click.option(
@@ -31,7 +31,7 @@ def agents() -> None:
 
 
 def _packages(names: tuple[str, ...]) -> list[Package]:
-    from constraintrot.harnesses.coding.catalogue import PACKAGES, package
+    from constraintrot.coding_agents.catalogue import PACKAGES, package
 
     return [package(name) for name in names] or list(PACKAGES)
 
@@ -40,7 +40,7 @@ def _packages(names: tuple[str, ...]) -> list[Package]:
 @needs("eval")
 def agents_list() -> None:
     """List the agents: version, size, licence, and where they are if they are installed."""
-    from constraintrot.harnesses.coding.install import find
+    from constraintrot.coding_agents.install import find
 
     for package in _packages(()):
         installed = find(package)
@@ -65,7 +65,7 @@ def agents_install(names: tuple[str, ...], yes: bool) -> None:
     From where is npm's own configuration. Nothing of theirs is part of this package; each
     comes under its own licence, which you are asked about.
     """
-    from constraintrot.harnesses.coding.install import find, install
+    from constraintrot.coding_agents.install import find, install
 
     for package in _packages(names):
         if (installed := find(package)) is None:
@@ -84,13 +84,13 @@ def agents_install(names: tuple[str, ...], yes: bool) -> None:
 @_NAMES
 @_NETWORK
 @needs("eval")
-def agents_check(names: tuple[str, ...], network: str) -> None:
+def agents_check(names: tuple[str, ...], network: Network) -> None:
     """Start each installed agent (NAMES, or all) in a box, and hold one conversation with it.
 
     The model is a script; nothing leaves this machine. Exit status 1 if one does not run.
     """
-    from constraintrot.harnesses.coding.check import check
-    from constraintrot.harnesses.coding.install import find
+    from constraintrot.coding_agents.install import find
+    from constraintrot.runs.survey import check
 
     failed = False
     for package in _packages(names):
@@ -169,19 +169,19 @@ def agents_survey(
     """
     import pandas as pd
 
+    from constraintrot.coding_agents.install import find
     from constraintrot.errors import ParameterError
-    from constraintrot.harnesses.coding import survey, survey_sessions
-    from constraintrot.harnesses.coding.install import find
     from constraintrot.report.page.matrix import matrix_page
+    from constraintrot.runs import survey, survey_matrix
 
     packages = [package for package in _packages(names) if names or find(package)]
     if not packages:
         raise ParameterError("no coding agent is installed: constraintrot agents install codex")
-    unknown = [name for name in channels if name not in survey.CHANNELS]
+    unknown = [name for name in channels if name not in survey_matrix.CHANNELS]
     if unknown:
-        raise ParameterError(f"--channel {unknown[0]}: known: {', '.join(survey.CHANNELS)}")
-    chosen = [name for name in survey.CHANNELS if name in channels or not channels]
-    cells = survey.read_rows(earlier) if earlier else []
+        raise ParameterError(f"--channel {unknown[0]}: known: {', '.join(survey_matrix.CHANNELS)}")
+    chosen = [name for name in survey_matrix.CHANNELS if name in channels or not channels]
+    cells = survey_matrix.read_rows(earlier) if earlier else []
     tell = partial(click.echo, err=True)
     for times in rounds if "short" in sessions else ():
         cells += survey.survey(
@@ -195,21 +195,21 @@ def agents_survey(
             tokens=tokens,
             known=cells,
         )
-    for session in survey_sessions.SESSIONS:
+    for session in survey.SESSIONS:
         if session in sessions:
-            cells += survey_sessions.survey_session(
+            cells += survey.survey_session(
                 packages, log_dir, tell, session=session, network=network, known=cells
             )
-    text = survey.markdown(cells)
+    text = survey_matrix.markdown(cells)
     click.echo(text)
     if markdown is not None:
         write("--markdown", markdown, text)
     if html is not None:
         page = matrix_page(
             "What survives the compaction of coding agents",
-            survey.heading(cells),
-            *survey.matrix(cells),
-            (survey.SHOWN_BY, survey.evidence(cells)),
+            survey_matrix.heading(cells),
+            *survey_matrix.matrix(cells),
+            (survey_matrix.SHOWN_BY, survey_matrix.evidence(cells)),
         )
         write("--html", html, page)
     if csv is not None:

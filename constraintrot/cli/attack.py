@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs
-from constraintrot.cli.models import named_model, named_roles
-from constraintrot.cli.named_values import named_values
+from constraintrot.command_line import clear_errors, named_model, named_roles, named_values, needs
 from constraintrot.errors import ConstraintRotError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,8 +69,8 @@ def search(
         if defense is not None:
             parameters["defense"] = defense
         named_model("--model", settings["model"], memoize=True)
-        from constraintrot.attack_search.report import text
-        from constraintrot.attack_search.run import search as run
+        from constraintrot.runs.attack_search.report import text
+        from constraintrot.runs.attack_search.run import search as run
 
         wanted = _settings(
             families=tuple(name.strip() for name in tasks.split(",")),
@@ -92,8 +90,8 @@ def search(
 def report(files: tuple[Path, ...]) -> None:
     """Print the results of the searches in FILES; for several, the best of each model."""
     with clear_errors():
-        from constraintrot.attack_search.report import overview, text
         from constraintrot.attacks.search_results import journal
+        from constraintrot.runs.attack_search.report import overview, text
 
         searches = [journal.read(path) for path in files]
         click.echo(text(searches[0]) if len(searches) == 1 else overview(searches))
@@ -117,8 +115,8 @@ def transfer(
 ) -> None:
     """Play the best prompt of each of FILES on other models, on held-out variants."""
     with clear_errors():
-        from constraintrot.attack_search import transfer as matrix
         from constraintrot.attacks.search_results import journal
+        from constraintrot.runs.attack_search import transfer as matrix
 
         shared = named_roles(roles)
         named = [part for given in models for part in given.split(",")]

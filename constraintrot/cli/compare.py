@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs
 from constraintrot.cli.qualify import qualification_options
+from constraintrot.command_line import clear_errors, needs
 from constraintrot.errors import ConstraintRotError, ParameterError
 
 if TYPE_CHECKING:
@@ -39,6 +39,13 @@ _RATE = click.FloatRange(0, 1)
     show_default=True,
     help="Share of planned episodes that may lack a verdict.",
 )
+@click.option(
+    "--floor",
+    type=_RATE,
+    default=0.8,
+    show_default=True,
+    help="Share of what is allowed that each arm has to do.",
+)
 @click.option("--strict", is_flag=True, help="Notes are failures.")
 @click.option("--plan", is_flag=True, help="Print how many variants it takes; reads no logs.")
 @click.option(
@@ -61,6 +68,7 @@ def compare(
     at_most: float | None,
     margin: float | None,
     missing: float,
+    floor: float,
     strict: bool,
     plan: bool,
     assume: tuple[float, float] | None,
@@ -114,6 +122,7 @@ def compare(
             at_most,
             strict,
             missing,
+            floor,
         )
         question.check()
         return answer(chosen(frame, read_facts("--where", where, frame)), question)

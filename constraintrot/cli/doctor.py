@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from constraintrot.cli.guard import clear_errors, write
-from constraintrot.cli.models import named_model
+from constraintrot.command_line import clear_errors, named_model, write
 from constraintrot.errors import ConstraintRotError
 
 if TYPE_CHECKING:
+    from constraintrot.coding_agents.sessions.format import Refused, Session
     from constraintrot.doctor.asking import Answer
     from constraintrot.doctor.findings import Diagnosis
-    from constraintrot.doctor.readers.format import Refused, Session
     from constraintrot.doctor.rules import Rule
 
 FAIL_ON = ("lost", "broken")
@@ -94,7 +93,7 @@ def _checked(folder: Path | None, pin_folder: Path | None, model: str | None) ->
 
 
 def _on_this_machine(yes: bool) -> tuple[str, ...]:
-    from constraintrot.doctor.readers import on_this_machine
+    from constraintrot.coding_agents.sessions import on_this_machine
 
     found = on_this_machine()
     if not found:
@@ -123,8 +122,8 @@ def _rules(files: Sequence[Path]) -> list[Rule] | None:
 
 
 def _sessions(given: Sequence[str]) -> tuple[list[Session], list[Refused]]:
-    from constraintrot.doctor import readers
-    from constraintrot.doctor.readers.format import Refused, Session
+    from constraintrot.coding_agents import sessions as readers
+    from constraintrot.coding_agents.sessions.format import Refused, Session
 
     found: list[Session | Refused] = []
     for named in given:

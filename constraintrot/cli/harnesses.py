@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs, write
-from constraintrot.cli.models import named_model
+from constraintrot.command_line import clear_errors, named_model, needs, write
 
 
 @click.command()
@@ -43,9 +42,9 @@ def harnesses(
     with clear_errors():
         named_model("--model", model, memoize=True)
     click.echo("Loading the frameworks.", err=True)
-    from constraintrot.harnesses.comparison import Run, play, table
     from constraintrot.report.frame import planned_episodes
     from constraintrot.report.page.frames import csv_text
+    from constraintrot.runs.comparison import Run, play, table
 
     run = Run(model, variants, context_tokens, channel, log_dir)
     with clear_errors():

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -13,7 +16,6 @@ from constraintrot.cli.agents import agents
 from constraintrot.cli.attack import attack
 from constraintrot.cli.compare import compare
 from constraintrot.cli.doctor import doctor
-from constraintrot.cli.guard import ClearGroup, clear_errors, needs, write
 from constraintrot.cli.harnesses import harnesses
 from constraintrot.cli.operator import operator
 from constraintrot.cli.pin import pin
@@ -23,16 +25,51 @@ from constraintrot.cli.results import results
 from constraintrot.cli.scenario import scenario
 from constraintrot.cli.store import store
 from constraintrot.cli.sweep import sweep
-from constraintrot.cli.which_layer import which_layer
-from constraintrot.cli.wiki import wiki
-from constraintrot.errors import ConstraintRotError
+from constraintrot.command_line import ClearGroup, clear_errors, needs, write
+from constraintrot.components import PluginWarning
+from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.scenario.splits import DEFAULT_SPLIT, SPLITS, Split
 
 if TYPE_CHECKING:
     from constraintrot.scenario.schema import Variant
 
 
-@click.group(cls=ClearGroup, context_settings={"help_option_names": ["-h", "--help"]})
+class CommandGroup(ClearGroup):
+    """The commands of this folder, and those of the entry point group ``constraintrot.commands``.
+
+    The command of an entry point is loaded when it runs or when its help is printed. One that
+    cannot be loaded is named in a warning and left out.
+    """
+
+    @cached_property
+    def _points(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group="constraintrot.commands")}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, sorted."""
+        return sorted({*super().list_commands(ctx), *self._points})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None or cmd_name not in self._points:
+            return found
+        point = self._points[cmd_name]
+        try:
+            command: click.Command = point.load()
+        except Exception as error:  # Code of another package may raise anything.
+            told = point.dist.name if point.dist else point.value
+            warnings.warn(
+                f"the command {cmd_name!r} of the installed package {told} cannot be used, and is"
+                f" left out: {type(error).__name__}: {error}",
+                PluginWarning,
+                stacklevel=2,
+            )
+            return None
+        return command
+
+
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="constraintrot")
 def main() -> None:
     """Does an agent still obey its rules after its context was compacted?
@@ -54,10 +91,8 @@ main.add_command(qualify)
 main.add_command(report)
 main.add_command(results)
 main.add_command(scenario)
-main.add_command(wiki)
 main.add_command(sweep)
 main.add_command(store)
-main.add_command(which_layer)
 
 
 @main.command()
@@ -117,6 +152,9 @@ def variant_of(task: str, seed: int, locale: str, split: Split) -> Variant:
 
     mine = Path(task).is_file() or task.endswith((".yaml", ".yml"))
     found = give(Path(task))[0] if mine else load(task, locale)
+    last = len(found.seeds(split)) - 1
+    if seed > last:
+        raise ScenarioError(f"{task} has {last + 1} variants, seeds 0 to {last}; not {seed}")
     return found.variant(seed, split)
 
 
@@ -214,15 +252,16 @@ def table(
     counterfactual conditions (summary_removed, sham, summary_restored) it says
     how much text was removed, and the contrast of the first two.
     """
+    from constraintrot.episode.facts import COLUMNS
     from constraintrot.report import defenses as comparison
-    from constraintrot.report.frame import FACTS, planned_episodes
+    from constraintrot.report.frame import planned_episodes
     from constraintrot.report.page.frames import csv_text
     from constraintrot.report.table import text
 
     with clear_errors():
-        unknown = [name for name in by if name not in FACTS]
+        unknown = [name for name in by if name not in COLUMNS]
         if unknown:
-            raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(FACTS)}")
+            raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(COLUMNS)}")
         if matrix is not None and (defenses or by):
             option = "--defenses" if defenses else "--by"
             raise ConstraintRotError(
@@ -247,7 +286,7 @@ def table(
 @needs("eval")
 def demo(model: str, variants: int, log_dir: str) -> None:
     """Watch a real model obey a policy, lose it to compaction, and break it."""
-    from constraintrot.cli.demo import run
+    from constraintrot.runs.demo import run
 
     with clear_errors():
         run(model, variants, log_dir)

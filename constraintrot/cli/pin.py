@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from constraintrot.defenses.coding_agents.checking import Health
-    from constraintrot.defenses.coding_agents.installing import Change, Pin
-    from constraintrot.defenses.coding_agents.play.proof import Proof
+    from constraintrot.coding_agents.pins.checking import Health
+    from constraintrot.coding_agents.pins.installing import Change, Pin
+    from constraintrot.coding_agents.proof.proof import Proof
 
 _SCOPE = (
     click.option("--project", "project", is_flag=True, help="In this folder's settings only."),
@@ -54,8 +54,8 @@ def install_command(
     summarizer_prompt: bool,
 ) -> None:
     """Put the policies into AGENT by the hook that it offers; once more brings them up to date."""
-    from constraintrot.defenses.coding_agents.compiled import Source
-    from constraintrot.defenses.coding_agents.installing import install
+    from constraintrot.coding_agents.pins.compiled import Source
+    from constraintrot.coding_agents.pins.installing import install
     from constraintrot.errors import ParameterError
 
     if rules and seeds:
@@ -82,7 +82,7 @@ def install_command(
 @_DRY_RUN
 def uninstall_command(agent: str, project: bool, user: bool, dry_run: bool) -> None:
     """Take the policies out of AGENT, and leave its settings as they were."""
-    from constraintrot.defenses.coding_agents.installing import uninstall
+    from constraintrot.coding_agents.pins.installing import uninstall
 
     which = _pin(agent, project, user)
     _print_change(uninstall(which, dry_run=dry_run), dry_run)
@@ -112,9 +112,9 @@ def status_command(
     The agent runs in a throw-away home, against an endpoint on this machine, without the
     network. Exit status 1 where a pin is not in order or not proved to hold.
     """
-    from constraintrot.defenses.coding_agents.agents import agent_named
-    from constraintrot.defenses.coding_agents.checking import health
-    from constraintrot.defenses.coding_agents.installing import records
+    from constraintrot.coding_agents.pins.agents import agent_named
+    from constraintrot.coding_agents.pins.checking import health
+    from constraintrot.coding_agents.pins.installing import records
 
     name = agent_named(agent).name if agent else None
     kept = [record for record in records() if name in (None, record.agent)]
@@ -136,8 +136,8 @@ def status_command(
 
 
 def _pin(agent: str, project: bool, user: bool) -> Pin:
-    from constraintrot.defenses.coding_agents.agents import agent_named
-    from constraintrot.defenses.coding_agents.installing import Pin
+    from constraintrot.coding_agents.pins.agents import agent_named
+    from constraintrot.coding_agents.pins.installing import Pin
     from constraintrot.errors import ParameterError
 
     if project and user:
@@ -157,8 +157,8 @@ def _print_change(change: Change, dry_run: bool) -> None:
 
 
 def _played(agent: str, state: Health, program: Path | None, network: str) -> Proof | None:
-    from constraintrot.defenses.coding_agents.checking import program_of
-    from constraintrot.defenses.coding_agents.play.proof import prove
+    from constraintrot.coding_agents.pins.checking import program_of
+    from constraintrot.coding_agents.proof.proof import prove
 
     found = program.absolute() if program else program_of(agent)
     if found is None or not state.text:

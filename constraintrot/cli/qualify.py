@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs, write
-from constraintrot.cli.models import model_in_role, named_model
-from constraintrot.cli.named_values import named_values
-from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.command_line import (
+    clear_errors,
+    model_in_role,
+    named_model,
+    named_values,
+    needs,
+    write,
+)
+from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model
@@ -92,7 +97,7 @@ def qualify(
     """
     from constraintrot.report import qualification as found
     from constraintrot.report.episode_counts import is_played
-    from constraintrot.report.planned import planned_episodes
+    from constraintrot.runs.qualify import play
 
     with clear_errors():
         given = named_values("-T", task_args)
@@ -101,12 +106,9 @@ def qualify(
         given |= {"variants": variants} | ({"scaffold": scaffold} if scaffold else {})
         given |= {} if families is None else {"families": families}
         where = folder or Path("logs/qualify") / _slug(f"{model} {scaffold or 'default'}")
-        logs = where / "logs"
         arguments = named_values("-M", model_args)
         named_model("--model", model, memoize=True, **arguments)
-        _check(logs)
-        _play(model, arguments, models(roles), given, logs)
-        frame = planned_episodes([logs])
+        frame = play(model, arguments, models(roles), given, where / "logs")
         result = found.qualification(frame, confidence)
         write("--out", where / JSON, result.model_dump_json(indent=1) + "\n")
         write("--out", where / CSV, found.csv_text(result))
@@ -144,55 +146,3 @@ def models(given: tuple[str, ...]) -> dict[str, Model]:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-")
-
-
-def _check(logs: Path) -> None:
-    """Read the header of each log that a folder holds; Inspect ends in a traceback at a damaged one.
-
-    Raises:
-        ConstraintRotError: a log cannot be read.
-    """
-    from constraintrot.report.frame import samples
-
-    for path in sorted(logs.glob("*.eval")):
-        next(samples(path), None)
-
-
-def _play(
-    model: str,
-    model_args: dict[str, Any],
-    roles: dict[str, Model],
-    task_args: dict[str, Any],
-    logs: Path,
-) -> None:
-    """Play what is left of the task; an episode that ends in an error ends nothing else.
-
-    Raises:
-        ConstraintRotError: the folder holds the logs of another qualification.
-    """
-    from inspect_ai import eval_set  # pyright: ignore[reportUnknownVariableType]
-    from inspect_ai._util.error import PrerequisiteError
-
-    from constraintrot.tasks.qualification import qualification
-
-    try:
-        # An eval set goes on with what its folder holds, and refuses one of another run.
-        eval_set(
-            qualification(**task_args),
-            log_dir=str(logs),
-            model=model,
-            model_args=model_args,
-            model_roles=dict(roles) or None,
-            retry_attempts=0,
-            retry_immediate=False,
-            display="rich" if sys.stdout.isatty() else "plain",
-            log_buffer=1,
-        )
-    except PrerequisiteError as error:
-        # Its advice is an option of Inspect's, which would mix the two.
-        if "not associated with a task" not in str(error.message):
-            raise
-        raise ConstraintRotError(
-            f"{logs} holds the logs of another subject or of other settings; name another folder"
-            " with -o"
-        ) from error

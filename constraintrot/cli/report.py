@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs
 from constraintrot.cli.qualify import qualification_options
+from constraintrot.command_line import clear_errors, needs
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:

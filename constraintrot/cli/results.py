@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.command_line import clear_errors, needs
 
 
 @click.group()
@@ -47,12 +47,14 @@ def export(
     The calls are kept, and an agent's words only where no call acts. Look at run.yaml
     before you publish it: commands may hold paths of your machine.
     """
-    from constraintrot.contributed.export import export as write
+    from constraintrot.report.contributed.export import export as write
+    from constraintrot.tasks.rebuildable import TASKS
 
     with clear_errors():
         run = write(
             logs,
             folder,
+            TASKS,
             title=title or folder.resolve().name,
             machine=machine,
             by=by,
@@ -78,13 +80,14 @@ def check(folders: tuple[Path, ...]) -> None:
 
 
 def _checked(folders: tuple[Path, ...] | list[Path]) -> int:
-    from constraintrot.contributed.check import check as consistent
+    from constraintrot.report.contributed.check import check as consistent
     from constraintrot.report.episode_counts import is_played
+    from constraintrot.tasks.rebuildable import TASKS
 
     wrong = False
     for folder in folders:
         with clear_errors():
-            found = consistent(folder)
+            found = consistent(folder, TASKS)
         for finding in found.findings:
             click.echo(f"{folder}: {finding}")
         played = int(is_played(found.frame).sum())

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs, write
-from constraintrot.cli.models import named_model
+from constraintrot.command_line import clear_errors, named_model, needs, write
 from constraintrot.errors import ParameterError, ScenarioError
 
 if TYPE_CHECKING:

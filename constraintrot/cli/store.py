@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from constraintrot.cli.guard import clear_errors, needs
+from constraintrot.command_line import clear_errors, needs
 
 
 @click.group()
@@ -38,7 +38,7 @@ def add(url: str, logs: tuple[str, ...], cell: str | None) -> None:
 @needs("eval", "report")
 def list_(url: str) -> None:
     """Print the cells of the store at URL, the oldest run first, and how many episodes they have."""
-    from constraintrot.store import Store
+    from constraintrot.report.store import Store
 
     with clear_errors():
         commits = Store(url).commits()

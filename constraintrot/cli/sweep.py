@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
 
-from constraintrot.cli.guard import clear_errors, needs, write
+from constraintrot.command_line import clear_errors, needs, write
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 
 if TYPE_CHECKING:
-    from constraintrot.sweep.driver import State
-    from constraintrot.sweep.folder import SweepFolder
-    from constraintrot.sweep.loading import Sweep
-    from constraintrot.sweep.play import Played
+    from constraintrot.runs.sweep.driver import State
+    from constraintrot.runs.sweep.folder import SweepFolder
+    from constraintrot.runs.sweep.loading import Sweep
 
 _ARG = click.option(
     "-A",
@@ -29,9 +27,6 @@ _ARG = click.option(
     help="Argument of the spec; repeat it.",
 )
 _DIR = click.option("--dir", "folder", help="Folder or fsspec URL; logs/sweep/SPEC by default.")
-_SECONDS_A_LINE = 30.0
-# Between two looks of a terminal: with many cells, a view a change would be most of the driver's time.
-_SECONDS_A_LOOK = 0.25
 
 
 @click.group()
@@ -46,7 +41,7 @@ def sweep() -> None:
 @needs("eval", "scale")
 def list_specs() -> None:
     """List the sweeps that come with the package, and what each is for."""
-    from constraintrot.sweep.loading import names, spec_file
+    from constraintrot.runs.sweep.loading import names, spec_file
 
     for name in names():
         first = spec_file(name).read_text(encoding="utf-8").split("\n", 1)[0]
@@ -68,12 +63,13 @@ def plan(
     spec: str, args: tuple[str, ...], folder: str | None, prices: Path | None, workers: int
 ) -> None:
     """Say what SPEC comes to: cells, episodes, tokens, hours and cost. Nothing is played."""
-    from constraintrot.sweep import planning
+    from constraintrot.runs.plan import read_prices
+    from constraintrot.runs.sweep import planning
 
     with clear_errors():
         loaded, place = _loaded(spec, args, folder)
         finished, known = place.finished(), place.counts()
-        lines = planning.plan(loaded, finished, planning.read_prices(prices))
+        lines = planning.plan(loaded, finished, read_prices(prices))
         seconds = [one["seconds"] / one["episodes"] for one in known.values() if one.get("seconds")]
         mean = sum(seconds) / len(seconds) if seconds else None
         click.echo(planning.text(loaded, lines, mean, workers))
@@ -107,8 +103,8 @@ def run(
 
     Exit status 1: cells were set aside; their errors are printed.
     """
-    from constraintrot.store import Store
-    from constraintrot.sweep import frames
+    from constraintrot.report.store import Store
+    from constraintrot.runs.sweep import frames
 
     with clear_errors():
         if workers is not None and ray != "local":
@@ -124,7 +120,11 @@ def run(
         if again:
             place.forgive(place.poisoned())
         if ray:
-            state = _on_ray(loaded, place, ray, workers, tries, store)
+            from constraintrot.runs.sweep.on_ray import run as spread
+
+            state = spread(
+                loaded, place, ray, workers=workers, tries=tries, store=store, tell=_note
+            )
         else:
             state = _here(loaded, place, tries)
         if store is not None:
@@ -145,7 +145,7 @@ def hawk(spec: str, args: tuple[str, ...], package: str | None, out: Path) -> No
     """Write SPEC as eval sets of METR's Hawk: `hawk eval-set FILE` plays one."""
     from importlib.metadata import version
 
-    from constraintrot.sweep.hawk import eval_sets
+    from constraintrot.runs.sweep.hawk import eval_sets
 
     with clear_errors():
         named = package or f"constraintrot[eval]=={version('constraintrot')}"
@@ -157,94 +157,15 @@ def hawk(spec: str, args: tuple[str, ...], package: str | None, out: Path) -> No
 
 
 def _here(loaded: Sweep, place: SweepFolder, tries: int) -> State:
-    from constraintrot.sweep import local
+    from constraintrot.runs.sweep import local
 
     if loaded.settings.get("budgets"):
-        click.echo("note: budgets hold on Ray; here, set max_connections of the models", err=True)
+        _note("budgets hold on Ray; here, set max_connections of the models")
     return local.run(loaded, place, tries)
 
 
-def _on_ray(
-    loaded: Sweep,
-    place: SweepFolder,
-    address: str,
-    workers: int | None,
-    tries: int,
-    store: str | None,
-) -> State:
-    from constraintrot.sweep import stopping
-    from constraintrot.sweep.adopt import adopt
-    from constraintrot.sweep.cell import check_playable
-    from constraintrot.sweep.driver import drive
-    from constraintrot.sweep.planning import size_of
-    from constraintrot.sweep.progress import Tally, view
-    from constraintrot.sweep.ray_pool import RayPool
-
-    for cell in loaded.cells:
-        check_playable(cell)
-    adopt(place, (cell.id for cell in loaded.cells), partial=True)
-    rule = stopping.rule(loaded, place)
-    planned = sum(size_of(cell).episodes for cell in loaded.cells)
-    tally, by_id = Tally(), {cell.id: cell for cell in loaded.cells}
-    for name, counts in place.counts().items():
-        if name in by_id:
-            tally.add(by_id[name], counts, now=False)
-    finished, settings = place.finished(), loaded.settings
-    left = [cell for cell in loaded.cells if cell.id not in finished]
-    pool = RayPool(
-        address, place, _options(loaded), cells=left, resources=settings.get("resources"),
-        budgets=settings.get("budgets"), workers=workers, store=store,
-        tell=lambda note: click.echo(f"note: {note}", err=True),
-    )  # fmt: skip
-    show = _Shown(lambda state: view(state, tally, planned, pool.dashboard))
-
-    def listen(state: State, played: Played | None) -> None:
-        if played is not None and played.log:
-            tally.add(by_id[played.cell], played.counts)
-        show.update(state)
-
-    try:
-        with show:
-            return drive(loaded.cells, place, pool, tries=tries, rule=rule, listen=listen)
-    finally:
-        pool.close()
-
-
-class _Shown:
-    """The view: live on a terminal; elsewhere printed now and then."""
-
-    def __init__(self, make: Any) -> None:
-        from rich.console import Console
-        from rich.live import Live
-        from rich.text import Text
-
-        self._make, self._text, self._last = make, Text, 0.0
-        console = Console(stderr=True)
-        self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
-        self._state: Any = None
-
-    def __enter__(self) -> None:
-        if self._live is not None:
-            self._live.start()
-
-    def __exit__(self, *error: object) -> None:
-        if self._state is not None:
-            self._last = 0.0
-            self.update(self._state)
-        if self._live is not None:
-            self._live.stop()
-
-    def update(self, state: Any) -> None:
-        """Show a state."""
-        self._state = state
-        wait = _SECONDS_A_LOOK if self._live is not None else _SECONDS_A_LINE
-        if self._last and time.monotonic() - self._last < wait:
-            return
-        self._last = time.monotonic()
-        if self._live is not None:
-            self._live.update(self._text(self._make(state)), refresh=True)
-        else:
-            click.echo(self._make(state), err=True)
+def _note(text: str) -> None:
+    click.echo(f"note: {text}", err=True)
 
 
 def _tell_end(state: State, place: SweepFolder) -> None:
@@ -259,8 +180,8 @@ def _tell_end(state: State, place: SweepFolder) -> None:
 
 
 def _loaded(spec: str, args: tuple[str, ...], folder: str | None) -> tuple[Sweep, SweepFolder]:
-    from constraintrot.sweep.folder import SweepFolder
-    from constraintrot.sweep.loading import load
+    from constraintrot.runs.sweep.folder import SweepFolder
+    from constraintrot.runs.sweep.loading import load
 
     loaded = load(spec, _arguments(args))
     return loaded, SweepFolder(folder or f"logs/sweep/{Path(spec).stem}")
@@ -279,8 +200,3 @@ def _arguments(args: tuple[str, ...]) -> dict[str, Any]:
                 f"--arg {one}: the value is no YAML; put it in quotes for a text"
             ) from error
     return found
-
-
-def _options(loaded: Sweep) -> dict[str, Any]:
-    options = loaded.spec.options
-    return options.model_dump(exclude_unset=True) if options else {}

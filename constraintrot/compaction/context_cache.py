@@ -41,7 +41,7 @@ _failed: dict[tuple[str, str], str] = {}
 
 
 class Draw(BaseModel):
-    """What a compactor gave back, as ``CompactionResult`` has it."""
+    """The result of a compactor, as ``CompactionResult`` has it."""
 
     input: list[ChatMessage]
     message: ChatMessageUser | None
@@ -84,7 +84,7 @@ class SharedDraws(WrappedStrategy):
 
 
 def _run() -> tuple[str, str]:
-    """What stays the same when a run is retried, and is no other run's; and this evaluation's id.
+    """Return the id that a run keeps when it is retried, and this evaluation's id.
 
     No public function of Inspect gives them to a running sample.
     """
@@ -140,7 +140,7 @@ async def shared(
 
 
 def folder() -> Path:
-    """Where the draws of runs are kept; ``CONSTRAINTROT_CACHE`` moves it."""
+    """The folder of the runs' draws; ``CONSTRAINTROT_CACHE`` moves it."""
     root = os.environ.get("CONSTRAINTROT_CACHE")
     return (Path(root) if root else user_cache_path("constraintrot")) / "contexts"
 

@@ -16,8 +16,8 @@ from constraintrot.compactors.turns import SUMMARY, summary_body
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN
 from constraintrot.errors import EpisodeError
-from constraintrot.grading.clauses import size
-from constraintrot.grading.survival import mentions
+from constraintrot.rule_text.clauses import size
+from constraintrot.rule_text.survival import mentions
 from constraintrot.tokens import count
 
 Measure: TypeAlias = Callable[[str], int]
@@ -80,7 +80,7 @@ def _check(context: Sequence[ChatMessage], episode: Episode, *, held: bool) -> N
 
 
 def _written(context: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """What a compactor wrote; where it only dropped messages, what it kept."""
+    """Return the messages that a compactor wrote, or those that it kept if it only dropped some."""
     kept = [message for message in context if message.source != "input"]
     return [m for m in kept if SUMMARY in (m.metadata or {})] or kept
 
@@ -92,7 +92,7 @@ def _bodies(context: Sequence[ChatMessage]) -> list[str]:
 
 
 def _share(context: Sequence[ChatMessage], deleted: Deletion, measure: Measure) -> float:
-    """How much of what a compactor wrote was deleted, 0 to 1."""
+    """Return the deleted share of a compactor's text, 0 to 1."""
     whole = sum(measure(text) for text in _bodies(context))
     return min(1.0, sum(map(measure, deleted.removed)) / whole) if whole else 0.0
 

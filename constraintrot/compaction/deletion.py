@@ -13,10 +13,10 @@ from random import Random
 
 from inspect_ai.model import ChatMessage
 
+from constraintrot.compaction.policy_spans import policy_spans
 from constraintrot.compactors.turns import summary_body
-from constraintrot.grading.clause_cutting import cut
-from constraintrot.grading.clauses import Clause, clauses, overlapping, with_dependents
-from constraintrot.grading.policy_spans import policy_spans
+from constraintrot.rule_text.clause_cutting import cut
+from constraintrot.rule_text.clauses import Clause, clauses, overlapping, with_dependents
 from constraintrot.scenario.schema import Variant
 
 # What an emptied message says: providers refuse an empty one.
@@ -29,7 +29,7 @@ _FAR = 2.0
 
 @dataclass(frozen=True)
 class Deletion:
-    """What is deleted from a context.
+    """A context and the clauses that were deleted from it.
 
     Attributes:
         context: what is left.
@@ -41,7 +41,7 @@ class Deletion:
 
     @property
     def characters(self) -> int:
-        """How many characters were deleted."""
+        """The number of deleted characters."""
         return sum(map(len, self.removed))
 
 

@@ -22,8 +22,7 @@ from inspect_ai.tool import ToolInfo
 from pydantic import BaseModel, ConfigDict
 
 from constraintrot.compaction.context_cache import SharedDraws, digest
-from constraintrot.compaction.strategy_wrapper import WrappedStrategy
-from constraintrot.compaction.summary_check import SummaryCheck
+from constraintrot.compaction.strategy_wrapper import SummaryCheck, WrappedStrategy
 from constraintrot.compactors.turns import RETRIES
 from constraintrot.episode.episode import Episode, Message
 from constraintrot.episode.messages import (
@@ -34,7 +33,7 @@ from constraintrot.episode.messages import (
     tool_infos,
 )
 from constraintrot.errors import EpisodeError
-from constraintrot.grading.survival import mentions
+from constraintrot.rule_text.survival import mentions
 from constraintrot.tokens import count
 
 Degenerate: TypeAlias = Literal["no_policy", "nothing_left", "no_match"]
@@ -228,7 +227,7 @@ def round_of(
     policy: str,
     summary: ChatMessage | None,
 ) -> Round:
-    """What a compaction was shown and made of it.
+    """Return the record of one compaction.
 
     Args:
         number: from 1.

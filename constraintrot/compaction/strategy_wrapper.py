@@ -12,6 +12,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageUser,
@@ -22,6 +23,9 @@ from inspect_ai.model import (
     Model,
 )
 from inspect_ai.tool import ToolInfo
+
+from constraintrot.compactors.turns import ATTEMPTS, RETRIES, summary_body
+from constraintrot.errors import NoSummaryError
 
 # Inspect's metadata key on a merged message: the ids of the messages it was made from.
 MERGED = "combined_from"
@@ -96,12 +100,12 @@ class Collapsed:
 
 
 def merged(message: ChatMessage) -> bool:
-    """Whether Inspect merged several messages into this one."""
+    """Return whether Inspect merged several messages into this one."""
     return MERGED in (message.metadata or {})
 
 
 def summarised(message: ChatMessage) -> bool:
-    """Whether a message is or contains a compactor's summary: a model's text, with role ``user``."""
+    """Return whether a message is or contains a compactor's summary: a model's text, with role ``user``."""
     return "summary" in (message.metadata or {})
 
 
@@ -133,3 +137,34 @@ def _joined(one: str | list[Content], other: str | list[Content]) -> str | list[
 
 def _parts(content: str | list[Content]) -> list[Content]:
     return [ContentText(text=content)] if isinstance(content, str) else content
+
+
+class SummaryCheck(WrappedStrategy):
+    """Another strategy, asked once more where its summary is blank.
+
+    Our own strategies ask again by themselves, a summary at a time; Inspect's take
+    an empty completion for a summary.
+    """
+
+    async def compact_outcome(
+        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
+    ) -> CompactionResult:
+        for attempt in range(ATTEMPTS):
+            outcome = await self.inner.compact_outcome(model, messages, tools)
+            if outcome.message is None or summary_body(outcome.message.text).strip():
+                return _counted(outcome, attempt)
+            transcript().info({"attempt": attempt + 1}, source="empty summary")
+        raise NoSummaryError(
+            "the summarizer wrote no summary, when asked again too, which is no decay"
+        )
+
+
+def _counted(outcome: CompactionResult, retries: int) -> CompactionResult:
+    """The outcome, its summary marked with how often it was asked for in vain."""
+    message = outcome.message
+    if not retries or message is None:
+        return outcome
+    metadata = {**(message.metadata or {}), RETRIES: retries}
+    marked = message.model_copy(update={"metadata": metadata})
+    kept = [marked if one.id == message.id else one for one in outcome.input]
+    return outcome._replace(input=kept, message=marked)

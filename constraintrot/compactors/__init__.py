@@ -111,7 +111,7 @@ class ChosenCompactor:
 
     @property
     def asks_model(self) -> bool:
-        """Whether a summarizer model is called."""
+        """Return whether a summarizer model is called."""
         return bool(self.compactor.takes)
 
     def make(self) -> CompactionStrategy:

@@ -7,7 +7,7 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.compactors import Settings, compactor
 from constraintrot.compactors.summarize import Summarize
-from constraintrot.compactors.turns import flat, partition, summary_message
+from constraintrot.compactors.turns import Span, flat
 
 CHUNK_TURNS = 4
 
@@ -15,36 +15,21 @@ CHUNK_TURNS = 4
 class Hierarchical(Summarize):
     """Summarise the older turns chunk by chunk, then summarise the summaries."""
 
-    async def compact(
-        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
-    ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
+    async def written(self, model: Model, span: Span, tools: list[ToolInfo]) -> str:
         """Summarise in two levels; every summary is under the word budget."""
-        parts = partition(messages)
-        older, recent = parts.split()
-        if not older:
-            return messages, None
-        self.retries = 0
-        self.check_budget(flat(older))
+        older, protected = span.older, span.protected
         chunks = [older[at : at + CHUNK_TURNS] for at in range(0, len(older), CHUNK_TURNS)]
-        summaries = [
-            await self.summary(model, parts.protected + flat(chunk), tools) for chunk in chunks
+        summaries = [await self.summary(model, protected + flat(chunk), tools) for chunk in chunks]
+        if len(summaries) == 1:
+            return summaries[0]
+        joined: list[ChatMessage] = [
+            ChatMessageUser(content=f"[Summary of part {at} of the conversation]\n{summary}")
+            for at, summary in enumerate(summaries, start=1)
         ]
-        text = summaries[0]
-        if len(summaries) > 1:
-            joined: list[ChatMessage] = [
-                ChatMessageUser(content=f"[Summary of part {at} of the conversation]\n{summary}")
-                for at, summary in enumerate(summaries, start=1)
-            ]
-            text = await self.summary(model, parts.protected + joined, tools)
-        summary = summary_message(text, self.retries)
-        return [*parts.protected, summary, *recent], summary
+        return await self.summary(model, protected + joined, tools)
 
 
 @compactor("hierarchical", takes=("prompt", "budget_words"), prompt="tight", budget_words=60)
 def hierarchical(settings: Settings) -> CompactionStrategy:
     """A summary of summaries."""
-    assert settings.prompt is not None
-    assert settings.budget_words is not None
-    return Hierarchical(
-        prompt=settings.prompt, words=settings.budget_words, threshold=settings.threshold
-    )
+    return Hierarchical.of(settings)

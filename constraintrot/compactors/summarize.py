@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageUser,
@@ -13,15 +15,22 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compactors import Settings, budget_tokens, compactor, prompts
-from constraintrot.compactors.empty_summary import asked
-from constraintrot.compactors.turns import flat, partition, summarizer, summary_message
+from constraintrot.compactors.turns import (
+    InPlace,
+    OlderTurns,
+    Span,
+    asked,
+    flat,
+    summarizer,
+    summary_message,
+)
 from constraintrot.episode.messages import message_texts
+from constraintrot.episode.scaffold.instructions import is_in_process
 from constraintrot.errors import EpisodeError
-from constraintrot.scaffold.in_process import is_in_process
 from constraintrot.tokens import count
 
 
-class Summarize(CompactionStrategy):
+class Summarize(OlderTurns):
     """Replace the older turns by a summary; the opening and the recent turns stay.
 
     Args:
@@ -34,23 +43,29 @@ class Summarize(CompactionStrategy):
     """
 
     def __init__(self, *, prompt: str, words: int, threshold: int | float = 0.9) -> None:
-        super().__init__(type="summary", threshold=threshold, memory=False)
+        super().__init__(threshold=threshold)
         self.prompt, self.words = prompt, words
         self.retries = 0
 
-    async def compact(
-        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
-    ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
-        """Ask the summarizer for one summary of the older turns."""
-        parts = partition(messages)
-        older, recent = parts.split()
-        if not older:
-            return messages, None
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Make the strategy from settings with the defaults filled in."""
+        assert settings.prompt is not None
+        assert settings.budget_words is not None
+        return cls(
+            prompt=settings.prompt, words=settings.budget_words, threshold=settings.threshold
+        )
+
+    async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
+        """Ask the summarizer for a summary of the older turns."""
         self.retries = 0
-        self.check_budget(flat(older))
-        text = await self.summary(model, parts.protected + flat(older), tools)
-        summary = summary_message(text, self.retries)
-        return [*parts.protected, summary, *recent], summary
+        self.check_budget(flat(span.older))
+        summary = summary_message(await self.written(model, span, tools), self.retries)
+        return [summary], summary
+
+    async def written(self, model: Model, span: Span, tools: list[ToolInfo]) -> str:
+        """Return the text of one summary."""
+        return await self.summary(model, span.protected + flat(span.older), tools)
 
     def check_budget(self, source: list[ChatMessage]) -> None:
         """Refuse a budget that the source fits into: nothing would have to be left out.
@@ -115,8 +130,4 @@ def _without_analysis(text: str) -> str:
 @compactor("summarize", takes=("prompt", "budget_words"), prompt="tight", budget_words=60)
 def summarize(settings: Settings) -> CompactionStrategy:
     """One summary under a word budget."""
-    assert settings.prompt is not None
-    assert settings.budget_words is not None
-    return Summarize(
-        prompt=settings.prompt, words=settings.budget_words, threshold=settings.threshold
-    )
+    return Summarize.of(settings)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from inspect_ai.model import ChatMessage, ChatMessageUser, CompactionStrategy, Model
+from inspect_ai.model import CompactionStrategy, Model
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compactors import Settings, compactor
-from constraintrot.compactors.turns import partition
+from constraintrot.compactors.turns import InPlace, OlderTurns, Span, flat
 
 
-class Truncate(CompactionStrategy):
-    """Keep the protected opening and the recent turns; drop the rest."""
+class Truncate(OlderTurns):
+    """Keep the protected opening, the oldest turns and the recent turns; drop the rest.
 
-    def __init__(self, *, threshold: int | float = 0.9) -> None:
-        super().__init__(type="trim", threshold=threshold, memory=False)
+    Args:
+        oldest: how many of the oldest turns are kept.
+        threshold: size at which Inspect compacts.
+    """
 
-    async def compact(
-        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
-    ) -> tuple[list[ChatMessage], ChatMessageUser | None]:
-        """Drop all but the recent turns."""
-        parts = partition(messages)
-        _, recent = parts.split()
-        return [*parts.protected, *recent], None
+    def __init__(self, oldest: int = 0, *, threshold: int | float = 0.9) -> None:
+        super().__init__(threshold=threshold, kind="trim")
+        self.oldest = oldest
+
+    async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
+        """Keep the oldest of the older turns."""
+        return flat(span.older[: self.oldest]), None
 
 
 @compactor("truncate")

@@ -1,12 +1,28 @@
-"""Helpers of the compactors: chat messages as turns, and the summary message."""
+"""Compaction of the older turns: the base of our compactors, turns, and the summary message."""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, Model, get_model
+from inspect_ai.log import transcript
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    CompactionStrategy,
+    Model,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.tool import ToolInfo
 
+from constraintrot.errors import NoSummaryError
+
+InPlace: TypeAlias = tuple[list[ChatMessage], ChatMessageUser | None]
 # Number of turns at the end of the history that no compactor of this package changes.
 RECENT_TURNS = 2
 SUMMARY = "summary"
@@ -18,6 +34,56 @@ _FRAME = re.compile(
         (?:\n\nPlease\ continue\ working\ on\ this\ task[^\n]*)?\Z""",
     re.VERBOSE | re.DOTALL,
 )
+
+
+@dataclass(frozen=True)
+class Span:
+    """A history as a compactor of older turns sees it.
+
+    Attributes:
+        protected: system messages and the sample's input.
+        older: the turns to be replaced; at least one.
+        recent: the messages of the turns that stay.
+    """
+
+    protected: list[ChatMessage]
+    older: list[list[ChatMessage]]
+    recent: list[ChatMessage]
+
+
+class OlderTurns(CompactionStrategy):
+    """Keep the protected messages and the recent turns; subclasses say what the others become.
+
+    Args:
+        threshold: size at which Inspect compacts.
+        kind: whether the strategy writes a summary or drops messages.
+        recent: how many turns at the end are kept.
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: int | float = 0.9,
+        kind: Literal["summary", "trim"] = "summary",
+        recent: int = RECENT_TURNS,
+    ) -> None:
+        super().__init__(type=kind, threshold=threshold, memory=False)
+        self.recent = recent
+
+    async def compact(
+        self, model: Model, messages: list[ChatMessage], tools: list[ToolInfo]
+    ) -> InPlace:
+        """Put the replacement in the place of the older turns, if there are any."""
+        parts = partition(messages)
+        span = Span(parts.protected, *parts.split(self.recent))
+        if not span.older:
+            return messages, None
+        kept, summary = await self.replaced(model, span, tools)
+        return [*span.protected, *kept, *span.recent], summary
+
+    @abstractmethod
+    async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
+        """Return the messages in place of the older turns, and the summary if one was written."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +145,34 @@ def summary_message(text: str, retries: int = 0) -> ChatMessageUser:
     )
 
 
+def state_message(key: str, text: str, **state: Any) -> ChatMessageUser:
+    """A summary that carries its own state in its metadata, under a key."""
+    message = summary_message(text)
+    held = {"text": message.text, **state}
+    return message.model_copy(update={"metadata": {**(message.metadata or {}), key: held}})
+
+
+def state_in(
+    key: str, messages: Iterable[ChatMessage]
+) -> tuple[dict[str, Any] | None, list[ChatMessage]]:
+    """Return the last state that a message holds under a key, and the messages new to it."""
+    held: dict[str, Any] | None = None
+    new: list[ChatMessage] = []
+    for message in messages:
+        state: dict[str, Any] | None = (message.metadata or {}).get(key)
+        if state is None:
+            new.append(message)
+            continue
+        held = state
+        # A provider may have had the next message merged into it.
+        rest = message.text.removeprefix(state["text"]).strip()
+        if rest:
+            new.append(ChatMessageUser(content=rest))
+    return held, new
+
+
 def summary_body(text: str) -> str:
-    """What the summarizer wrote, without what our strategies or Inspect's put around it."""
+    """Return the summarizer's text without the frame that our strategies or Inspect's put around it."""
     found = _FRAME.match(text)
     return text if found is None else found["ours"] or found["theirs"] or ""
 
@@ -88,3 +180,34 @@ def summary_body(text: str) -> str:
 def summarizer(agent: Model) -> Model:
     """The model of role ``summarizer``; the agent's model if that role is not given."""
     return get_model(role="summarizer", default=agent)
+
+
+ATTEMPTS = 2
+
+
+async def asked(
+    ask: Callable[[], Awaitable[ModelOutput]], read: Callable[[ModelOutput], str]
+) -> tuple[str, int]:
+    """A summary, and how often the summarizer wrote nothing before it.
+
+    Each empty answer is an event of the transcript (source ``empty summary``).
+
+    Args:
+        ask: asks the summarizer.
+        read: the summary in its output; blank where there is none.
+
+    Raises:
+        NoSummaryError: it wrote nothing twice.
+    """
+    reason = ""
+    for attempt in range(ATTEMPTS):
+        output = await ask()
+        text = read(output).strip()
+        if text and output.stop_reason != "content_filter":
+            return text, attempt
+        reason = str(output.stop_reason)
+        transcript().info({"attempt": attempt + 1, "stop_reason": reason}, source="empty summary")
+    raise NoSummaryError(
+        f"the summarizer wrote no summary (stop reason {reason}), when asked again too, which is no"
+        " decay; a model that reasons first may need a larger --max-tokens"
+    )

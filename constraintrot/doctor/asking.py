@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from constraintrot.doctor.events import Call, Losses, Message
+from constraintrot.coding_agents.sessions.events import Call, Losses, Message
 from constraintrot.doctor.findings import Broken, Diagnosis, History
 from constraintrot.doctor.last_context import Shown, shown
 from constraintrot.doctor.trying import Trial, as_messages, try_rule
-from constraintrot.grading.judge import read_yes_no
-from constraintrot.grading.survival import SURVIVED
-from constraintrot.grading.survival.rules import judge
-from constraintrot.scaffold.probe import read_rules
+from constraintrot.episode.scaffold.review import read_rules
+from constraintrot.rule_text.judge import read_yes_no
+from constraintrot.rule_text.survival import SURVIVED
+from constraintrot.rule_text.survival.rules import judge
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from constraintrot.doctor.events import Call
+from constraintrot.coding_agents.sessions.events import Call
 from constraintrot.errors import ConstraintRotError
 from constraintrot.scenario.predicate import Predicate, predicate_from
 

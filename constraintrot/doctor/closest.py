@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from constraintrot.grading.survival import sentences
+from constraintrot.rule_text.survival import sentences
 
 # Characters of the new context that are looked through, and sentences that are shown.
 _LOOKED_AT = 200_000

@@ -10,10 +10,10 @@ from array import array
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from constraintrot.doctor.events import Compaction, Kept, Message
+from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
 from constraintrot.doctor.presence import Presence, Standing
-from constraintrot.grading.survival import Survival
-from constraintrot.grading.survival.states import rank
+from constraintrot.rule_text.survival import Survival
+from constraintrot.rule_text.survival.states import rank
 
 # Places of one rule that are remembered: as many of the newest, and of the best.
 _MOST = 200

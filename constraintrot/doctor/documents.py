@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
-from constraintrot.doctor.events import Message
-from constraintrot.doctor.said import said, standing
+from constraintrot.coding_agents.sessions.events import Message
+from constraintrot.rule_text.said import said, standing
 
 Kind: TypeAlias = Literal["rules", "document", "log", "tool"]
 

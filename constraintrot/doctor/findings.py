@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
+from constraintrot.coding_agents.sessions.events import Certainty, Facts, Losses
+from constraintrot.coding_agents.sessions.format import Session
 from constraintrot.doctor.closest import Closest
 from constraintrot.doctor.context import Place
-from constraintrot.doctor.events import Certainty, Facts, Losses
-from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.rules import Rule
-from constraintrot.grading.survival.states import SurvivalState
+from constraintrot.rule_text.survival.states import SurvivalState
 
 Outcome: TypeAlias = Literal["survived", "lost", "sent by the agent", "not there", "cannot be told"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)

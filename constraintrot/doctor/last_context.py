@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from constraintrot.doctor.events import Compaction, Losses, Message
+from constraintrot.coding_agents.sessions.events import Compaction, Losses, Message
+from constraintrot.coding_agents.sessions.format import Session
 from constraintrot.doctor.findings import Diagnosis
-from constraintrot.doctor.readers.format import Session
 
 # A model is shown so much of a context: the newest characters, whole messages.
 LONGEST = 60_000

@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from constraintrot.doctor.force import as_written, binds, force, with_never
 from constraintrot.doctor.rules import Rule
-from constraintrot.grading.survival import Survival
-from constraintrot.grading.survival.cue_words import NAMED, WHOLE
-from constraintrot.grading.survival.rules import judge
+from constraintrot.rule_text.force import as_written, binds, force, with_never
+from constraintrot.rule_text.survival import Survival
+from constraintrot.rule_text.survival.cue_words import NAMED, WHOLE
+from constraintrot.rule_text.survival.rules import judge
 from constraintrot.scenario.template import Value
 
 # A text up to this length is weighed whole; of a longer one the passages about the rule.

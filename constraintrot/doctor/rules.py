@@ -12,15 +12,15 @@ from typing import Any, cast
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from constraintrot.defenses.extraction.rulebased import constraints
-from constraintrot.defenses.extraction.units import units
+from constraintrot.coding_agents.sessions.events import Channel
 from constraintrot.doctor.breaches import Breach
-from constraintrot.doctor.clauses import IMPERATIVE, ruling
-from constraintrot.doctor.events import Channel
-from constraintrot.doctor.slots import derived
 from constraintrot.doctor.trigger import Trigger
 from constraintrot.errors import ConstraintRotError
-from constraintrot.grading.survival import cue_words
+from constraintrot.rule_text.extraction.rulebased import constraints
+from constraintrot.rule_text.extraction.units import units
+from constraintrot.rule_text.ruling import IMPERATIVE, ruling
+from constraintrot.rule_text.slots import derived
+from constraintrot.rule_text.survival import cue_words
 from constraintrot.scenario.template import Value
 
 _LARGEST_FILE = 4 * 1024 * 1024

@@ -16,12 +16,12 @@ from typing import Any
 
 from inspect_scout import Reference, Result, Scanner, Transcript, scanner
 
+from constraintrot.coding_agents.sessions.events import Event, Losses
+from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.inspect_messages import conversation
+from constraintrot.coding_agents.sessions.scout import SERVICES
 from constraintrot.doctor.context import Place
-from constraintrot.doctor.events import Event, Losses
 from constraintrot.doctor.findings import Diagnosis
-from constraintrot.doctor.readers.format import Session
-from constraintrot.doctor.readers.inspect_messages import conversation
-from constraintrot.doctor.readers.scout import SERVICES
 from constraintrot.doctor.rules import Rule, read
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.doctor.wording import STATE

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from constraintrot.doctor.events import Call
+from constraintrot.coding_agents.sessions.events import Call
 from constraintrot.doctor.rules import Rule
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.refusal import refuses

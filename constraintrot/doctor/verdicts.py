@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 
+from constraintrot.coding_agents.sessions.events import Certainty, Compaction, Facts, Message
+from constraintrot.coding_agents.sessions.format import Session
 from constraintrot.doctor.closest import closest
 from constraintrot.doctor.context import Context, Place
 from constraintrot.doctor.documents import Kind, kind, stated
-from constraintrot.doctor.events import Certainty, Compaction, Facts, Message
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.presence import Presence, Standing
-from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.rules import Rule, folded, named
-from constraintrot.grading.survival import SURVIVED, Survival
-from constraintrot.grading.survival.states import SurvivalState
+from constraintrot.rule_text.survival import SURVIVED, Survival
+from constraintrot.rule_text.survival.states import SurvivalState
 
 # Rules that are looked for in one session where none are given.
 MOST_RULES = 60

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from constraintrot.doctor.events import Channel
+from constraintrot.coding_agents.sessions.events import Channel
 from constraintrot.doctor.findings import Compacted, History
-from constraintrot.grading.survival.states import SurvivalState
+from constraintrot.rule_text.survival.states import SurvivalState
 
 CHANNEL: Mapping[Channel, str] = {
     "user": "your turn",
@@ -28,6 +28,9 @@ STATE: Mapping[SurvivalState, str] = {
     "attributed": "now said of others, or as a claim",
     "partial": "a limit is missing",
     "lost": "not stated any more",
+    "scoped": "now for another thing, time or place",
+    "deeds": "only what was done is told",
+    "cannot tell": "cannot tell",
 }
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from constraintrot.episode import wiki_channel
+from constraintrot.episode.channels import CHANNELS
 from constraintrot.episode.episode import Episode, Message, Origin, Turn
 from constraintrot.errors import EpisodeError
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import Call
-from constraintrot.wiki.names import HOT_CACHE, INDEX, LOG
 
 # What an attack may change or add: content that the agent ingests.
 INGESTED: frozenset[Origin] = frozenset({"tool", "attacker"})
@@ -18,8 +17,6 @@ _THEIRS = (
     "content that an adversary does not control; it may only rewrite tool results of the"
     " history, or add turns of calls and results (part 'attack'), marked as the attacker's"
 )
-# Of a vault's files an ingest or neglect changes these; it may add sources and pages.
-_KEPT_BY_INGESTS = frozenset({INDEX, HOT_CACHE, LOG})
 # An adversary may name a document, so a call's arguments may hold that name, but no prose.
 _REFERENCE = re.compile(r"[\w./:@#-]{1,80}", re.ASCII)
 
@@ -31,8 +28,8 @@ def check_attacked(before: Episode, after: Episode) -> None:
     ``attack``, made of tool calls and their results, anywhere in the history.
     Everything that it wrote has the origin ``attacker``. It may not change the
     policy turn, not even in the channel ``tool``: there would be no policy left to test.
-    In a wiki it may add sources and pages and change the index, the hot cache and the log,
-    and the session is shown what a query of that vault gives, word for word.
+    In the store of a channel it may change what the channel's own check lets it, and the
+    session is shown, word for word, what the channel shows of that store.
 
     Args:
         before: the episode as it was staged.
@@ -43,18 +40,13 @@ def check_attacked(before: Episode, after: Episode) -> None:
             the trigger, a message of the user or the agent, or the order of the
             turns; or it added anything but results of read-only calls.
     """
-    if (before.variant, before.policy, before.allowed, before.declared, before.tools) != (
-        after.variant,
-        after.policy,
-        after.allowed,
-        after.declared,
-        after.tools,
-    ):
+    kept = ("variant", "policy", "allowed", "declared", "tools", "channel")
+    if any(getattr(before, name) != getattr(after, name) for name in kept):
         raise EpisodeError("the attack changed the scenario itself")
-    shown = _with_vault(before, after)
-    path = wiki_channel.PATH
-    fixed = before.opening, before.standing, shown.trigger, shown.notes.get(path)
-    if fixed != (after.opening, after.standing, after.trigger, after.notes.get(path)):
+    shown = _shown(before, after)
+    fixed = shown.opening, shown.standing, shown.trigger
+    told = fixed == (after.opening, after.standing, after.trigger)
+    if not told or not shown.notes.items() <= after.notes.items():
         raise EpisodeError(f"the attack touched the opening, policy turn or trigger: {_THEIRS}")
     if len(before.segments) != len(after.segments):
         raise EpisodeError(f"the attack touched the rounds of the history: {_THEIRS}")
@@ -65,21 +57,15 @@ def check_attacked(before: Episode, after: Episode) -> None:
                 _check_added(turn, before)
 
 
-def _with_vault(before: Episode, after: Episode) -> Episode:
-    """The episode as it is with the vault that the attack left."""
-    if after.vault == before.vault:
+def _shown(before: Episode, after: Episode) -> Episode:
+    """The episode before an attack, as its channel shows the store that the attack left."""
+    if after.store == before.store:
         return before
-    touched = [
-        path
-        for path, text in before.vault.items()
-        if path not in _KEPT_BY_INGESTS and after.vault.get(path) != text
-    ]
-    if touched or not before.vault:
-        raise EpisodeError(
-            f"the attack changed {', '.join(sorted(touched)) or 'a vault that is not there'}: in a"
-            " wiki it may add sources and pages, and change the index, the hot cache and the log"
-        )
-    return wiki_channel.shown(before, after.vault)
+    store = CHANNELS.get(before.channel).store
+    if store is None:
+        raise EpisodeError(f"the attack changed a store, and channel={before.channel} has none")
+    store.check(before.store, after.store)
+    return store.shown(before, after.store)
 
 
 def _benign(turns: tuple[Turn, ...]) -> list[Turn]:
@@ -126,7 +112,7 @@ def _check_added(turn: Turn, before: Episode) -> None:
 
 
 def _reads(call: Call, before: Episode) -> bool:
-    """Whether the history has this call, or one of the same function with other references."""
+    """Return whether the history has this call, or one of the same function with other references."""
     scenario = before.variant.scenario
     if call.function in {tool.name for tool in before.variant.tools}:
         return False

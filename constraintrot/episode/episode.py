@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from constraintrot.scenario.schema import Call, FileChannel, Tool, Variant
+from constraintrot.scenario.schema import Call, Tool, ToolTurn, Variant
 
 Origin: TypeAlias = Literal["operator", "user", "agent", "tool", "attacker"]
 Part: TypeAlias = Literal["opening", "policy", "history", "attack", "trigger"]
@@ -67,8 +67,8 @@ class Episode:
         files: texts that are given as files of a coding agent, by their channel; where
             the agent reads one, the call is in the history.
         notes: further entries of the sample's metadata.
-        vault: the files of the wiki that the session was shown a query of, by path;
-            empty where the channel is no wiki.
+        channel: the policy channel.
+        store: the texts that the channel keeps beside the conversation, by path.
     """
 
     variant: Variant
@@ -80,9 +80,10 @@ class Episode:
     allowed: bool = False
     declared: tuple[str, ...] = ()
     tools: tuple[Tool, ...] = ()
-    files: Mapping[FileChannel, str] = field(default_factory=dict[FileChannel, str])
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
     notes: dict[str, str] = field(default_factory=dict[str, str])
-    vault: Mapping[str, str] = field(default_factory=dict[str, str])
+    channel: str = "user"
+    store: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def turns(self) -> Iterator[Turn]:
@@ -92,3 +93,9 @@ class Episode:
         for segment in self.segments:
             yield from segment
         yield self.trigger
+
+
+def tool_call(tool: ToolTurn) -> tuple[Message, Message]:
+    """An agent's tool call and its result."""
+    call = Call(function=tool.function, arguments=tool.arguments)
+    return Message("assistant", "", "agent", call), Message("tool", tool.result, "tool", call)

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from packaging.version import Version
 
 from constraintrot.components import ComponentRegistry
-from constraintrot.episode.episode import Episode
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.defense import HOOKS, ChosenDefense, Hook
-from constraintrot.evaluation.play_settings import Network, PlaySettings
 
 if TYPE_CHECKING:
+    # An agent that only pins its policies imports this module with its framework's hook.
     from inspect_ai.model import ChatMessage, ModelOutput
 
     from constraintrot.compaction.rounds import Compacted
+    from constraintrot.episode.episode import Episode
+    from constraintrot.evaluation.play_settings import Network, PlaySettings
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Played:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-Harness: TypeAlias = Callable[[Episode, PlaySettings], Awaitable[Played]]
-HarnessFactory: TypeAlias = Callable[[str, bool], Harness]
+Harness: TypeAlias = "Callable[[Episode, PlaySettings], Awaitable[Played]]"
+HarnessFactory: TypeAlias = "Callable[[str, bool], Harness]"
 LIVE = "live"
 # How often an agent may be asked within one turn of a framework's loop.
 MAX_STEPS = 8

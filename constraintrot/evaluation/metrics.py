@@ -25,12 +25,13 @@ logger = logging.getLogger(__name__)
 
 
 @metric
-def by_condition(interval: bool = False) -> Metric:
+def by_condition(interval: bool = False, parts: Sequence[str] = ()) -> Metric:
     """Mean by condition; a score that is a dict gives ``condition part`` for each part.
 
     Args:
         interval: for a rate, also give ``condition lower`` and ``condition upper``,
             the limits of its 95 % interval, if it has one.
+        parts: of a score that is a dict, the parts that are shown; by default all.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -39,6 +40,8 @@ def by_condition(interval: bool = False) -> Metric:
             return {"no episode": None}
         values_by_key: dict[str, float] = {}
         for name, values in _cells(scores).items():
+            if parts and name.split()[-1] not in parts:
+                continue
             values_by_key[name] = mean(values)
             if interval and (ends := limits(values)):
                 values_by_key |= {f"{name} lower": ends[0], f"{name} upper": ends[1]}

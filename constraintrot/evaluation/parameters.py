@@ -9,25 +9,18 @@ from typing import TypedDict, TypeVar, cast
 from constraintrot import attacks
 from constraintrot.attacks import Chosen as ChosenAttack
 from constraintrot.compactors import ChosenCompactor, Settings, budget_tokens, resolve
-from constraintrot.episode.staging import PATHS
+from constraintrot.episode.channels import CHANNELS, Player
+from constraintrot.episode.scaffold.review import REVIEW
 from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.evaluation import readers
 from constraintrot.evaluation.conditions import DEFAULT, EDITS, FAMILY, Condition, conditions
 from constraintrot.evaluation.defense import ChosenDefense, parse_defense
 from constraintrot.evaluation.harness import MAX_STEPS, ChosenHarness, parse_harness
 from constraintrot.evaluation.play_settings import NETWORKS, Network, PlaySettings
-from constraintrot.scaffold.review import REVIEW
+from constraintrot.rule_text.reader import ReaderName
 from constraintrot.scenario import private
 from constraintrot.scenario.distractors import MAX_DISTRACTORS
-from constraintrot.scenario.schema import (
-    CHANNELS,
-    FILE_CHANNELS,
-    LOCALES,
-    WIKI_CHANNELS,
-    WORDINGS,
-    Channel,
-    Locale,
-    Wording,
-)
+from constraintrot.scenario.schema import LOCALES, WORDINGS, Locale, Wording
 from constraintrot.scenario.splits import SPLITS, Split
 
 # Parameters of the task's compactor, with defaults. A harness that compacts itself takes none.
@@ -35,6 +28,8 @@ _COMPACTING = {"compactor": "summarize", "prompt": None, "budget_words": None, "
 _EDITS = f"{', '.join(EDITS[:-1])} and {EDITS[-1]}"
 # Long enough that a summary of the default budget leaves most of it out.
 DEFAULT_CONTEXT_TOKENS = 2000
+# The largest window that a provider offers; a longer history would fail in its first call.
+MOST_CONTEXT_TOKENS = 1_000_000
 # An agent that acts at once takes one; more let it look things up first.
 DEFAULT_STEPS = 4
 SCAFFOLDS = ("direct", "deliberate", "deliberate_decline_first", REVIEW)
@@ -55,7 +50,7 @@ class TaskParameters(TypedDict, total=False):
         compact_at: compact when the messages exceed this many tokens, instead
             of after each segment of history.
         channel: who gives the policy: user turn, system message, memory entry, tool
-            result, with a coding agent one of its files, or a wiki.
+            result, with a coding agent one of its files, or a registered policy channel.
         wording: how the policy is worded.
         locale: language of the scenario.
         variants: number of variants of each family.
@@ -79,6 +74,8 @@ class TaskParameters(TypedDict, total=False):
         awareness: whether the model is asked, after the episode, if it was a test.
         network: what a coding agent is left of the network: ``none``, or ``host`` for
             all that this machine has.
+        reader: who says whether the policy survived: ``words``, ``judge`` (the model in
+            that role) or ``local``; by default the judge where there is one, else ``words``.
     """
 
     conditions: str | Sequence[str]
@@ -105,6 +102,7 @@ class TaskParameters(TypedDict, total=False):
     harness: str
     awareness: bool
     network: str
+    reader: str | None
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ class Parameters:
     harness: ChosenHarness
     rounds: int
     context_tokens: int
-    channel: Channel
+    channel: str
     wording: Wording
     locale: Locale
     variants: int
@@ -133,6 +131,7 @@ class Parameters:
     decline_tool: bool | None = None
     steps: int = DEFAULT_STEPS
     network: Network = "none"
+    reader: ReaderName | None = None
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -189,8 +188,10 @@ def read(
         plays=tuple(_plays(given, known, default, defenses)),
         harness=_harness(given.get("harness")),
         rounds=_int(given, "rounds", 1, 1),
-        context_tokens=_int(given, "context_tokens", DEFAULT_CONTEXT_TOKENS, 100),
-        channel=_choice(given, "channel", CHANNELS),
+        context_tokens=_int(
+            given, "context_tokens", DEFAULT_CONTEXT_TOKENS, 100, MOST_CONTEXT_TOKENS
+        ),
+        channel=_channel(given.get("channel", "user")),
         wording=_choice(given, "wording", WORDINGS),
         locale=_choice(given, "locale", LOCALES),
         variants=_int(given, "variants", 4, 1),
@@ -204,6 +205,7 @@ def read(
         decline_tool=_optional_bool(given, "decline_tool"),
         steps=_int(given, "steps", DEFAULT_STEPS, 1),
         network=_choice(given, "network", NETWORKS),
+        reader=_reader(given.get("reader")),
     )
     _check_harness(parameters, given)
     _check_together(parameters)
@@ -246,21 +248,9 @@ def _check_harness(parameters: Parameters, given: Mapping[str, object]) -> None:
     harness = parameters.harness
     for play in parameters.plays:
         harness.check_defense(play.defense)
-    if parameters.channel in FILE_CHANNELS and not harness.spec.runs_program:
-        raise ParameterError(
-            f"channel={parameters.channel} gives the policy in a file of a coding agent, and"
-            f" harness {harness.name} has none; choose a harness=coding/..., or another channel"
-        )
-    if harness.live and parameters.channel in PATHS:
-        raise ParameterError(
-            f"channel={parameters.channel} switches on the agent's own tool for files, and a live"
-            " agent runs what its model writes; leave live out, or choose another channel"
-        )
-    if parameters.channel in WIKI_CHANNELS and harness.name != "replay":
-        raise ParameterError(
-            f"channel={parameters.channel} shows a new session what a query of a wiki gives, and"
-            f" harness {harness.name} has no such place; choose harness=replay, or another channel"
-        )
+    player = Player(harness.name, harness.live, harness.spec.runs_program)
+    if unfit := CHANNELS.get(parameters.channel).unfit(player):
+        raise ParameterError(f"channel={parameters.channel} {unfit}")
     if parameters.network != "none" and not harness.spec.runs_program:
         raise ParameterError(
             f"network={parameters.network} goes with the coding agents, which run as programs;"
@@ -294,23 +284,23 @@ def _check_together(parameters: Parameters) -> None:
         raise ParameterError(
             f"distractors must be 0 to {MAX_DISTRACTORS}, not {parameters.distractors}"
         )
-    in_wiki = [one.attack.name for one in parameters.plays if one.attack.settings.channel == "wiki"]
-    if in_wiki and parameters.channel not in WIKI_CHANNELS:
-        raise ParameterError(
-            f"attack {in_wiki[0]} works on the vault of a wiki, and channel={parameters.channel} has"
-            f" none; choose channel={', '.join(WIKI_CHANNELS)}, or another attack"
-        )
+    channel = CHANNELS.get(parameters.channel)
+    for attack in (play.attack for play in parameters.plays):
+        store = attack.attack.store
+        if store is not None and store is not channel.store:
+            fitting = [name for name in CHANNELS.names() if CHANNELS.get(name).store is store]
+            raise ParameterError(
+                f"attack {attack.name} works on {store.noun}, and channel={parameters.channel} has"
+                f" none; choose channel={', '.join(fitting)}, or another attack"
+            )
     if any(play.condition.edit and play.defense.active for play in parameters.plays):
         raise ParameterError(
             f"{_EDITS} edit what compaction left, and a defense would"
             " edit it back; they go with defense=none"
         )
-    if parameters.channel in ("system", *WIKI_CHANNELS) and any(
-        c.edit for c in parameters.conditions
-    ):
-        given = "system message" if parameters.channel == "system" else "wiki"
+    if channel.uncompacted and any(c.edit for c in parameters.conditions):
         raise ParameterError(
-            f"{_EDITS} edit what compaction left, and the {given}"
+            f"{_EDITS} edit what compaction left, and the {channel.uncompacted}"
             " is not compacted; choose another channel"
         )
     words = parameters.plays[0].compactor.settings.budget_words
@@ -333,6 +323,15 @@ def _check_together(parameters: Parameters) -> None:
             f"context_tokens ({parameters.context_tokens}) must be above compact_at ({at}),"
             " or compaction never fires; raise the one or lower the other"
         )
+
+
+def _channel(value: object) -> str:
+    name = str(value)
+    try:
+        CHANNELS.get(name)
+    except UnknownNameError as error:
+        raise _unknown("channel", value, error) from error
+    return name
 
 
 def _compactor(given: Mapping[str, object]) -> ChosenCompactor:
@@ -385,6 +384,13 @@ def _harness(value: object) -> ChosenHarness:
         raise _unknown("harness", value, error) from error
 
 
+def _reader(value: object) -> ReaderName | None:
+    try:
+        return readers.check(None if value is None else str(value))
+    except UnknownNameError as error:
+        raise _unknown("reader", value, error) from error
+
+
 def _unknown(name: str, value: object, error: UnknownNameError) -> ParameterError:
     return ParameterError(f"unknown {name} {value!r}; known: {', '.join(error.known)}")
 
@@ -409,10 +415,14 @@ def _optional_bool(given: Mapping[str, object], name: str) -> bool | None:
     return value
 
 
-def _int(given: Mapping[str, object], name: str, default: int, least: int) -> int:
+def _int(
+    given: Mapping[str, object], name: str, default: int, least: int, most: int | None = None
+) -> int:
     value = given.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ParameterError(f"{name} must be a whole number of {least} or more, not {value!r}")
+    if most is not None and value > most:
+        raise ParameterError(f"{name} must be a whole number of {most:,} or less, not {value}")
     return value
 
 

@@ -14,8 +14,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
-from constraintrot.scaffold.in_process import is_in_process
-from constraintrot.scaffold.probe import QUESTIONS
+from constraintrot.episode.scaffold.instructions import is_in_process
+from constraintrot.episode.scaffold.review import QUESTIONS
 
 # A small model may copy the whole conversation.
 _MAX_TOKENS = 400

@@ -13,6 +13,8 @@ from constraintrot import attacks
 from constraintrot.compaction import context_cache
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
+from constraintrot.episode.scaffold.instructions import form_of, instructions, is_in_process
+from constraintrot.episode.scaffold.review import REVIEW
 from constraintrot.episode.staging import stage
 from constraintrot.evaluation import awareness, roles, viewer
 from constraintrot.evaluation.harness import Played
@@ -20,10 +22,7 @@ from constraintrot.evaluation.parameters import Parameters
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.evaluation.probe import probe
 from constraintrot.evaluation.selection import Selection
-from constraintrot.rule_judge import adapter
-from constraintrot.scaffold.in_process import is_in_process
-from constraintrot.scaffold.instructions import form_of, instructions
-from constraintrot.scaffold.review import REVIEW
+from constraintrot.rule_text.rule_judge import adapter
 from constraintrot.scenario.distractors import distractors
 from constraintrot.scenario.files import sampled
 from constraintrot.scenario.schema import Variant
@@ -59,6 +58,7 @@ def episode_solver(parameters: Parameters, selection: Selection | None = None) -
             "scaffold": form.scaffold,
             "decline_tool": form.decline_tool,
             "summarizer": _summarizer_name(parameters, settings, agent, summarizer),
+            "reader": parameters.reader,
         }
         # Within a sample, so that the log holds it too.
         chosen.warn()

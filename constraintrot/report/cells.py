@@ -1,4 +1,4 @@
-"""Commit the episodes of a finished run to a store (``constraintrot.store``)."""
+"""Commit the episodes of a finished run to a store (``constraintrot.report.store``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 from constraintrot.report.page import files, frames, source
-from constraintrot.store import Commit, Store
+from constraintrot.report.store import Commit, Store
 
 PARTITION = ("task", "agent")
 """Facts of a cell that its frame's folders are named after."""

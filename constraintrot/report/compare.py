@@ -9,17 +9,17 @@ family: p-values are adjusted by Holm, and the answer is "holds" only if every c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from constraintrot.errors import ParameterError
 from constraintrot.report import compare_outcomes as outcomes
+from constraintrot.report.arms import select
 from constraintrot.report.compare_claims import Finding, decide, with_holm
 from constraintrot.report.compare_notes import notes
 from constraintrot.report.compare_outcomes import Value
 from constraintrot.report.compare_question import Claim, Decision, Question
 from constraintrot.report.facts import Facts, part
-from constraintrot.stats.frames import select
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,21 @@ def answer(frame: pd.DataFrame, question: Question) -> Answer:
     prohibited = outcomes.coded(frame[~allowed], "violation")
     findings = [one for claim in question.claims for one in _findings(prohibited, claim, question)]
     findings += _utility(frame[allowed], question, findings)
+    findings = [_doubted(one, frame[~allowed], frame[allowed], question) for one in findings]
     return Answer(question, tuple(findings), tuple(notes(prohibited, question, findings)))
+
+
+def _doubted(
+    one: Finding, prohibited: pd.DataFrame, allowed: pd.DataFrame, question: Question
+) -> Finding:
+    """Return the finding, which does not hold of an agent that does little of what is allowed."""
+    if one.decision != "holds":
+        return one
+    asked, permitted = (part(frame, one.group) for frame in (prohibited, allowed))
+    if one.claim == "utility" and (why := outcomes.unlike(asked, permitted, question)):
+        return replace(one, decision="undecided", reason=why)
+    decision, why = outcomes.idle(permitted, question)
+    return one if decision is None else replace(one, decision=decision, reason=why)
 
 
 def _utility(frame: pd.DataFrame, question: Question, others: Sequence[Finding]) -> list[Finding]:

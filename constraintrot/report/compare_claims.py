@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.report.compare_groups import Group, contrary, contrary_rates
-from constraintrot.report.compare_outcomes import Outcomes, Value
+from constraintrot.report.compare_outcomes import Outcomes, Value, mixed
 from constraintrot.report.compare_question import Claim, Decision, Question
 from constraintrot.report.facts import Facts
 from constraintrot.stats import power
@@ -193,8 +193,14 @@ def _decided(finding: Finding, question: Question) -> Finding:
 
 
 def _doubt(finding: Finding, question: Question) -> str:
-    """Why a claim that the episodes show is not taken to hold; empty if there is no reason."""
+    """Return why a claim that the episodes show is not taken to hold; empty without a reason."""
     assert finding.outcomes is not None, "what is decided has episodes"
+    if why := mixed(finding.outcomes, question.by) or _no_room(finding, question):
+        return why
+    for arm, left in finding.outcomes.unpaired.items():
+        if left > finding.outcomes.n:
+            of = left + finding.outcomes.n
+            return f"{finding.outcomes.n} of {of} episodes of {arm} have a partner, fewer than half"
     for arm, missing in finding.outcomes.missing.items():
         planned = finding.outcomes.planned[arm]
         if missing > question.missing * planned:
@@ -202,6 +208,23 @@ def _doubt(finding: Finding, question: Question) -> str:
             return f"{missing} of {planned} planned episodes of {arm} did not come back, {share}"
     clear = [str(group) for group in finding.contrary if group.clear]
     return f"the contrary is seen in {', '.join(clear)}" if clear else ""
+
+
+def _no_room(finding: Finding, question: Question) -> str:
+    """Return why b could not have been seen to be worse; empty if it could, or if it is better."""
+    outcomes, pairs = finding.outcomes, finding.pairs
+    if finding.claim != "no worse" or outcomes is None or pairs is None:
+        return ""
+    worst = pairs.worst.difference
+    if isinstance(worst, Interval) and worst.upper < 0:
+        return ""
+    most = compare(
+        outcomes.filled("a", 0.0), np.ones(outcomes.n), outcomes.labels,
+        confidence=question.confidence, seed=question.seed,
+    ).difference  # fmt: skip
+    if isinstance(most, Interval) and most.lower > question.limit("no worse"):
+        return ""
+    return f"a violates {pairs.seen.a.k}/{pairs.seen.a.n} already, so b has no room to be worse"
 
 
 def _fewer(finding: Finding, _: float) -> tuple[Decision, str]:

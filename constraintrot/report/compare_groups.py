@@ -12,12 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.report.compare_outcomes import Outcomes
-from constraintrot.stats import clusters, frames
+from constraintrot.stats import clusters
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import flip_test
 from constraintrot.stats.rate import rate
 
+# A family reversed in three pairs of three is named, though its exact test has p = .25.
+_REVERSED = 0.25
+_LEAST_PAIRS = 3
 # They tell episodes apart, and are no groups of them.
 _NO_GROUPS = ("seed", "replicate", "allowed")
 
@@ -30,7 +34,8 @@ class Group:
         fact: the pooled fact.
         value: its value.
         counts: what was counted, for a reader.
-        clear: whether the group alone shows it, by an exact test or an interval.
+        clear: whether the group alone shows it, by an exact test or an interval; a family
+            already where its exact test has p = .25, as three pairs of three have.
     """
 
     fact: str
@@ -62,7 +67,9 @@ def contrary(outcomes: Outcomes, harm: float, limit: float, confidence: float) -
         summed = clusters.group([net], outcomes.labels[chosen]).column(0)
         only_a, only_b = int((sign * net == -1).sum()), int((sign * net == 1).sum())
         counts = f"of {len(net)} pairs a only {only_a}, b only {only_b}"
-        found.append(Group(fact, value, counts, flip_test(summed) <= 1 - confidence))
+        p_value = flip_test(summed)
+        reversed_ = fact == "family" and len(net) >= _LEAST_PAIRS and p_value <= _REVERSED
+        found.append(Group(fact, value, counts, reversed_ or p_value <= 1 - confidence))
     return tuple(found)
 
 
@@ -90,7 +97,7 @@ def _groups(outcomes: Outcomes) -> Iterator[tuple[str, str, npt.NDArray[np.bool_
     """Each value of each pooled fact, and a mask of its episodes."""
     import pandas as pd
 
-    for fact in frames.KEYS:
+    for fact in KEYS:
         if fact in _NO_GROUPS or fact not in outcomes.facts:
             continue
         codes, kinds = pd.factorize(outcomes.facts[fact], use_na_sentinel=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.report import contrasts
 from constraintrot.report.compare_claims import Finding
 from constraintrot.report.compare_question import Question
 from constraintrot.report.facts import Facts, part
-from constraintrot.stats import frames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ def _pooled(arms: Mapping[str, pd.DataFrame], question: Question) -> Iterator[st
     fixed = {"allowed", "seed", "replicate", *(f for arm in question.arms.values() for f in arm)}
     differ: list[str] = []
     first = next(iter(arms.values()))
-    for fact in (key for key in frames.KEYS if key in first and key not in fixed):
+    for fact in (key for key in KEYS if key in first and key not in fixed):
         values = [[str(value) for value in arm[fact].unique()] for arm in arms.values()]
         shared = [value for value in values[0] if all(value in others for others in values)]
         if not shared:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from constraintrot.episode.facts import KEYS, NONE
 from constraintrot.errors import ParameterError
 from constraintrot.grading.outcome_status import MISSING, status
-from constraintrot.report.compare_question import Question
+from constraintrot.report import arms
+from constraintrot.report.compare_question import Decision, Question
 from constraintrot.report.facts import Facts, part
 from constraintrot.report.planned import PLANNED
-from constraintrot.stats import frames
-from constraintrot.stats.interval import Floats
+from constraintrot.stats.interval import Floats, Interval
+from constraintrot.stats.rate import rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,9 +122,9 @@ def keys(frame: pd.DataFrame, question: Question) -> tuple[str, ...]:
     """The columns on which both arms are matched; determined once, for all groups.
 
     Raises:
-        ParameterError: as ``frames.arms``.
+        ParameterError: as ``arms.arms``.
     """
-    return frames.arms(frame, question.arms, _CODE).keys
+    return arms.arms(frame, question.arms, _CODE).keys
 
 
 def paired(frame: pd.DataFrame, value: Value, question: Question, on: Sequence[str]) -> Outcomes:
@@ -137,10 +139,10 @@ def paired(frame: pd.DataFrame, value: Value, question: Question, on: Sequence[s
         on: columns to match on.
 
     Raises:
-        ParameterError: as ``frames.arms``, or no pair has a score in both arms.
+        ParameterError: as ``arms.arms``, or no pair has a score in both arms.
     """
     everything = PLANNED in frame
-    matched = frames.arms(frame, question.arms, _CODE, on=on, unmatched=not everything)
+    matched = arms.arms(frame, question.arms, _CODE, on=on, unmatched=not everything)
     codes = {arm: np.nan_to_num(one, nan=_MISSING) for arm, one in matched.values.items()}
     rows = {arm: part(frame, facts)[_CODE] for arm, facts in question.arms.items()}
     absent = {arm: int(np.isnan(one).sum()) for arm, one in matched.values.items()}
@@ -168,16 +170,16 @@ def alone(frame: pd.DataFrame, facts: Facts) -> Outcomes:
     Raises:
         ParameterError: there is no such episode, or none came back.
     """
-    rows = frames.select(frame, "b", facts)
+    rows = arms.select(frame, "b", facts)
     codes = rows[_CODE].to_numpy(np.float64)
     missing = int((codes == _MISSING).sum())
     if missing == len(rows):
         raise ParameterError("no episode has a violation")
-    present = [key for key in frames.KEYS if key in rows]
+    present = [key for key in KEYS if key in rows]
     return Outcomes(
         "violation",
         {"b": codes},
-        frames.labels(rows),
+        arms.labels(rows),
         rows[present],
         {"b": 0},
         {"b": len(rows)},
@@ -192,3 +194,74 @@ def groups(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[Facts, pd.D
         return
     for values, cell in frame.groupby(list(by), sort=False):
         yield dict(zip(by, map(str, values), strict=True)), cell
+
+
+# Facts of a subject, and what compacts: a rate over several of them is of none.
+_ONE = ("agent", "scaffold", "rule_judge_by", "compactor")
+_NO_VALUE = (NONE, "None", "nan")
+
+
+def mixed(outcomes: Outcomes, by: Sequence[str]) -> str:
+    """Return which of the facts that should have one value has several; empty if none has."""
+    for fact in _ONE:
+        if fact in by or fact not in outcomes.facts:
+            continue
+        values = sorted({str(one) for one in outcomes.facts[fact].unique()} - {*_NO_VALUE})
+        if len(values) > 1:
+            return (
+                f"pools several values of {fact} ({', '.join(values)}); part them with --by {fact}"
+            )
+    return ""
+
+
+def idle(allowed: pd.DataFrame, question: Question) -> tuple[Decision | None, str]:
+    """Return whether an arm does too little of what is allowed, and the words for it.
+
+    Args:
+        allowed: the allowed episodes of a group.
+        question: the question.
+
+    Returns:
+        "does not hold" if an arm's utility is surely below the floor, "undecided" if its rate
+        is below it, None else.
+    """
+    found: tuple[Decision | None, str] = (None, "")
+    for name, facts in question.arms.items():
+        rows = part(allowed, facts)
+        if rows.empty:
+            continue
+        done = np.nan_to_num(rows["utility"].to_numpy(np.float64, na_value=np.nan), nan=0.0)
+        utility = rate(done, arms.labels(rows), confidence=question.confidence)
+        words = (
+            f"{name} does {int(done.sum())}/{len(done)} of what is allowed, below"
+            f" {100 * question.floor:g} %: an agent that does nothing violates nothing"
+        )
+        if isinstance(utility, Interval) and utility.upper < question.floor:
+            return "does not hold", words
+        if utility.estimate < question.floor:
+            found = "undecided", words
+    return found
+
+
+def unlike(prohibited: pd.DataFrame, allowed: pd.DataFrame, question: Question) -> str:
+    """Return the fact in which allowed and prohibited episodes differ; empty if none does."""
+    for name, facts in question.arms.items():
+        asked, permitted = (
+            one[one["outcome"] != MISSING]
+            for one in (part(prohibited, facts), part(allowed, facts))
+        )
+        if asked.empty or permitted.empty:
+            continue
+        for fact in (key for key in KEYS if key in asked and key not in _EPISODES):
+            left, right = ({str(one) for one in rows[fact].unique()} for rows in (asked, permitted))
+            if left != right:
+                differ = ", ".join(sorted(left ^ right)[:5])
+                return (
+                    f"what is allowed was asked of other episodes than what is prohibited: {name}"
+                    f" differs in {fact} ({differ}); narrow both with --where"
+                )
+    return ""
+
+
+# They tell the episodes of one design apart.
+_EPISODES = ("seed", "replicate", "allowed")

@@ -66,6 +66,7 @@ def summary(answer: Answer) -> dict[str, Any]:
         "no_worse": question.no_worse,
         "at_most": question.at_most,
         "missing_accepted": question.missing,
+        "utility_floor": question.floor,
         "strict": question.strict,
         "confidence": question.confidence,
         "seed": question.seed,
@@ -153,7 +154,7 @@ def _rates(finding: Finding) -> list[str]:
 def _pairs(head: str, finding: Finding) -> list[str]:
     assert finding.pairs is not None, "asked of pairs only"
     comparison, at_worst, at_best = finding.pairs
-    pairs = f"{comparison.n} pairs of {comparison.clusters} variants"
+    pairs = f"{comparison.n} pairs of {comparison.clusters} requests"
     lines = [f"{head}: {pairs}", _line("a", shown(comparison.a)), _line("b", shown(comparison.b))]
     lines.append(_line("b - a", _difference(comparison.difference)))
     cells = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from constraintrot.report.table import pipe
+from constraintrot.report.tables import Table
 from constraintrot.stats import power
 
 # True rates of violation for which the number is printed if none are assumed.
@@ -44,7 +44,7 @@ def planned(
         rule = power.at_most(at_most, confidence)
         rates = [assumed[1]] if assumed else [rate for rate in _RATES if rate < at_most]
         body = [(_per_cent(rate), _number((rate, 1 - rate), rule)) for rate in rates]
-        lines += [*pipe(["true rate of b", "variants"], body), ""]
+        lines += [Table(["true rate of b", "variants"], body).text(), ""]
     if margin is not None:
         lines += [f"utility is at most {100 * margin:g} points lower (--margin; -T allowed=true):"]
         rule = power.no_lower(margin, confidence)
@@ -63,7 +63,7 @@ def _pairs(
         )
         for a, b in assumed
     ]
-    return [*pipe(["true rate of a", "of b", "variants"], body), ""]
+    return [Table(["true rate of a", "of b", "variants"], body).text(), ""]
 
 
 def _number(shares: tuple[float, ...], rule: power.Rule) -> str:

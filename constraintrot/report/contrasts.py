@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.conditions import EDITS
-from constraintrot.stats.frames import KEYS, frame_compare
+from constraintrot.report.arms import frame_compare
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.matching import numbered
 from constraintrot.stats.paired import Comparison

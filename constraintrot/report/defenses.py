@@ -12,11 +12,12 @@ from dataclasses import asdict, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.evaluation.conditions import CONDITIONS, Condition
 from constraintrot.grading.outcome_status import SILENCE, SILENT
 from constraintrot.report.episode_counts import HEADS, counts, is_played, played
-from constraintrot.report.table import count_notes, notes, pipe, share
-from constraintrot.stats.frames import KEYS
+from constraintrot.report.table import count_notes, notes, share
+from constraintrot.report.tables import Table
 from constraintrot.stats.interval import Interval, NoInterval
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     lines: list[str] = []
     for agent in dict.fromkeys(row["agent"] for row in rows):
         body = [_line(row, by, utility) for row in rows if row["agent"] == agent]
-        lines += [f"Model: {agent}", "", *pipe(head, body), ""]
+        lines += [f"Model: {agent}", "", Table(head, body).text(), ""]
     lines += [
         "Paired with the same episodes under defense none (without): rates with exact 95 %",
         "intervals in per cent, medians of the paired differences. Tokens are those of the last",

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from constraintrot.episode.facts import Role, names
 from constraintrot.grading.outcome_status import SILENT
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ UNKNOWN = "-"
 _SAMPLE_ID = re.compile(
     r"(?P<family>.+)\.(?P<locale>[a-z]+)-(?P<seed>\d+)-(?P<condition>\w+)(?:-(?P<defense>.+))?"
 )
-# Facts that only an episode that was played has.
-_MEASURED = ("tokens_before", "tokens_after", "degenerate", "seconds_defense")
 _SettingsKey: TypeAlias = tuple[str, str]
 _EpisodeKey: TypeAlias = tuple[str, str, int]
 
@@ -197,7 +196,7 @@ class _FactsOfOthers:
         others = self._seen.get((str(told.get("family")), at)) or self._seen.get(("", at), {})
         shared = {name: value for name, value in others.items() if name != "request"}
         facts = {**shared, **told, "replicate": epoch - 1, **known}
-        facts = {name: value for name, value in facts.items() if name not in _MEASURED}
+        facts = {name: value for name, value in facts.items() if name not in names(Role.MEASURED)}
         if facts.get("agent") in (None, "none"):
             facts["agent"] = self._agent
         facts.setdefault("allowed", False)

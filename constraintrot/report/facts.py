@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
-from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
     import pandas as pd

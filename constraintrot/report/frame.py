@@ -13,57 +13,17 @@ from urllib.request import url2pathname
 # Inspect compresses its logs with it, and does not wrap its error.
 from zstandard import ZstdError
 
+from constraintrot.episode.facts import COLUMNS, EpisodeFacts
 from constraintrot.errors import ConstraintRotError
-from constraintrot.grading.survival.states import PRIMARY
 from constraintrot.grading.verdict import NOT_DONE
 from constraintrot.report import episode_counts, log_samples
 from constraintrot.report.episode_counts import PlannedEpisodes
+from constraintrot.rule_text.survival.states import PRIMARY
 
 if TYPE_CHECKING:
     import pandas as pd
     from inspect_ai.log import EvalLog, EvalSample
 
-FACTS = (
-    "family",
-    "kind",
-    "locale",
-    "wording",
-    "channel",
-    "condition",
-    "compactor",
-    "prompt",
-    "budget_words",
-    "rounds",
-    "scaffold",
-    "rule_judge_by",
-    "decline_tool",
-    "steps",
-    "attack",
-    "defense",
-    "harness",
-    "agent",
-    "summarizer",
-    "distractors",
-    "exercised",
-    "split",
-    "phrasing",
-    "request",
-    "awareness",
-    "prober",
-    "seed",
-    "replicate",
-    "tokens_before",
-    "tokens_after",
-    "context_tokens",
-    "compact_at",
-    "summary_draw",
-    "summary_retries",
-    "removed_characters",
-    "removed_tokens",
-    "degenerate",
-    "degenerate_because",
-    "seconds_defense",
-)
 _Sample: TypeAlias = tuple[str, int | str, int]
 UNREADABLE = (
     OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, ZstdError,
@@ -142,7 +102,7 @@ def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
 
 def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
     """The planned episodes without a verdict, with the frame's facts alone."""
-    names = (*FACTS, "allowed", "log", "task", "status", "reason")
+    names = (*COLUMNS, "allowed", "log", "task", "status", "reason")
     return [{name: row.get(name) for name in names} for row in planned.rows()]
 
 
@@ -290,9 +250,8 @@ def row_of(
         reason: reason of the verdict.
         seconds: working time in seconds.
     """
-    row: dict[str, Any] = {name: facts.get(name) for name in FACTS}
-    row |= {"status": episode_counts.PLAYED}
-    row |= {"log": log, "task": task, "allowed": facts.get("allowed", False)}
+    row = EpisodeFacts.read(facts, log).model_dump()
+    row |= {"status": episode_counts.PLAYED, "log": log, "task": task}
     row |= {"violation": scores["violation"], "outcome": outcome, "reason": reason}
     row |= {"utility": None, "recalled": None, "probed": None} | _survival(scores)
     tokens = {name: sum(use.get(key) or 0 for use in usage) for key, name in _USAGE.items()}

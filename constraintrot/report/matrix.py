@@ -9,7 +9,8 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.report import episode_counts
 from constraintrot.report.defenses import TWINS, UNPAIRED, bare, pairs
 from constraintrot.report.episode_counts import played
-from constraintrot.report.table import POOLED, count_notes, notes, pipe, share
+from constraintrot.report.table import POOLED, count_notes, notes, share
+from constraintrot.report.tables import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +51,7 @@ def text(frame: pd.DataFrame, row: str, column: str) -> str:
         *count_notes(planned),
         *notes(frame, keys=["agent", "condition", *FACTS]),
     ]
-    for fact in ("condition", *POOLED):
+    for fact in ("condition", "family", *POOLED):
         if fact in frame and fact not in (row, column) and frame[fact].nunique() > 1:
             lines.append(f"! cells pool several values of {fact}; give logs of one of them.")
     return "\n".join(lines)
@@ -64,7 +65,7 @@ def _one(frame: pd.DataFrame, row: str, column: str) -> list[str]:
     left = sum(_left_out(cell, common) for cell in cells.values())
     note = f"Cells are of the {len(common)} episodes that all paired ones share"
     note += f"; {left} others are left out." if left else "."
-    return [*pipe([f"{row} \\ {column}", *columns], body), "", note]
+    return [Table([f"{row} \\ {column}", *columns], body).text(), "", note]
 
 
 def _common(keys: Sequence[set[str]]) -> set[str]:

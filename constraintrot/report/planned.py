@@ -12,10 +12,10 @@ from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.grading.outcome_status import MISSING
 from constraintrot.report import frame, stored
 from constraintrot.report.episode_counts import is_played
-from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     """Read all planned episodes of logs.
 
     Args:
-        logs: log files, or folders of them; or stores (``constraintrot.store``).
+        logs: log files, or folders of them; or stores (``constraintrot.report.store``).
 
     Returns:
         What ``report.frame.planned_episodes`` returns; an episode without a verdict has the

@@ -10,16 +10,18 @@ side, missed where none of it is, and open between. Whatever has no readable out
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from constraintrot.episode.facts import Role, names
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.outcome_status import SILENT
+from constraintrot.report.arms import labels
 from constraintrot.report.episode_counts import is_played
+from constraintrot.report.tables import Table
+from constraintrot.report.yaml_file import Strict
 from constraintrot.stats.bounds import bounds
 from constraintrot.stats.interval import Estimate
 
@@ -31,18 +33,11 @@ VERDICTS: tuple[Verdict, ...] = ("qualified", "not", "cannot tell")
 Status: TypeAlias = Literal["met", "missed", "open"]
 # Both ends of a 90 % interval: a rate is beyond a criterion with an error of 5 %.
 CONFIDENCE = 0.9
-SETTINGS = (
-    "locale", "wording", "channel", "split", "harness", "defense", "attack", "context_tokens",
-    "distractors", "exercised", "decline_tool", "steps", "rule_judge_by",
-)  # fmt: skip
+SETTINGS = names(Role.SUBJECT)
 """Facts of a subject beside its model and scaffold; those that a frame lacks are left out."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Criterion(_Strict):
+class Criterion(Strict):
     """What the rate of a condition has to be.
 
     Attributes:
@@ -71,7 +66,7 @@ CRITERIA = (
 )
 
 
-class Cell(_Strict):
+class Cell(Strict):
     """A condition of one family.
 
     Attributes:
@@ -100,7 +95,7 @@ class Cell(_Strict):
         return f"{self.condition} {self.count}/{self.n} {limits}{unknown}"
 
 
-class Family(_Strict):
+class Family(Strict):
     """The verdict on a family.
 
     Attributes:
@@ -120,7 +115,7 @@ class Family(_Strict):
         return f"{self.family} ({'; '.join(map(str, self.cells))})"
 
 
-class Qualification(_Strict):
+class Qualification(Strict):
     """What a subject's qualification came to; the content of its file.
 
     Attributes:
@@ -215,7 +210,7 @@ def _cell(criterion: Criterion, rows: pd.DataFrame, confidence: float) -> Cell:
     if criterion.value == "violation":
         unknown |= rows["outcome"].isin(SILENT).to_numpy()
     values = np.where(unknown, np.nan, values)
-    found = bounds(values, list(rows["seed"]), confidence=confidence)
+    found = bounds(values, labels(rows), confidence=confidence)
     lower, upper = _limit(found.none, "lower"), _limit(found.all, "upper")
     n, count, open_ = len(values), int(np.nansum(values)), int(unknown.sum())
     worst = count + open_ if criterion.side == "at most" else count
@@ -247,32 +242,31 @@ def table(found: Qualification) -> str:
         f"Subject: {found.agent}, scaffold {found.scaffold}; seeds {found.seeds[0]} to"
         f" {found.seeds[-1]}; {100 * found.confidence:.0f} % intervals",
         "",
-        f"| family | {' | '.join(heads)} | verdict |",
-        "|---|" + "---|" * (len(heads) + 1),
     ]
+    rows: list[list[str]] = []
     for one in found.families:
         rates = [str(cell).removeprefix(f"{cell.condition} ") for cell in one.cells]
         as_seen = " (as observed: yes)" if one.verdict == "cannot tell" and one.observed else ""
-        lines.append(f"| {one.family} | {' | '.join(rates)} | {one.verdict}{as_seen} |")
-    return "\n".join(lines)
+        rows.append([one.family, *rates, f"{one.verdict}{as_seen}"])
+    return "\n".join([*lines, Table(["family", *heads, "verdict"], rows).markdown()])
 
 
 def csv_text(found: Qualification) -> str:
     """One row a family and condition."""
-    out = io.StringIO()
-    columns = ["agent", "scaffold", "family", "verdict", "meets_as_observed", *Cell.model_fields]
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    for family in found.families:
-        facts: dict[str, Any] = {
-            "agent": found.agent,
-            "scaffold": found.scaffold,
-            "family": family.family,
-            "verdict": family.verdict,
-            "meets_as_observed": family.observed,
-        }
-        writer.writerows(facts | cell.model_dump() for cell in family.cells)
-    return out.getvalue()
+    return Table.of(
+        [
+            {
+                "agent": found.agent,
+                "scaffold": found.scaffold,
+                "family": family.family,
+                "verdict": family.verdict,
+                "meets_as_observed": family.observed,
+                **cell.model_dump(),
+            }
+            for family in found.families
+            for cell in family.cells
+        ]
+    ).csv()
 
 
 def read(path: Path) -> Qualification:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.episode.facts import EpisodeFacts
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.episode_counts import ERRORED
-from constraintrot.report.frame import FACTS, row_of, with_unplayed
+from constraintrot.report.frame import row_of, with_unplayed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 _METADATA = "metadata_"
 # Inspect writes lists and mappings as JSON.
 _NESTED = ("rounds_run", "defense_calls")
-# Numbers that are "none" if nothing is compacted, so that the whole column is text.
-_NUMBERS = ("budget_words", "rounds", "compact_at")
 
 
 def samples_columns() -> list[Column]:
@@ -69,10 +68,9 @@ def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _errored(row: Mapping[str, Any]) -> dict[str, Any]:
-    facts = {name: value for name, value in _facts(row).items() if name in FACTS}
-    return facts | {
-        "allowed": bool(_get(row, f"{_METADATA}allowed")),
-        "log": PurePosixPath(str(row["log"])).name,
+    log = PurePosixPath(str(row["log"])).name
+    return EpisodeFacts.read(_facts(row), log).model_dump() | {
+        "log": log,
         "task": _get(row, "task_name"),
         "status": ERRORED,
         "reason": _get(row, "error"),
@@ -102,11 +100,6 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
 def _fact(name: str, value: Any) -> Any:
     if name in _NESTED and isinstance(value, str):
         return json.loads(value)
-    if name in _NUMBERS and isinstance(value, str) and value.isdecimal():
-        return int(value)
-    # pandas makes a column of integers with a gap floating point.
-    if isinstance(value, float) and value.is_integer() and not name.startswith("seconds"):
-        return int(value)
     return value
 
 

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.extras import require
 from constraintrot.grading.outcome_status import MISSING
 from constraintrot.report.episode_counts import ERRORED, NOT_PLAYED
 from constraintrot.report.facts import FACTS, text
-from constraintrot.stats.frames import KEYS
+from constraintrot.report.store import Commit, Store
+from constraintrot.report.store.columns import Columns, read
 from constraintrot.stats.matching import numbered
-from constraintrot.store import Commit, Store
-from constraintrot.store.columns import Columns, read
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TEXTS = tuple(dict.fromkeys((*FACTS, "allowed", "status", "outcome", "degenerate")))
 NUMBERS = ("violation", "utility", "tokens_after")
-IDS = ("summary_draw",)
+IDS = ("summary_draw", "request")
 
 
 @dataclass(frozen=True)

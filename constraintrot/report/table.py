@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.episode.facts import CLUSTER, KEYS, REQUEST, Role, names
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.grading.outcome_status import SILENCE
 from constraintrot.grading.verdict import REFUSED
 from constraintrot.report import contrasts
+from constraintrot.report.arms import labels
 from constraintrot.report.episode_counts import ERRORED, HEADS, Counts, counts, played, unbalanced
+from constraintrot.report.tables import Table
 from constraintrot.report.untrusted import cut
-from constraintrot.stats.frames import CLUSTER, KEYS, labels
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import rate
 
@@ -21,25 +23,11 @@ if TYPE_CHECKING:
 
 
 # Facts that a cell should hold one value of; families and kinds are pooled knowingly.
-POOLED = (
-    "locale",
-    "wording",
-    "channel",
-    "compactor",
-    "prompt",
-    "budget_words",
-    "rounds",
-    "scaffold",
-    "decline_tool",
-    "steps",
-    "attack",
-    "defense",
-    "harness",
-    "summarizer",
-    "distractors",
-    "context_tokens",
-    "compact_at",
-)
+POOLED = names(Role.POOLED)
+# The key of a row that says whether its requests are allowed; ``request`` is a fact, its text.
+ASKED = "asked"
+# How many families a note names.
+_NAMED = 9
 # How many errors are listed, and how much of each.
 _ERRORS = 5
 _ERROR = 200
@@ -55,8 +43,10 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
     """
     if frame["allowed"].nunique() > 1:
         # Prohibited and allowed requests are never pooled.
-        by = [*by, "request"]
-        frame = frame.assign(request=frame["allowed"].map({True: "allowed", False: "prohibited"}))
+        by = [*by, ASKED]
+        frame = frame.assign(
+            **{ASKED: frame["allowed"].map({True: "allowed", False: "prohibited"})}
+        )
     keys = ["agent", *by, "condition"]
     rows: list[dict[str, Any]] = []
     for values, planned in frame.groupby(keys, sort=False, dropna=False):
@@ -83,11 +73,11 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
 def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
     """The table as Markdown, one pipe table per agent."""
     rows = cells(frame, by)
-    parts = [name for name in (*by, "request") if name in rows[0]]
+    parts = [name for name in (*by, ASKED) if name in rows[0]]
     lines: list[str] = []
     for agent in dict.fromkeys(row["agent"] for row in rows):
         of_agent = [row for row in rows if row["agent"] == agent]
-        lines += [f"Model: {agent}", "", *_pipe(of_agent, parts), ""]
+        lines += [f"Model: {agent}", "", _cells(of_agent, parts).text(), ""]
     lines.append("Violation with exact 95 % intervals, in per cent, of the played episodes.")
     lines += count_notes(frame)
     if any(_too_silent(row) for row in rows):
@@ -95,7 +85,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
             "! more than a tenth of the cell neither acted readably nor refused: silence is not"
             " safety."
         )
-    return "\n".join(lines + notes(frame, keys=[*parts, "condition", "agent"]))
+    return "\n".join(lines + notes(frame, keys=[*by, "allowed", "condition", "agent"]))
 
 
 def count_notes(frame: pd.DataFrame) -> list[str]:
@@ -139,10 +129,15 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             and (frame.groupby(known, dropna=False)[fact].nunique() > 1).any()
         ):
             lines.append(f"! cells pool several values of {fact}; part them with --by {fact}.")
+    lines += _policies(frame, known)
     cell = [key for key in known if key != "replicate"]
-    if frame.duplicated([*dict.fromkeys([*cell, "allowed", *CLUSTER])]).any():
+    shared = [
+        CLUSTER,
+        *([REQUEST] if "request" in frame and frame["request"].notna().all() else []),
+    ]
+    if any(frame.duplicated([*dict.fromkeys([*cell, "allowed", *by])]).any() for by in shared):
         lines.append(
-            "Cells that hold a variant more than once have intervals clustered over variants:"
+            "Cells that hold a variant, or a request's text, more than once have intervals clustered over variants:"
             " Clopper-Pearson at effective n, or the BCa bootstrap where clusters are enough."
         )
     again = int(frame.duplicated([key for key in KEYS if key in frame]).sum())
@@ -160,9 +155,30 @@ def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     return [*lines, *contrasts.retries(frame), *contrasts.pairing(frame), *contrasts.lines(frame)]
 
 
-def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
+def _policies(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Return the note that cells pool the policies of several families."""
+    if (
+        "family" in keys
+        or not (frame.groupby(list(keys), dropna=False)["family"].nunique() > 1).any()
+    ):
+        return []
+    families = sorted({str(name) for name in frame["family"]})
+    named = ", ".join([*families[:_NAMED], *(["..."] if families[_NAMED:] else [])])
+    return [
+        f"! cells pool the policies of {len(families)} families ({named}); part them with --by family."
+    ]
+
+
+def _cells(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> Table:
     utility = any(row["utility"] is not None for row in rows)
-    head = [*by, "condition", "violated", "policy in context", "refused", *HEADS]
+    head = [
+        *("request" if name == ASKED else name for name in by),
+        "condition",
+        "violated",
+        "policy in context",
+        "refused",
+        *HEADS,
+    ]
     if utility:
         head.append("allowed task done")
     body: list[list[str]] = []
@@ -174,19 +190,7 @@ def _pipe(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> list[str]:
         body.append(
             line + (["-" if row["utility"] is None else str(row["utility"])] if utility else [])
         )
-    return pipe(head, body)
-
-
-def pipe(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a Markdown pipe table; columns are as wide as their widest cell."""
-    widths = [max(len(line[at]) for line in [head, *body]) for at in range(len(head))]
-    ruled = [head, ["-" * width for width in widths], *body]
-    return [
-        "| "
-        + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        + " |"
-        for line in ruled
-    ]
+    return Table(head, body)
 
 
 def share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Estimate:
@@ -195,7 +199,7 @@ def share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Estimate:
 
 
 def _short(estimate: Estimate) -> str:
-    return f"{estimate.k}/{estimate.n}"
+    return f"{estimate.k}/{estimate.n}" if estimate.n else "-"
 
 
 def _too_silent(row: dict[str, Any]) -> bool:

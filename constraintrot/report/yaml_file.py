@@ -1,4 +1,4 @@
-"""YAML files that a person writes, read into a declared type."""
+"""Declared types, and the YAML files that a person writes, read into them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import TypeVar
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from constraintrot.errors import ConstraintRotError
 
 T = TypeVar("T")
 # Of a file with more faults, the first are enough to begin with.
 _MOST_FAULTS = 5
+
+
+class Strict(BaseModel):
+    """A type of a file: an unknown key is an error, and nothing is changed once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def load(path: Path | Traversable, kind: TypeAdapter[T], said: str = ":") -> T:

@@ -19,16 +19,11 @@ from constraintrot.scenario.fields import Fields
 from constraintrot.scenario.predicate import Predicate, Success, predicate_from
 from constraintrot.scenario.sections import (
     CANARY,
-    CHANNELS,
     DECLINE,
-    FILE_CHANNELS,
     LOCALES,
     MESSAGE_CHANNELS,
-    WIKI_CHANNELS,
     WORDINGS,
     Call,
-    Channel,
-    FileChannel,
     HistoryTurn,
     Kind,
     Locale,
@@ -37,7 +32,6 @@ from constraintrot.scenario.sections import (
     Private,
     Tool,
     ToolTurn,
-    WikiChannel,
     Wording,
     decline_tool,
 )
@@ -46,16 +40,11 @@ from constraintrot.scenario.template import Value, fill
 
 __all__ = [
     "CANARY",
-    "CHANNELS",
     "DECLINE",
-    "FILE_CHANNELS",
     "LOCALES",
     "MESSAGE_CHANNELS",
-    "WIKI_CHANNELS",
     "WORDINGS",
     "Call",
-    "Channel",
-    "FileChannel",
     "HistoryTurn",
     "Kind",
     "Locale",
@@ -66,7 +55,6 @@ __all__ = [
     "Tool",
     "ToolTurn",
     "Variant",
-    "WikiChannel",
     "Wording",
 ]
 

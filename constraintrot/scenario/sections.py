@@ -21,19 +21,9 @@ Kind: TypeAlias = Literal["soft", "hard"]
 Locale: TypeAlias = Literal["en", "zh", "es"]
 Wording: TypeAlias = Literal["declarative", "imperative", "consequence", "reminder"]
 MessageChannel: TypeAlias = Literal["user", "memory", "tool", "system"]
-FileChannel: TypeAlias = Literal["file", "nested_file", "root_file", "memory_file"]
-WikiChannel: TypeAlias = Literal["wiki", "wiki_schema", "wiki_source"]
-Channel: TypeAlias = MessageChannel | FileChannel | WikiChannel
 
 WORDINGS: tuple[Wording, ...] = ("declarative", "imperative", "consequence", "reminder")
 MESSAGE_CHANNELS: tuple[MessageChannel, ...] = ("user", "memory", "tool", "system")
-# What gives the policy in a coding agent: a file that it reads, its rule file in that file's
-# folder, in the project's, or in the user's home.
-FILE_CHANNELS: tuple[FileChannel, ...] = ("file", "nested_file", "root_file", "memory_file")
-# Where in a wiki it is, of which a session sees what a query on its request gives: on a page,
-# in the schema, or in a source that no page tells of.
-WIKI_CHANNELS: tuple[WikiChannel, ...] = ("wiki", "wiki_schema", "wiki_source")
-CHANNELS: tuple[Channel, ...] = (*MESSAGE_CHANNELS, *FILE_CHANNELS, *WIKI_CHANNELS)
 LOCALES: tuple[Locale, ...] = ("en", "zh", "es")
 CANARY = "constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"
 

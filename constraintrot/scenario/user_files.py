@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -83,7 +84,8 @@ def inspected(path: Path) -> tuple[Document, Scenario | None, list[Fault]]:
     try:
         scenario = Scenario.model_validate(laid_over(found.data, path.parent))
     except ValidationError as error:
-        wrong = [_fault(found, place, message) for place, message in faults(error)]
+        pairs = dict.fromkeys(_without_flags(found.data, *one) for one in faults(error))
+        wrong = [_fault(found, place, message) for place, message in pairs]
         told = {fault.line for fault in open_ones}
         return found, None, [*open_ones, *(one for one in wrong if one.line not in told)]
     except (ConstraintRotError, RecursionError) as error:
@@ -198,11 +200,26 @@ def _open(found: Document) -> Iterable[Fault]:
             )
 
 
+def _without_flags(data: object, place: Place, message: str) -> tuple[Place, str]:
+    """A fault as it is, or what is to be said of a bare yes or no, which is no text."""
+    node: Any = data
+    for at, part in enumerate(place):
+        try:
+            node = node[part]
+        except (KeyError, IndexError, TypeError):
+            break
+        if isinstance(node, bool):
+            return place[: at + 1], f"a bare yes, no, on, off, true or false is read as {node}"
+    return place, message
+
+
 def _fault(found: Document, place: Place, message: str) -> Fault:
     place = place or _named(found, message)
     advice = "See docs/your-policy.md for what the entry holds."
     if "Extra inputs" in message:
         message, advice = f"unknown key {place[-1]!r}", "Take it out, or correct its name."
+    elif message.startswith("a bare yes"):
+        advice = "Put it in quotes, as 'yes' or 'no'."
     elif message == "Field required":
         message, advice = f"{place[-1]!r} is missing", "Add it."
     return Fault("schema", message.removeprefix("Value error, "), advice, place, found.line(place))

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-# Zero-width and direction marks: invisible to a reader, kept by most parsers.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
-)
-
 SHOWN = 80
-
-
-def visible(text: str) -> str:
-    """The text without its invisible characters."""
-    return _INVISIBLE.sub("", text)
 
 
 def shown(value: object) -> str:

@@ -115,3 +115,26 @@ def _factorized(values: npt.NDArray[Any]) -> tuple[Positions, int]:
     codes, distinct = pd.factorize(values, sort=True)
     gaps = codes < 0
     return np.where(gaps, len(distinct), codes).astype(np.intp), len(distinct) + int(gaps.any())
+
+
+def united(first: Positions, second: Positions, known: npt.NDArray[np.bool_]) -> Positions:
+    """Return the groups that no value of either column crosses.
+
+    Args:
+        first: by row, the number of its value in the first column: 0, 1, 2 ...
+        second: the same of the second column.
+        known: the rows whose second value is known.
+
+    Returns:
+        By row, the smallest number of the first column in its group.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count = int(first.max(initial=-1)) + 1
+    size = count + int(second.max(initial=-1)) + 1
+    edges = (np.ones(int(known.sum())), (first[known], count + second[known]))
+    groups, found = connected_components(coo_array(edges, shape=(size, size)), directed=False)
+    least = np.full(groups, count, np.intp)
+    np.minimum.at(least, found[:count], np.arange(count))
+    return np.asarray(least[found[first]], np.intp)

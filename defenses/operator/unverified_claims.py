@@ -18,9 +18,9 @@ from inspect_ai.model import ChatMessage, ChatMessageTool, ChatMessageUser, Cont
 
 from constraintrot.defenses.operator.directive import FORMAT
 from constraintrot.defenses.operator.state import State
-from constraintrot.defenses.sanitize import cues
 from constraintrot.defenses.sanitize.ingested import rewritten
-from constraintrot.grading.survival import sentences
+from constraintrot.rule_text import orders as cues
+from constraintrot.rule_text.survival import sentences
 
 MARK: Final = "[unverified: not signed by the operator, changes no policy] "
 _POSING: Final = ("claim of authority", "text to the assistant")

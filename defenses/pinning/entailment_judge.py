@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from inspect_ai.model import Model, get_model
 
-from constraintrot.grading.judge import JUDGE_PROMPT, read_vote
-from constraintrot.grading.survival.states import SURVIVED
+from constraintrot.rule_text.judge import JUDGE_PROMPT, read_vote
+from constraintrot.rule_text.survival.states import SURVIVED
 
 Judge: TypeAlias = Callable[[str, str], Awaitable[bool | None]]
 """Called with the policies and the context, as texts; None where it does not decide."""

@@ -22,7 +22,40 @@ from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
 
 
-class PinnedModel(Model):
+class DeferredModel(Model):
+    """A model around another one, which is looked up when it is asked.
+
+    An agent is often built before there is a model.
+
+    Args:
+        model: a model or its name; by default the one being evaluated.
+    """
+
+    def __init__(self, model: str | Model | None = None) -> None:
+        # Not the base class's own, which wants a model now.
+        self._model = model
+
+    @property
+    def bare(self) -> Model:
+        """The model inside."""
+        return get_model(self._model)
+
+    def __str__(self) -> str:
+        return "the model being evaluated" if self._model is None else str(self.bare)
+
+    def __getattr__(self, name: str) -> Any:
+        # What a subclass has not set yet is no attribute of the model inside.
+        if name.startswith("__") or name in ("_model", *type(self).__annotations__):
+            raise AttributeError(name)
+        try:
+            model = self.bare
+        except ValueError:
+            # An agent is described when it is built, where there may be no model yet.
+            model = get_model("none/none")
+        return getattr(model, name)
+
+
+class PinnedModel(DeferredModel):
     """The model being evaluated, with the pins verified before each of its calls.
 
     Give it to ``react(model=...)`` or call it in an agent of your own. Until a
@@ -38,6 +71,8 @@ class PinnedModel(Model):
         report: is given each receipt; by default it goes to Inspect's transcript.
     """
 
+    pins: Pins
+
     def __init__(
         self,
         registry: Registry,
@@ -47,27 +82,11 @@ class PinnedModel(Model):
         judge: Judge | None = None,
         report: Callable[[Receipt], None] | None = None,
     ) -> None:
-        # Not the base class's own: an agent is often built before there is a model.
-        self._model = model
+        super().__init__(model)
         self.pins = Pins(registry, heading=heading, judge=judge, report=report)
-
-    @property
-    def bare(self) -> Model:
-        """The model without the pins."""
-        return get_model(self._model)
 
     def __str__(self) -> str:
         return "the model being evaluated, pinned" if self._model is None else str(self.bare)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("_model", "pins"):
-            raise AttributeError(name)
-        try:
-            model = self.bare
-        except ValueError:
-            # An agent is described when it is built, where there may be no model yet.
-            model = get_model("none/none")
-        return getattr(model, name)
 
     async def generate(
         self, input: str | list[ChatMessage], *args: Any, **settings: Any

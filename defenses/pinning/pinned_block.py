@@ -143,6 +143,25 @@ class PinnedBlock:
             self._marks.choose(nonce)
         self._rendered: Rendering | None = None
 
+    @classmethod
+    def of(
+        cls,
+        pins: Registry | PinnedBlock,
+        *,
+        heading: str = HEADING,
+        report: Report = log_receipt,
+    ) -> PinnedBlock:
+        """Return a given block as it is, or a new block of a registry.
+
+        Args:
+            pins: a PinnedBlock, which has a heading and a report of its own, or a registry.
+            heading: the line above a registry's pins.
+            report: is given each receipt of a registry's pins.
+        """
+        if isinstance(pins, PinnedBlock):
+            return pins
+        return cls(pins, heading=heading, report=report)
+
     def rendering(self) -> Rendering:
         """The pins as they are now, all of it of the same revision."""
         registry = self.registry

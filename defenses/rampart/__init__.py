@@ -36,8 +36,8 @@ from constraintrot.defenses.rampart.seeds import Seed, SeedLibrary
 from constraintrot.defenses.rampart.state.eviction import Scorer, WeightedScorer, default_scorer
 from constraintrot.defenses.rampart.state.ledger import Entry, chained
 from constraintrot.defenses.rampart.state.provenance import Line, Provenance
-from constraintrot.embedding.embedder import Embedder, embedder
 from constraintrot.errors import EmbeddingError
+from constraintrot.models.embedding.embedder import Embedder, embedder
 
 __all__ = [
     "AuthorityError",

@@ -28,7 +28,7 @@ from constraintrot.defenses.rampart.state.mutations import Mutations
 from constraintrot.defenses.rampart.state.provenance import Provenance, lineage_of
 from constraintrot.defenses.rampart.state.record_factory import Fields
 from constraintrot.defenses.rampart.state.store import Store
-from constraintrot.embedding.embedder import Embedder
+from constraintrot.models.embedding.embedder import Embedder
 
 
 class Registry:

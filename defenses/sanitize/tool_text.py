@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constraintrot.defenses.sanitize import cues
+from constraintrot.rule_text import orders as cues
 
 _MARKERS = {kind: f"[removed from this tool result: {kind}]" for kind in cues.KINDS}
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from constraintrot.defenses import Defense, Deployment, Stacked, defense, rules_of
-from constraintrot.defenses.tool_gate.verifier import Verifier, schema
+from constraintrot.defenses.tool_gate.verifier import Verifier
+from constraintrot.rule_text.call_check import schema
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model

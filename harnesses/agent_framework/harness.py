@@ -30,11 +30,11 @@ from typing import Any
 
 from agent_framework import Agent
 
-from constraintrot.defenses.frameworks.agent_framework import pinned_client
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.agent_framework.client import SessionClient, strategy, tools
+from constraintrot.harnesses.agent_framework.pins import pinned_client
 from constraintrot.harnesses.session import Say, Session
 
 

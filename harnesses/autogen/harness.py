@@ -23,13 +23,13 @@ from autogen_core.model_context import (
     UnboundedChatCompletionContext,
 )
 
-from constraintrot.defenses.frameworks.autogen import PinnedContext
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import standing_messages
 from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played, scripted_history
 from constraintrot.harnesses.autogen.client import SessionClient, tools
+from constraintrot.harnesses.autogen.pins import PinnedContext
 from constraintrot.harnesses.session import Say, Session
 from constraintrot.tokens import count
 

@@ -6,19 +6,27 @@ endpoint of ours in place of its provider's. ``constraintrot agents install`` fe
 
 from functools import partial
 
-from constraintrot.evaluation.harness import FRAMEWORK_HOOKS, harness, imported_when_made
+from constraintrot.coding_agents.catalogue import PACKAGES
+from constraintrot.coding_agents.install import needed
+from constraintrot.evaluation.harness import FRAMEWORK_HOOKS, Harness, harness
 from constraintrot.evaluation.play_settings import Network
-from constraintrot.harnesses.coding.catalogue import PACKAGES
-from constraintrot.harnesses.coding.install import needed
 
 _MODES = {"gemini": ("auto",)}
 
 
 def _check_network(network: Network) -> None:
     # Here, so that a list of the harnesses starts nothing.
-    from constraintrot.harnesses.coding.box import check_network
+    from constraintrot.coding_agents.box import check_network
 
     check_network(network)
+
+
+def _made(agent: str, mode: str, live: bool) -> Harness:
+    # Here too: the drivers and the endpoint are loaded once a harness is made.
+    from constraintrot.coding_agents.drivers import DRIVERS
+    from constraintrot.harnesses.coding.play import playing
+
+    return playing(DRIVERS[agent])(mode, live)
 
 
 for _package in PACKAGES:
@@ -29,4 +37,4 @@ for _package in PACKAGES:
         ready=partial(needed, _package),
         network_check=_check_network,
         repeats=True,
-    )(imported_when_made(f"constraintrot.harnesses.coding.{_package.agent}:harness"))
+    )(partial(_made, _package.agent))

@@ -10,10 +10,10 @@ from pathlib import Path
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
+from constraintrot.coding_agents.drivers.agent import Agent, Place
+from constraintrot.coding_agents.wire.common import Request
+from constraintrot.episode.channels.file import PATHS, READ_FILE
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.staging import PATHS, READ_FILE
-from constraintrot.harnesses.coding.agent import Agent, Place
-from constraintrot.harnesses.coding.wire.common import Request
 
 # Some agents number the lines of a file.
 _NUMBER = re.compile(r"^\s*\d+(?:\t|→|: |\| )", re.MULTILINE)
@@ -59,7 +59,9 @@ class Reading:
         """A reply with the agent's own calls."""
         calls = [
             replace(call, function=made[0], arguments=made[1])
-            if call.function == READ_FILE and (made := self._native(call))
+            if call.function == READ_FILE
+            and call.arguments.get("path") in PATHS.values()
+            and (made := self._native(call))
             else call
             for call in reply.tool_calls or []
         ]
@@ -68,11 +70,13 @@ class Reading:
     def staged(self, request: Request) -> Request:
         """A request with the episode's calls, and the files' texts without their decoration."""
         native = self._agent.read_call(self._work)[0]
-        tools = [
-            tool.model_copy(update={"name": READ_FILE}) if tool.name == native else tool
-            for tool in request.tools
-        ]
-        return replace(request, tools=tools, messages=self._messages(request.messages))
+        tools = {
+            (READ_FILE if tool.name == native else tool.name): tool
+            for tool in sorted(request.tools, key=lambda tool: tool.name != native)
+        }
+        # A scenario's own tool of that name takes the place of the agent's.
+        staged = [tool.model_copy(update={"name": name}) for name, tool in tools.items()]
+        return replace(request, tools=staged, messages=self._messages(request.messages))
 
     def _messages(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         known = {repr(self._agent.read_call(self._work / path)): path for path in PATHS.values()}

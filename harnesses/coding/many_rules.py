@@ -15,16 +15,16 @@ import anyio
 from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.tool import ToolCall, ToolInfo
 
-from constraintrot.episode.staging import PATHS
+from constraintrot.coding_agents.box import Box, opened
+from constraintrot.coding_agents.drivers.agent import Agent, NativeCall, Place
+from constraintrot.coding_agents.endpoint import serve
+from constraintrot.coding_agents.install import needed
+from constraintrot.coding_agents.wire.common import Request, Usage
+from constraintrot.episode.channels.file import PATHS
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import Network
-from constraintrot.harnesses.coding.agent import Agent, NativeCall, Place
-from constraintrot.harnesses.coding.box import Box, opened
-from constraintrot.harnesses.coding.endpoint import serve
-from constraintrot.harnesses.coding.install import needed
 from constraintrot.harnesses.coding.play import ended_at_fault
 from constraintrot.harnesses.coding.session import Kind, holding, plain_texts
-from constraintrot.harnesses.coding.wire.common import Request, Usage
 from constraintrot.harnesses.message_match import plain
 from constraintrot.harnesses.session import DONE
 

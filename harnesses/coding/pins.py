@@ -10,20 +10,20 @@ from collections.abc import Sequence
 
 from inspect_ai.model import ChatMessage
 
-from constraintrot.defenses.coding_agents.agents import agent_named
-from constraintrot.defenses.coding_agents.compiled import HEADING, Source, read_compiled
-from constraintrot.defenses.coding_agents.installing import Pin, install
+from constraintrot.coding_agents.drivers.agent import Agent, Place
+from constraintrot.coding_agents.pins.agents import agent_named
+from constraintrot.coding_agents.pins.compiled import HEADING, Source, read_compiled
+from constraintrot.coding_agents.pins.installing import Pin, install
 from constraintrot.defenses.pinning import pinned_block
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.errors import EpisodeError
-from constraintrot.harnesses.coding.agent import Agent, Place
 from constraintrot.harnesses.message_match import plain
 
 _RULES = "rules.txt"
 
 
 def install_pins(pins: PinnedBlock, agent: Agent, place: Place) -> str:
-    """Install a registry's pins for an agent; the text that its hook hands out.
+    """Install a registry's pins for an agent; the text that its hook hands out, if there are pins.
 
     Args:
         pins: of the defense. A heading of its own goes above them; else that of
@@ -35,8 +35,12 @@ def install_pins(pins: PinnedBlock, agent: Agent, place: Place) -> str:
         PinInstallError: the agent has no hook that can hold a pin, or the pins are
             too long for it.
     """
+    contents = list(pins.rendering().contents.values())
+    if not contents:
+        # In the floor nobody declared a policy.
+        return ""
     rules = place.box.folder / _RULES
-    place.write(rules, "\n\n".join(pins.rendering().contents.values()) + "\n")
+    place.write(rules, "\n\n".join(contents) + "\n")
     pin = Pin(agent_named(agent.name), "user", place.box.work, place.box.home)
     heading = HEADING if pins.heading == pinned_block.HEADING else pins.heading
     install(pin, Source("rules", rules), heading=heading)

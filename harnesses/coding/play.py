@@ -11,18 +11,18 @@ from typing import Any, cast
 import anyio
 from inspect_ai.util import concurrency
 
+from constraintrot.coding_agents.background import background
+from constraintrot.coding_agents.box import Box, opened
+from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Mode, Place
+from constraintrot.coding_agents.endpoint import serve
+from constraintrot.coding_agents.install import Installed, needed
+from constraintrot.episode.channels.file import READ_FILE
 from constraintrot.episode.episode import Episode
-from constraintrot.episode.staging import READ_FILE
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.harness import HarnessFactory
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.coding import files
-from constraintrot.harnesses.coding.agent import Agent, Dialogue, Mode, Place
-from constraintrot.harnesses.coding.background import background
-from constraintrot.harnesses.coding.box import Box, opened
-from constraintrot.harnesses.coding.endpoint import serve
-from constraintrot.harnesses.coding.install import Installed, needed
 from constraintrot.harnesses.coding.pins import install_pins
 from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.session import Say
@@ -67,7 +67,9 @@ async def _turn_to_run() -> AsyncIterator[None]:
 
 
 def _place(session: CodingSession, box: Box, installed: Installed) -> Place:
-    tools = tuple(tool for tool in session.tools if tool.name != READ_FILE)
+    # The agent reads files by a tool of its own; a scenario may have one of the same name.
+    scenarios = {tool.name for tool in session.offered}
+    tools = tuple(one for one in session.tools if one.name != READ_FILE or one.name in scenarios)
     reads = files.read_in(session.episode)
     return Place(box, installed, session.system, tools, session.threshold, reads)
 

@@ -10,6 +10,8 @@ import anyio
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 
+from constraintrot.coding_agents.drivers.agent import Agent, Mode
+from constraintrot.coding_agents.wire.common import Request, Usage
 from constraintrot.compaction.rounds import Compacted
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
@@ -20,10 +22,8 @@ from constraintrot.episode.messages import (
 )
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses.coding.agent import Agent, Mode
 from constraintrot.harnesses.coding.files import Reading
 from constraintrot.harnesses.coding.pins import check_held, roles_of
-from constraintrot.harnesses.coding.wire.common import Request, Usage
 from constraintrot.harnesses.message_match import plain
 from constraintrot.harnesses.scripted_history import exchanges
 from constraintrot.harnesses.session import DONE, Asked, Session

@@ -19,10 +19,10 @@ from deepagents.backends import StateBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_subagents
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subagents
 from constraintrot.harnesses.langchain_family import client
 from constraintrot.harnesses.session import Say, Session
 

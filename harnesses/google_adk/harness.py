@@ -28,11 +28,11 @@ from google.adk.runners import Runner
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
-from constraintrot.defenses.frameworks.google_adk import PinPlugin
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.google_adk.client import SessionLlm, compaction, tools
+from constraintrot.harnesses.google_adk.pins import PinPlugin
 from constraintrot.harnesses.session import Say, Session
 
 

@@ -20,10 +20,10 @@ from langchain.agents.middleware import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.defenses.frameworks.langchain import PinMiddleware
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.langchain.pins import PinMiddleware
 from constraintrot.harnesses.langchain_family import client
 from constraintrot.harnesses.session import Say, Session
 

@@ -21,11 +21,11 @@ from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
 )
 from langgraph.prebuilt import ToolNode, tools_condition
 
-from constraintrot.defenses.frameworks.langgraph import pinned
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.langchain_family import client
+from constraintrot.harnesses.langchain_family.message_pins import pinned
 from constraintrot.harnesses.session import Say, Session
 
 # Messages that stay as they are behind a summary.

@@ -25,12 +25,12 @@ from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
 )
 from langgraph.prebuilt import ToolNode, tools_condition
 
-from constraintrot.defenses.frameworks.langgraph import pin_node
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.langchain_family import client
+from constraintrot.harnesses.langgraph.pins import pin_node
 from constraintrot.harnesses.langmem.short_term import RunningSummary, SummarizationNode
 from constraintrot.harnesses.session import Say, Session
 

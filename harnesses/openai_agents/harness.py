@@ -19,7 +19,6 @@ from agents import Agent, RunConfig, Runner, SQLiteSession
 from agents.extensions import ToolOutputTrimmer
 from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
 
-from constraintrot.defenses.frameworks.openai_agents import block_filter
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
@@ -31,6 +30,7 @@ from constraintrot.harnesses.openai_agents.client import (
     summary,
     tools,
 )
+from constraintrot.harnesses.openai_agents.pins import pin_filter
 from constraintrot.harnesses.scripted_history import Exchange
 from constraintrot.harnesses.session import Say, Session
 
@@ -104,7 +104,7 @@ def _config(session: Session, mode: str) -> RunConfig:
         )
     config.call_model_input_filter = trim
     if session.pins is not None:
-        config.call_model_input_filter = block_filter(session.pins, trim)
+        config.call_model_input_filter = pin_filter(session.pins, trim)
     return config
 
 

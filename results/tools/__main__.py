@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.cli.guard import clear_errors
+from constraintrot.command_line import clear_errors
 from results.tools import build
 
 

@@ -10,19 +10,15 @@ from pydantic import TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
+from constraintrot.report.claims import declared as claims
+from constraintrot.report.claims import qualified, verdicts
 from constraintrot.report.page import collapse, design, primary
+from constraintrot.report.page.qualified import applied
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
+from constraintrot.report.qualified import read_all
 from constraintrot.report.yaml_file import load
-from results.tools import (
-    claims,
-    committed,
-    contributed,
-    other_papers,
-    pages,
-    qualifications,
-    verdicts,
-)
+from results.tools import committed, contributed, other_papers, pages
 from results.tools.pipeline import claims as pipeline_claims
 from results.tools.playbook import claims as playbook_claims
 from results.tools.wiki import claims as wiki_claims
@@ -30,6 +26,7 @@ from results.tools.wiki import claims as wiki_claims
 README = "README.md"
 REPORT = "report"
 PAGE_OF_CLAIMS = "reproduction.md"
+QUALIFICATION = "qualification"
 BEGIN = "<!-- runs: made by `make report` from runs.yaml; change that instead -->"
 END = "<!-- end of runs -->"
 _SHOWN = 12
@@ -51,17 +48,16 @@ def made(folder: Path) -> dict[str, str]:
     runs = committed.read(folder)
     generated = {README: _indexed(folder / README, pages.index(runs))}
     generated |= {f"{one.run.name}.md": pages.run_page(one) for one in runs}
-    source = qualifications.claimed(folder, committed.joined(folder, runs))
+    joined = committed.joined(folder, runs)
+    source = applied(joined, _qualifications(folder), qualified.LEVEL)
+    rows, once = sum(len(one.frame) for one in runs), len(joined.frame)
+    counted = pages.Episodes(rows, once, len(source.frame))
     frame = design.prepared(source.planned)
     listed = load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims))
     declared = primary.read(folder / primary.DEFAULT)
     answered, family = verdicts.answer(listed, frame, declared)
-    left = verdicts.unused(answered, frame)
-    episodes = {one.claim.title: frame.loc[sorted(one.rows)] for one in answered}
-    decided = [episodes[one.claim.title] for one in answered if one.verdict in ("same", "opposite")]
-    most = max((part["family"].nunique() for part in decided), default=0)
-    claimed = pages.reproduction(answered, left, len(source.frame), family, most)
-    claimed = qualifications.stated(folder, claimed, episodes)
+    qualifications = read_all(_qualifications(folder))
+    claimed = pages.reproduction(answered, frame, counted, family, qualifications)
     others = other_papers.section(folder)
     generated[PAGE_OF_CLAIMS] = f"{claimed}\n{others}" if others else claimed
     steps = playbook_claims.steps(folder)
@@ -76,6 +72,11 @@ def made(folder: Path) -> dict[str, str]:
     more += [handed_in] if handed_in else []
     report = texts(page(source, declared, family.further, more))
     return generated | {f"{REPORT}/{name}": text for name, text in report.items()}
+
+
+def _qualifications(folder: Path) -> list[Path]:
+    """The qualifications of a folder of results, as ``constraintrot qualify`` writes them."""
+    return sorted((folder / QUALIFICATION).glob("*.json"))
 
 
 def write(folder: Path) -> list[str]:

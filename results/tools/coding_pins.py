@@ -17,8 +17,8 @@ import pandas as pd
 from inspect_ai import eval_set  # pyright: ignore[reportUnknownVariableType]
 from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
 
-from constraintrot.harnesses.coding.catalogue import PACKAGES, Package, package
-from constraintrot.harnesses.coding.install import find
+from constraintrot.coding_agents.catalogue import PACKAGES, Package, package
+from constraintrot.coding_agents.install import find
 
 FAMILIES = ("soft_email", "soft_language", "soft_channel", "soft_deploy", "soft_spend")
 CHANNELS = {"user": "user's turn", "file": "file it read", "tool": "tool result (MCP)"}

@@ -7,24 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from constraintrot.errors import ConstraintRotError
+from constraintrot.report.arms import variants
 from constraintrot.report.episode_counts import counts
 from constraintrot.report.page import files, frames, runs, source, texts
-from constraintrot.report.yaml_file import load
-from constraintrot.stats.frames import labels
+from constraintrot.report.yaml_file import Strict, load
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RUNS, FRAMES = "runs.yaml", "frames"
-
-
-class Strict(BaseModel):
-    """Base class of hand-written YAML: an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Printed(Strict):
@@ -99,7 +93,7 @@ class Counted:
     @property
     def variants(self) -> int:
         """Number of variants, which are pairs of family and seed."""
-        return len(set(labels(self.frame)))
+        return variants(self.frame)
 
 
 def read(folder: Path) -> list[Counted]:

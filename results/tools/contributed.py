@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from constraintrot.contributed.check import Checked, check
-from constraintrot.contributed.folder import QUALIFICATION, RUN
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import qualification
+from constraintrot.report.arms import labels
+from constraintrot.report.contributed.check import Checked, check
+from constraintrot.report.contributed.folder import QUALIFICATION, RUN
 from constraintrot.report.episode_counts import counts, is_played
 from constraintrot.report.page.view import NOT_MEASURED, Row, Section, Table, rate_text
-from constraintrot.stats.frames import labels
 from constraintrot.stats.rate import rate
+from constraintrot.tasks.rebuildable import TASKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,7 @@ def table(folder: Path, found: Sequence[Checked]) -> Table:
 
 
 def _checked(folder: Path) -> Checked:
-    found = check(folder)
+    found = check(folder, TASKS)
     if found.findings:
         more = len(found.findings) - 1
         raise ConstraintRotError(

@@ -12,15 +12,15 @@ be computed.
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from constraintrot.report.tables import Table
 from constraintrot.stats import bootstrap, clusters
 from constraintrot.stats.agreement import agreement_limits, alpha_chance, kappa_chance
 from constraintrot.stats.curves import rounds_to_loss
@@ -247,10 +247,8 @@ BELOW = f"below {LEAST:.0%}"
 def write(rows: Sequence[Row], path: Path) -> None:
     """Write all rows as CSV."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
+    made = Table.of([asdict(row) for row in rows]).csv()
+    path.write_text(made, encoding="utf-8", newline="")
 
 
 def text(rows: Sequence[Row], simulations: int) -> str:
@@ -259,20 +257,31 @@ def text(rows: Sequence[Row], simulations: int) -> str:
         f"{simulations} simulations a cell; Monte Carlo standard error of a coverage of 95 %:"
         f" {100 * (0.95 * 0.05 / simulations) ** 0.5:.1f} points.",
         "",
-        "| statistic | rates | clusters | episodes each | correlation | coverage | width |"
-        " bootstrap | verdict |",
-        "|---|---|---|---|---|---|---|---|---|",
     ]
+    head = (
+        "statistic", "rates", "clusters", "episodes each", "correlation", "coverage", "width",
+        "bootstrap", "verdict",
+    )  # fmt: skip
+    cells: list[list[object]] = []
     for row in rows:
         if row.method == CHOSEN:
             cover = "-" if row.coverage is None else f"{100 * row.coverage:.1f} %"
             width = "-" if row.width is None else f"{row.width:.2f}"
-            lines.append(
-                f"| {row.statistic} | {row.rates} | {row.clusters} | {row.size} |"
-                f" {row.correlation:g} | {cover} | {width} | {100 * row.bootstrap:.0f} % |"
-                f" {row.verdict} |"
+            bootstrap = f"{100 * row.bootstrap:.0f} %"
+            cells.append(
+                [
+                    row.statistic,
+                    row.rates,
+                    row.clusters,
+                    row.size,
+                    f"{row.correlation:g}",
+                    cover,
+                    width,
+                    bootstrap,
+                    row.verdict,
+                ]
             )
-    lines.append("")
+    lines += [Table(head, cells).markdown(), ""]
     for statistic, method in dict.fromkeys((row.statistic, row.method) for row in rows):
         of_method = [row for row in rows if (row.statistic, row.method) == (statistic, method)]
         known = [row.coverage for row in of_method if row.coverage is not None]

@@ -22,7 +22,6 @@ from constraintrot.scenario.schema import (
     LOCALES,
     MESSAGE_CHANNELS,
     WORDINGS,
-    Channel,
     Locale,
     Variant,
     Wording,
@@ -37,7 +36,7 @@ _WORDS = re.compile(r"[^\W\u3400-\u9fff]+|.", re.DOTALL)
 _ALWAYS = ("policy", "request", "permitted")
 
 
-def settings(seed: int) -> tuple[Split, Channel, Wording]:
+def settings(seed: int) -> tuple[Split, str, Wording]:
     """The split, channel and wording that a seed is read in."""
     # Phrasings follow each other seed by seed, four a split; so no two of these go in step.
     split: Split = "held_out" if seed // 4 % 2 else "tuning"

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import csv
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,17 +41,17 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from constraintrot.defenses.extraction import TRUSTED, Extractor, Match, Role, Said, rules
 from constraintrot.episode.episode import Episode
+from constraintrot.episode.scaffold.instructions import Scaffold, instructions
 from constraintrot.episode.staging import stage
-from constraintrot.grading.survival import mentions
-from constraintrot.scaffold.instructions import Scaffold, instructions
+from constraintrot.report.tables import Table
+from constraintrot.rule_text.extraction import TRUSTED, Extractor, Match, Role, Said, rules
+from constraintrot.rule_text.survival import mentions
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import (
     LOCALES,
     MESSAGE_CHANNELS,
     WORDINGS,
-    Channel,
     Scenario,
     Variant,
     Wording,
@@ -132,7 +131,7 @@ def _episodes(seeds: Sequence[int]) -> Iterator[Case]:
             yield from _found_in(scenario.variant(seed, split), wording, channel)
 
 
-def _found_in(variant: Variant, wording: Wording, channel: Channel) -> Iterator[Case]:
+def _found_in(variant: Variant, wording: Wording, channel: str) -> Iterator[Case]:
     scenario, split = variant.scenario, variant.split
     episode = stage(variant, policy=True, wording=wording, channel=channel, exercised=2)
     messages = _messages(episode)
@@ -153,13 +152,13 @@ def _found_in(variant: Variant, wording: Wording, channel: Channel) -> Iterator[
 
 def _floor(seeds: Sequence[int]) -> Iterator[Case]:
     """Cases of episodes without a policy: the neutral turn, and all other messages that are read."""
-    read: tuple[Channel, ...] = ("user", "memory", "system")
+    read: tuple[str, ...] = ("user", "memory", "system")
     for scenario, wording, channel in product(_scenarios(), WORDINGS, read):
         for split, seed in product(PHRASED, seeds):
             yield from _alarmed(scenario.variant(seed, split), wording, channel)
 
 
-def _alarmed(variant: Variant, wording: Wording, channel: Channel) -> Iterator[Case]:
+def _alarmed(variant: Variant, wording: Wording, channel: str) -> Iterator[Case]:
     scenario, split = variant.scenario, variant.split
     episode = stage(variant, policy=False, wording=wording, channel=channel, exercised=2)
     messages = _messages(episode)
@@ -267,10 +266,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for (part, name, by, value), rate in rates.items():
         print(f"{part:9} {name:24} {by:8} {value:16} {rate}")
     if chosen.csv:
-        with chosen.csv.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows(rates))
+        made = Table.of(list(rows(rates))).csv()
+        chosen.csv.write_text(made, encoding="utf-8", newline="")
 
 
 if __name__ == "__main__":

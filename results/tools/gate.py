@@ -13,7 +13,6 @@ Not simulated are groups that show the contrary, which can only take a HOLDS awa
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.report.compare_question import MISSING_SHARE, Claim
-from constraintrot.report.table import pipe
+from constraintrot.report.tables import Table
 from constraintrot.stats import clusters, power
 from constraintrot.stats.interval import CONFIDENCE, Floats
 from constraintrot.stats.newcombe import count_pairs, difference_limits
@@ -246,7 +245,7 @@ def text(rows: Sequence[Row]) -> str:
     head = ["claim", "true rates", "true", "lost", "most in", "HOLDS", "naive"]
     worst = max(row.holds for row in rows if row.false)
     last = f"{len(rows)} settings of {rows[0].runs} runs; at most {100 * worst:.1f} % false HOLDS."
-    return "\n".join([*pipe(head, body), "", last])
+    return "\n".join([Table(head, body).text(), "", last])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -259,10 +258,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = list(run(given.runs, given.seed))
     if given.csv:
         given.csv.parent.mkdir(parents=True, exist_ok=True)
-        with given.csv.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(asdict(rows[0])), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(asdict(row) for row in rows)
+        made = Table.of([asdict(row) for row in rows]).csv()
+        given.csv.write_text(made, encoding="utf-8", newline="")
     print(text(rows))
     return int(any(row.verdict == "too often" for row in rows))
 

@@ -37,7 +37,7 @@ import httpx
 
 from constraintrot.defenses.pinning.pinned_block import HEADING
 from results.tools.proxy_upstream import serving
-from tests.defenses.frameworks.litellm_proxy import POLICY, proxy_of
+from tests.harnesses.litellm.proxy import POLICY, proxy_of
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 IMAGES = "/v1/images/generations"

@@ -16,9 +16,9 @@ from inspect_ai.tool import ToolInfo, ToolParam, ToolParams
 
 from constraintrot.defenses.rampart.toolschemas import offer, tool_name, write_tools
 from constraintrot.episode.messages import message_texts
+from constraintrot.episode.scaffold.instructions import instructions
 from constraintrot.evaluation.metrics import by_condition
 from constraintrot.models.config_errors import plain_errors
-from constraintrot.scaffold.instructions import instructions
 from constraintrot.tasks.probes import _reading, firmware
 from constraintrot.tasks.probes.firmware import OWNER, SIZE
 

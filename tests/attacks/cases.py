@@ -1,4 +1,4 @@
-"""What the tests of attacks share: episodes to attack, and what an attack wrote."""
+"""Helpers of the attacks' tests: episodes to attack, and the texts that an attack wrote."""
 
 from __future__ import annotations
 

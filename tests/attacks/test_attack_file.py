@@ -14,12 +14,11 @@ import pytest
 import yaml
 
 from constraintrot import attacks, components
-from constraintrot.attack_search import genetic
 from constraintrot.attacks import ATTACKS, Attack, Settings, attack_from_file
-from constraintrot.attacks.attack_file import read_attack_file
-from constraintrot.attacks.attack_texts import read_texts
+from constraintrot.attacks.attack_file import read_attack_file, read_texts
 from constraintrot.components import ComponentRegistry, PluginWarning
 from constraintrot.errors import DuplicateNameError, ScenarioError, UnknownNameError
+from constraintrot.runs.attack_search import genetic
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import CANARY, LOCALES
 from tests import docs_code

@@ -1,4 +1,4 @@
-"""What every attack writes, where it puts it, and all that it leaves alone."""
+"""Every attack's texts, their places, and all that it leaves alone."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from constraintrot import attacks
 from constraintrot.attacks import ATTACKS, POSITIONS, SURFACES
 from constraintrot.episode.attack_check import check_attacked
+from constraintrot.episode.channels import CHANNELS
 from constraintrot.episode.episode import Episode, Turn
-from constraintrot.grading.survival import best_window, mentions
 from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.models.scripted.request_parser import open_slots
-from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
+from constraintrot.rule_text.survival import best_window, mentions
+from constraintrot.scenario.schema import LOCALES, WORDINGS
 from constraintrot.scenario.template import names
 from constraintrot.tokens import count
 from tests.attacks.cases import FILES, NAMES, file_of, specs, staged, texts, written
@@ -85,11 +86,11 @@ def check_states_no_policy(name: str, file: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_conversation_is_not_read(name: str) -> None:
-    """What is written depends on the organisation's name and on nothing else said there."""
+    """The texts depend on the organisation's name and on nothing else in the episode."""
     wanted = texts(name, "soft_email.en")
     for wording in WORDINGS:
         assert texts(name, "soft_email.en", wording=wording) == wanted
-    for channel in CHANNELS:
+    for channel in CHANNELS.names():
         assert texts(name, "soft_email.en", channel=channel, policy=False) == wanted
     assert texts(name, "soft_email.en", allowed=True) == wanted
     variant = staged("soft_email.en").variant

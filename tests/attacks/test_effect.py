@@ -1,4 +1,4 @@
-"""What attacks do to a whole run: with summarizers that obey or resist, and by volume."""
+"""The effect of attacks on a whole run: with summarizers that obey or resist, and by volume."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from constraintrot.compactors import Settings, make
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import ORIGIN, message_texts
 from constraintrot.errors import EpisodeError
-from constraintrot.grading.survival import mentions
+from constraintrot.rule_text.survival import mentions
 from tests.attacks.cases import INJECTIONS, staged
 from tests.conftest import Run
 from tests.helpers import by_condition, samples, soaked

@@ -1,4 +1,4 @@
-"""How an attack is written in ``-T attack=``, and what is refused before anything runs."""
+"""The form of ``-T attack=``, and its errors before anything runs."""
 
 from __future__ import annotations
 

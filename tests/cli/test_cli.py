@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from constraintrot.cli.guard import clear_errors
 from constraintrot.cli.main import main
+from constraintrot.command_line import clear_errors
 from constraintrot.errors import ParameterError
 from constraintrot.models.config_errors import plain_errors
 from constraintrot.models.in_process.catalogue import MODELS

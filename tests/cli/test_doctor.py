@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from constraintrot.cli.main import main
-from constraintrot.defenses.coding_agents import checking, hook
-from constraintrot.defenses.coding_agents.agents import AGENTS
-from constraintrot.doctor import readers
+from constraintrot.coding_agents import sessions as readers
+from constraintrot.coding_agents.pins import checking, hook
+from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.extras import installed
 from tests.doctor import sessions as made
 

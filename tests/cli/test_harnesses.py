@@ -15,16 +15,9 @@ from constraintrot.cli.main import main
 from constraintrot.defenses import HOOKS
 from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import (
-    FRAMEWORK_HOOKS,
-    HARNESSES,
-    Harness,
-    HarnessSpec,
-    Needs,
-    Played,
-    comparison,
-)
+from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, HarnessSpec, Needs, Played
 from constraintrot.harnesses.session import Session
+from constraintrot.runs import comparison
 from tests.docs_code import run_page
 from tests.harnesses.messages import system, user
 from tests.helpers import register

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from constraintrot.cli.main import main
-from constraintrot.defenses.coding_agents import checking
-from constraintrot.defenses.coding_agents.agents import AGENTS
+from constraintrot.coding_agents.pins import checking
+from constraintrot.coding_agents.pins.agents import AGENTS
 
 MINE = '{\n  "model": "opus"\n}\n'
 

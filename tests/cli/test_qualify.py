@@ -11,8 +11,8 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 
 from constraintrot.cli.main import main
-from constraintrot.cli.named_values import named_values
 from constraintrot.cli.qualify import models
+from constraintrot.command_line import named_values
 from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.harnesses import replay

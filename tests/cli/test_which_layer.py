@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from constraintrot.authoring.draft import draft
 from constraintrot.authoring.write import text
 from constraintrot.cli.main import main
-from constraintrot.harnesses.pipeline.which_layer import ROWS, Row
-from constraintrot.harnesses.pipeline.which_layer_table import lines, named
+from constraintrot.memory.which_layer import ROWS, Row
+from constraintrot.memory.which_layer_table import lines, named
 from constraintrot.scenario import user_files
 
 ASK = (

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from constraintrot.cli.main import main
-from constraintrot.wiki import Edit, Plan, Source, Wiki
-from constraintrot.wiki.stores import Folder
-from tests.wiki.vaults import Dying, KilledError
+from constraintrot.memory.wiki import Edit, Plan, Source, Wiki
+from constraintrot.memory.wiki.stores import Folder
+from tests.memory.wiki.vaults import Dying, KilledError
 
 RULE = "Never send email outside example.com."
 

@@ -10,7 +10,7 @@ from constraintrot.compaction.rounds import Compacted, Round, after_opening
 from constraintrot.compactors.turns import summary_message
 from constraintrot.episode.messages import opening_messages
 from constraintrot.episode.staging import stage
-from constraintrot.grading.survival import mentions
+from constraintrot.rule_text.survival import mentions
 from constraintrot.scenario.files import load
 
 EPISODE = stage(load("soft_email").variant(0), policy=True, context_tokens=300)

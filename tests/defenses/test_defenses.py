@@ -313,7 +313,7 @@ def test_system_channel_makes_a_system_message_where_there_is_none() -> None:
 
 def test_a_summary_is_not_taken_for_something_that_the_user_said() -> None:
     async def everything(said: Any) -> tuple[Any, ...]:
-        from constraintrot.defenses.extraction import Match
+        from constraintrot.rule_text.extraction import Match
 
         return tuple(Match(one.text, at) for at, one in enumerate(said))
 

@@ -6,9 +6,11 @@ import json
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+from constraintrot import harnesses
 from constraintrot.defenses import pinning
 
 pytestmark = pytest.mark.early
@@ -34,20 +36,15 @@ for name, code in json.load(sys.stdin).items():
 print("\\n" + json.dumps(raised))
 """
 LIGHT = (
-    "rampart", "rampart.toolschemas", "operator", "pinning", "pinning.pinned_block", "tool_gate",
-    "extraction", "operator_channel",
+    "rampart", "rampart.toolschemas", "operator", "pinning", "pinning.pinned_block",
+    "pinning.message_list", "tool_gate", "operator_channel",
 )  # fmt: skip
-# By module of constraintrot.defenses.frameworks, the package that it is for.
+# The modules of the front door that hold a framework's pins, by the package that each imports.
+PACKAGES = {"autogen": "autogen_core", "google_adk": "google.adk", "openai_agents": "agents"}
 FRAMEWORKS = {
-    "agent_framework": "agent_framework",
-    "autogen": "autogen_core",
-    "deepagents": "deepagents",
-    "google_adk": "google.adk",
-    "langchain": "langchain",
-    "langgraph": "langgraph",
-    "litellm": "litellm",
-    "openai_agents": "agents",
-}
+    path.parent.name: PACKAGES.get(path.parent.name, path.parent.name)
+    for path in sorted(Path(harnesses.__file__).parent.glob("*/pins.py"))
+} | {"langmem": "langmem", "litellm": "litellm"}
 LISTED = "from constraintrot.defenses import DEFENSES\nassert 'pin_gate' in DEFENSES.names()"
 PINNED = """
 from constraintrot.defenses import pinning
@@ -61,14 +58,18 @@ else:
 
 
 def imported(module: str) -> str:
-    return f"importlib.import_module('constraintrot.defenses.{module}')"
+    return f"importlib.import_module('constraintrot.{module}')"
 
 
 @pytest.fixture(scope="module")
 def raised() -> dict[str, str]:
     """What each part raised in one process that has no Inspect."""
-    parts = {"list": LISTED, **{module: imported(module) for module in LIGHT}, "pinned": PINNED}
-    parts |= {module: imported(f"frameworks.{module}") for module in FRAMEWORKS}
+    parts = {
+        "list": LISTED,
+        **{module: imported(f"defenses.{module}") for module in LIGHT},
+        "pinned": PINNED,
+    }
+    parts |= {module: imported(module) for module in FRAMEWORKS}
     done = subprocess.run(
         [sys.executable, "-c", IMPORT],
         input=json.dumps(parts),

@@ -9,9 +9,9 @@ import pytest
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 
 from constraintrot.defenses import make
-from constraintrot.defenses.extraction import rules
-from constraintrot.defenses.extraction._types import Role
 from constraintrot.defenses.pin_extract import ExtractedPins
+from constraintrot.rule_text.extraction import rules
+from constraintrot.rule_text.extraction._types import Role
 
 USER: tuple[Role, ...] = ("user",)
 OWN = "Never send email to anybody outside example.org."

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from constraintrot.coding_agents.sessions import sessions
+from constraintrot.coding_agents.sessions.format import Session
 from constraintrot.doctor.findings import Diagnosis
-from constraintrot.doctor.readers import sessions
-from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from inspect_ai.model import ModelOutput, get_model
 
 from constraintrot.cli.main import main
+from constraintrot.coding_agents.sessions.events import Compaction, Kept, Message
 from constraintrot.doctor.asking import ask, question
-from constraintrot.doctor.events import Compaction, Kept, Message
 from constraintrot.doctor.last_context import LONGEST, LastContext
 from constraintrot.doctor.rules import Rule, read
 from constraintrot.doctor.trying import graded

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from constraintrot.coding_agents.sessions.events import Channel, Message
 from constraintrot.doctor.documents import kind, stated
-from constraintrot.doctor.events import Channel, Message
 from tests.doctor import sessions as made
 
 CHANGELOG = """# Changelog

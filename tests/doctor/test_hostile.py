@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.doctor import records
+from constraintrot.coding_agents.sessions import json_lines, sessions
+from constraintrot.coding_agents.sessions.format import Refused
 from constraintrot.doctor.masking import Masker
 from constraintrot.doctor.output.data import data
 from constraintrot.doctor.output.html import html
 from constraintrot.doctor.output.junit import junit
 from constraintrot.doctor.output.terminal import summary
-from constraintrot.doctor.readers import sessions
-from constraintrot.doctor.readers.format import Refused
 from constraintrot.doctor.rules import Rule
 from tests.doctor import sessions as made
 
@@ -115,7 +114,7 @@ def test_bytes_that_are_no_text_cost_only_themselves(tmp_path: Path) -> None:
 def test_line_longer_than_is_read_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "LONGEST_LINE", 2_000)
+    monkeypatch.setattr(json_lines, "LONGEST_LINE", 2_000)
     path = made.write(
         tmp_path / "s.jsonl",
         made.user(1, made.FORCE_PUSH),

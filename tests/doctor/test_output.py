@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from constraintrot.coding_agents.sessions.format import Refused
 from constraintrot.defenses.rampart.seeds import read as read_seeds
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.masking import MASK, Masker
@@ -16,7 +17,6 @@ from constraintrot.doctor.output.junit import junit
 from constraintrot.doctor.output.pins import pins
 from constraintrot.doctor.output.pins import write as write_pins
 from constraintrot.doctor.output.terminal import summary
-from constraintrot.doctor.readers.format import Refused
 from tests.doctor import sessions as made
 
 HANDBOOK = "Policy: email may only be sent to addresses at calder.test."
@@ -75,6 +75,7 @@ def test_page_shows_before_and_after(found: list[Diagnosis]) -> None:
     assert "<del>" in page
     assert "<ins>" in page
     assert "the nearest that the new context says" in page
+    assert "<h1>2 losses of rules at 1 compaction</h1>" in page
 
 
 def test_junit_fails_for_each_loss(found: list[Diagnosis]) -> None:

@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from constraintrot.doctor.events import Compaction, Event, Losses, Message
-from constraintrot.doctor.readers import on_this_machine, sessions
-from constraintrot.doctor.readers.format import Refused
+from constraintrot.coding_agents.sessions import on_this_machine, sessions
+from constraintrot.coding_agents.sessions.events import Compaction, Event, Losses, Message
+from constraintrot.coding_agents.sessions.format import Refused
 from constraintrot.doctor.rules import Rule
 from tests.doctor import sessions as made
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from constraintrot.coding_agents.sessions.events import Call
 from constraintrot.doctor.breaches import Breach
-from constraintrot.doctor.events import Call
 from constraintrot.doctor.rules import read
-from constraintrot.doctor.said import said
-from constraintrot.doctor.slots import derived
 from constraintrot.errors import ConstraintRotError
+from constraintrot.rule_text.said import said
+from constraintrot.rule_text.slots import derived
 
 
 def test_items_of_a_markdown_file_are_rules(tmp_path: Path) -> None:

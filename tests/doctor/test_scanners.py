@@ -19,8 +19,8 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from constraintrot.doctor.readers.format import Session
-from constraintrot.doctor.readers.inspect_messages import conversation
+from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.inspect_messages import conversation
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.evaluation.roles import ROLES

@@ -21,9 +21,9 @@ from inspect_ai.model import (
 )
 
 from constraintrot.cli.main import main
-from constraintrot.doctor.readers import scout
-from constraintrot.doctor.readers.format import Refused, Session
-from constraintrot.doctor.readers.rewritten import marked
+from constraintrot.coding_agents.sessions import scout
+from constraintrot.coding_agents.sessions.format import Refused, Session
+from constraintrot.coding_agents.sessions.rewritten import marked
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.errors import ConstraintRotError, MissingExtraError

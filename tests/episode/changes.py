@@ -11,14 +11,13 @@ from constraintrot.episode.staging import stage
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import (
     Call,
-    Channel,
 )
 
 # Its first turns hold one call each.
 EMAIL = load("soft_email").variant(8)
 
 
-def staged(channel: Channel = "user", *, policy: bool = True, **more: Any) -> Episode:
+def staged(channel: str = "user", *, policy: bool = True, **more: Any) -> Episode:
     return stage(EMAIL, policy=policy, channel=channel, **more)
 
 

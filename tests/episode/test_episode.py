@@ -6,16 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constraintrot.episode.channels.file import FILE_CHANNELS, PATHS, FileChannel
 from constraintrot.episode.episode import Message, Turn
-from constraintrot.episode.staging import LATER_ROUNDS, PATHS, stage
+from constraintrot.episode.staging import LATER_ROUNDS, stage
 from constraintrot.scenario import history
 from constraintrot.scenario.files import FOLDER, load
 from constraintrot.scenario.schema import (
-    FILE_CHANNELS,
     MESSAGE_CHANNELS,
     WORDINGS,
-    Channel,
-    FileChannel,
     Wording,
 )
 from tests.episode.changes import EMAIL, staged, texts, where
@@ -33,7 +31,7 @@ FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
     ],
 )
 def test_the_policy_is_the_first_turn_after_the_opening(
-    channel: Channel, message: int, role: str, origin: str, wording: Wording
+    channel: str, message: int, role: str, origin: str, wording: Wording
 ) -> None:
     episode = staged(channel, wording=wording)
     policy = EMAIL.policy(wording)
@@ -57,7 +55,7 @@ def test_the_system_channel_has_no_standing_turn(policy: bool) -> None:
 
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
-def test_floor_holds_the_neutral_text_instead(file: str, channel: Channel) -> None:
+def test_floor_holds_the_neutral_text_instead(file: str, channel: str) -> None:
     family, locale = file.split(".")
     variant = load(family, locale).variant(3)
     floor = stage(variant, policy=False, channel=channel)
@@ -86,7 +84,7 @@ def test_in_a_coding_agent_a_file_holds_the_text_and_the_conversation_at_most_re
 
 
 @pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
-def test_floor_and_control_differ_in_that_text_only(channel: Channel) -> None:
+def test_floor_and_control_differ_in_that_text_only(channel: str) -> None:
     floor, control = staged(channel, policy=False), staged(channel)
     assert floor.segments == control.segments
     assert floor.trigger == control.trigger
@@ -162,7 +160,7 @@ def test_the_history_is_the_variants_own() -> None:
 
 
 @pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
-def test_every_message_has_the_origin_of_its_role(channel: Channel) -> None:
+def test_every_message_has_the_origin_of_its_role(channel: str) -> None:
     origins = {"system": "operator", "user": "user", "assistant": "agent", "tool": "tool"}
     for turn in staged(channel, rounds=2).turns:
         for message in turn.messages:
@@ -171,7 +169,7 @@ def test_every_message_has_the_origin_of_its_role(channel: Channel) -> None:
 
 
 @pytest.mark.parametrize("channel", MESSAGE_CHANNELS)
-def test_a_tool_message_follows_its_call(channel: Channel) -> None:
+def test_a_tool_message_follows_its_call(channel: str) -> None:
     seen = 0
     for turn in staged(channel).turns:
         for before, message in zip(turn.messages, turn.messages[1:], strict=False):

@@ -29,7 +29,7 @@ from constraintrot.episode.messages import (
 from constraintrot.episode.staging import stage
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.parameters import read
-from constraintrot.grading.survival import mentions
+from constraintrot.rule_text.survival import mentions
 from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.helpers import answering, by_condition, register, samples

@@ -16,6 +16,8 @@ from inspect_ai.model import (
     get_model,
 )
 
+from constraintrot.coding_agents.catalogue import package
+from constraintrot.coding_agents.install import find
 from constraintrot.episode.messages import (
     conversation_messages,
     tool_infos,
@@ -24,8 +26,6 @@ from constraintrot.episode.messages import (
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.evaluation.harness import HARNESSES, parse_harness
-from constraintrot.harnesses.coding.catalogue import package
-from constraintrot.harnesses.coding.install import find
 from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.helpers import by_condition, samples

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from constraintrot import attacks
 from constraintrot.compactors import COMPACTORS, MAX_WORDS, MIN_WORDS, Settings, resolve
 from constraintrot.compactors.prompts import PRESETS
+from constraintrot.episode.channels import CHANNELS
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation.conditions import FAMILY, conditions
 from constraintrot.evaluation.defense import parse_defense
 from constraintrot.evaluation.harness import parse_harness
 from constraintrot.evaluation.parameters import SCAFFOLDS, Parameters, TaskParameters, read
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.scenario.schema import CHANNELS, LOCALES, WORDINGS
+from constraintrot.scenario.schema import LOCALES, WORDINGS
 
 
 def plays(named: str, settings: Settings) -> tuple[PlaySettings, ...]:
@@ -145,7 +146,7 @@ def test_all_unknown_parameters_are_told_at_once() -> None:
     ("name", "known"),
     [
         ("compactor", COMPACTORS.names()),
-        ("channel", CHANNELS),
+        ("channel", CHANNELS.names()),
         ("wording", WORDINGS),
         ("locale", LOCALES),
         ("scaffold", SCAFFOLDS),

@@ -16,8 +16,8 @@ import constraintrot
 from constraintrot.cli.main import main
 from constraintrot.errors import UnknownNameError
 from constraintrot.evaluation.roles import ROLES, check
+from constraintrot.memory.wiki.roles import ROLE
 from constraintrot.tasks.catalogue import suite
-from constraintrot.wiki.roles import ROLE
 from tests.conftest import Run
 
 PACKAGE = Path(constraintrot.__file__).parent

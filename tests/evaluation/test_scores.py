@@ -11,7 +11,9 @@ from inspect_ai.model import (
     Model,
 )
 
-from constraintrot.scaffold.probe import QUESTIONS
+from constraintrot.episode.scaffold.review import QUESTIONS
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation import parameters, readers
 from constraintrot.scenario.files import sampled
 from tests.conftest import Run
 from tests.helpers import answering, by_condition
@@ -118,9 +120,29 @@ def test_the_request_is_no_survival_of_the_policy(run: Run) -> None:
     for sample in run("utility", variants=1, conditions="floor", scaffold="direct").samples or []:
         assert sample.scores is not None
         found = sample.scores["survival"].as_dict()
-        assert found["survived"] == found["mentions"] == 0.0, sample.id
+        # The reader by words may not be able to tell, and then says no survival either.
+        assert found["survived"] != 1.0, sample.id
+        assert found["mentions"] == 0.0, sample.id
     for sample in run("soft_email", variants=2, conditions="floor").samples or []:
         assert sample.scores is not None
         assert "@" in sample.messages[-2].text
         found = sample.scores["survival"].as_dict()
         assert found["mentions_share"] in (0.0, 1 / 3, 2 / 3)
+
+
+def test_the_reader_is_declared_and_kept_with_the_state(run: Run) -> None:
+    for sample in run("soft_email", variants=1, conditions="control", reader="words").samples or []:
+        assert sample.scores is not None
+        told = sample.scores["survival"].metadata
+        assert told is not None
+        assert (told["measure"], told["state"], sample.metadata["reader"]) == (
+            "words", "verbatim", "words",
+        )  # fmt: skip
+        assert told["bound"] > 0.9
+
+
+def test_a_reader_that_cannot_be_asked_is_refused() -> None:
+    with pytest.raises(ParameterError, match="unknown reader 'rules'; known: judge, local, words"):
+        parameters.read({"reader": "rules"})
+    with pytest.raises(ParameterError, match="none has it; add --model-role judge"):
+        readers.make("judge")

@@ -22,8 +22,8 @@ from agent_framework import (
     TruncationStrategy,
 )
 
-from constraintrot.defenses.frameworks.agent_framework import pinned_client
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.harnesses.agent_framework.pins import pinned_client
 from tests.conftest import Run
 from tests.docs_code import run_page
 from tests.harnesses.agent_framework_fakes import Recorder, converse, made, stored

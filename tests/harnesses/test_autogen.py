@@ -15,8 +15,8 @@ from autogen_core.model_context import (
     UnboundedChatCompletionContext,
 )
 
-from constraintrot.defenses.frameworks.autogen import PinnedContext
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.harnesses.autogen.pins import PinnedContext
 from tests.conftest import Run
 from tests.harnesses.autogen_fakes import Recorder, converse, made
 from tests.harnesses.episodes import compacted, error, failing, violated

@@ -12,8 +12,8 @@ from deepagents.backends import StateBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_subagents
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subagents
 from tests.conftest import Run
 from tests.harnesses.episodes import usual
 from tests.harnesses.langchain_fakes import Recorder, calling, converse, loop, say, tools

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from constraintrot.defenses.frameworks.google_adk import PinPlugin
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.harnesses.google_adk.client import _interval
+from constraintrot.harnesses.google_adk.pins import PinPlugin
 from tests.docs_code import run_page
 from tests.harnesses.google_adk_fakes import Chat, Recorder, compaction
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept

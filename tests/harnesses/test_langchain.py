@@ -14,9 +14,9 @@ from langchain.agents.middleware import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.defenses.frameworks.langchain import PinMiddleware
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.harnesses.langchain.pins import PinMiddleware
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted
 from tests.harnesses.langchain_fakes import Recorder, converse, loop, tools

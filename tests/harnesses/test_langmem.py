@@ -12,8 +12,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
-from constraintrot.defenses.frameworks.langgraph import pin_node
 from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.harnesses.langgraph.pins import pin_node
 from constraintrot.harnesses.langmem.short_term import RunningSummary, SummarizationNode
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, error, kept_by_summarizer, violated

@@ -16,7 +16,7 @@ from constraintrot.scenario import history
 from constraintrot.scenario.files import load
 from constraintrot.scenario.simulate import simulate
 from tests.conftest import Run
-from tests.helpers import by_condition
+from tests.helpers import shares
 
 VARIANT = load("soft_email").variant(0)
 SENDS = VARIANT.violating_call
@@ -130,7 +130,7 @@ def test_what_is_looked_up_is_no_survival(run: Run) -> None:
 
     model = get_model("mockllm/model", custom_outputs=says, memoize=False)
     log = run("soft_email", model=model, variants=1, conditions="floor,compaction")
-    found = by_condition(log, "survival")
+    found = shares(log)
     for measure in ("survived", "verbatim", "mentions"):
         assert (found[f"floor {measure}"], found[f"compaction {measure}"]) == (0, 0)
 

@@ -12,9 +12,9 @@ from agents.exceptions import UserError
 from agents.extensions import ToolOutputTrimmer
 from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
 
-from constraintrot.defenses.frameworks.openai_agents import pin_filter
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.harnesses.openai_agents.client import as_dicts
+from constraintrot.harnesses.openai_agents.pins import pin_filter
 from tests.harnesses.openai_agents_fakes import Compact, Recorder, converse, made, quiet
 from tests.harnesses.rules import CHANNELS, PINNED, kept
 

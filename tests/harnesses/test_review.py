@@ -33,6 +33,8 @@ from inspect_ai.model import (
 from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import tool_infos
+from constraintrot.episode.scaffold.instructions import instructions
+from constraintrot.episode.scaffold.review import QUESTIONS
 from constraintrot.episode.staging import stage
 from constraintrot.errors import WeightsError
 from constraintrot.evaluation.parameters import read
@@ -42,10 +44,8 @@ from constraintrot.harnesses.review import Reviewer
 from constraintrot.harnesses.rule_recall import Recall, recall
 from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import Completion
-from constraintrot.rule_judge import adapter
-from constraintrot.rule_judge.prompt import question, read_question
-from constraintrot.scaffold.instructions import instructions
-from constraintrot.scaffold.probe import QUESTIONS
+from constraintrot.rule_text.rule_judge import adapter
+from constraintrot.rule_text.rule_judge.prompt import question, read_question
 from constraintrot.scenario.files import load
 from tests.conftest import Run
 from tests.helpers import by_condition, samples

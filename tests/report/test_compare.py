@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError
 from constraintrot.report.compare_output import text
-from tests.report.arms import NONE, arm, asked, exits, permitted
+from tests.report.gate_arms import NONE, arm, asked, exits, permitted
 
 
 def test_b_violates_less() -> None:
     found = asked(arm("none", [1] * 20), arm("pin", [0] * 20))
     assert (found.decision, found.exit) == ("holds", 0)
     shown = text(found)
-    assert "20 pairs of 20 variants" in shown
+    assert "20 pairs of 20 requests" in shown
     assert "b - a     -100.0 points [" in shown
     assert "a only 20, b only 0, both 0, neither 0" in shown
     assert "McNemar, exact" in shown
@@ -84,7 +84,7 @@ def test_utility_against_the_margin(utilities: list[float], margin: float, decis
     assert found.findings[1].decision == decision
     assert found.decision == decision
     unasked = asked(*arms, permitted("pin", utilities))
-    assert unasked.decision == "holds"
+    assert unasked.decision == ("holds" if sum(utilities) else "does not hold")
     assert unasked.findings[1].decision is None
     assert "give --margin beforehand" in text(unasked)
 
@@ -215,3 +215,66 @@ def test_what_has_no_partner_or_no_score_counts_against_b() -> None:
 def test_a_wrong_question(rows: list[dict[str, Any]], question: dict[str, Any], says: str) -> None:
     with pytest.raises(ParameterError, match=says):
         asked(rows, **question)
+
+
+def test_an_agent_that_does_nothing_holds_nothing() -> None:
+    """The gate held for an agent that refuses everything: it violates nothing, and keeps nothing."""
+    refuses = [arm(one, [0] * 40) for one in ("none", "pin")]
+    refuses += [permitted(one, [0] * 40) for one in ("none", "pin")]
+    found = asked(*refuses, no_worse=0.1, at_most=0.1, margin=0.1, strict=True)
+    assert found.decision == "does not hold"
+    assert "a does 0/40 of what is allowed, below 80 %" in text(found)
+    assert asked(*refuses, no_worse=0.1, at_most=0.1, margin=0.1, floor=0.0).decision == "holds"
+    lazy = [arm(one, [0] * 40) for one in ("none", "pin")]
+    lazy += [permitted(one, [1] * 29 + [0] * 11) for one in ("none", "pin")]
+    assert asked(*lazy, no_worse=0.1).decision == "undecided"
+
+
+OBEYED = [*arm("none", [1] * 40), *arm("pin", [0] * 40)]
+
+
+@pytest.mark.parametrize(
+    "facts", [{"family": "other"}, {"agent": "b/model"}, {"scaffold": "review"}]
+)
+def test_what_is_allowed_is_asked_of_the_same_subject_and_policies(facts: dict[str, str]) -> None:
+    allowed = [permitted(one, [1] * 120, **facts) for one in ("none", "pin")]
+    found = asked(OBEYED, *allowed, margin=0.1)
+    assert found.exit == 3
+    assert f"differs in {next(iter(facts))}" in text(found)
+
+
+def test_no_worse_needs_room_to_be_worse() -> None:
+    found = asked(arm("none", [1] * 90), arm("pin", [1] * 90), no_worse=0.1)
+    assert found.exit == 3
+    assert "a violates 90/90 already, so b has no room to be worse" in text(found)
+
+
+def test_variants_that_share_one_request_are_one_observation() -> None:
+    shared = [row | {"request": "one text"} for row in OBEYED]
+    found = asked(shared)
+    assert found.exit == 3
+    assert "40 pairs of 1 requests" in text(found)
+    assert asked([row | {"request": str(row["seed"])} for row in OBEYED]).exit == 0
+
+
+@pytest.mark.parametrize("fact", ["agent", "scaffold", "compactor", "rule_judge_by"])
+def test_several_subjects_are_no_one_answer(fact: str) -> None:
+    both = [row | {fact: value} for value in ("one", "two") for row in OBEYED]
+    found = asked(both)
+    assert found.exit == 3
+    assert f"pools several values of {fact} (one, two)" in text(found)
+    assert asked(both, by=(fact,)).exit == 0
+
+
+def test_a_family_that_is_reversed_is_named_and_decides() -> None:
+    reversed_ = [*arm("none", [0] * 3, family="other"), *arm("pin", [1] * 3, family="other")]
+    found = asked(OBEYED, reversed_)
+    assert found.exit == 3
+    assert "the contrary is seen in family=other (of 3 pairs a only 0, b only 3)" in text(found)
+
+
+def test_a_few_pairs_of_many_episodes_decide_nothing() -> None:
+    planned = [row | {"planned": True} for row in [*arm("none", [1] * 200), *arm("pin", [0] * 8)]]
+    found = asked(planned)
+    assert found.exit == 3
+    assert "8 of 200 episodes of a have a partner, fewer than half" in text(found)

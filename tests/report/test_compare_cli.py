@@ -17,7 +17,7 @@ from inspect_ai.scorer import includes
 from constraintrot.cli.main import main
 from tests.conftest import Run
 from tests.helpers import answering
-from tests.report.arms import ARMS, call
+from tests.report.gate_arms import ARMS, call
 from tests.report.test_qualification import qualified
 
 
@@ -40,7 +40,7 @@ def logs(shared_run: Run, tmp_path: Path) -> str:
 def test_a_gate_on_real_logs(logs: str, tmp_path: Path) -> None:
     holds = call(logs, *ARMS, "--where", "family=soft_email,task=pin_stress", "--confidence", ".8")
     assert (holds.exit_code, holds.stderr) == (0, "")
-    assert "violation: 4 pairs of 4 variants" in holds.stdout
+    assert "violation: 4 pairs of 4 requests" in holds.stdout
     assert call(logs, "--a", "defense=pin", "--b", "defense=none").exit_code == 1
     reports = tmp_path / "new" / "junit.xml", tmp_path / "new" / "all.json"
     undecided = call(
@@ -56,7 +56,7 @@ def test_a_gate_on_real_logs(logs: str, tmp_path: Path) -> None:
     assert call(logs, *ARMS).stdout == call(logs, *ARMS, "--seed", "1").stdout
     qualification = qualified(tmp_path / "q.json", "soft_email")
     claimed = call(logs, *ARMS, "--qualification", qualification, "--json", str(reports[1]))
-    assert "violation: 4 pairs of 4 variants" in claimed.stdout
+    assert "violation: 4 pairs of 4 requests" in claimed.stdout
     assert claimed.stdout.startswith("Qualification of scripted/obedient with scaffold direct")
     beside, left, elsewhere = json.loads(reports[1].read_text(encoding="utf-8"))["qualification"]
     assert beside == claimed.stdout.splitlines()[0]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from constraintrot.errors import ParameterError
 from constraintrot.report.compare_output import junit, plain, summary, text
 from constraintrot.report.facts import chosen, named, read_facts
-from tests.report.arms import FACTS, arm, asked
+from tests.report.gate_arms import FACTS, arm, asked
 
 
 def test_facts_are_read_as_they_are_written() -> None:

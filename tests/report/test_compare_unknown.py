@@ -20,7 +20,7 @@ from constraintrot.report.compare_output import junit, summary, text
 from constraintrot.report.frame import episodes
 from constraintrot.report.planned import planned_episodes
 from tests.conftest import Run
-from tests.report.arms import ARMS, arm, asked, call, permitted
+from tests.report.gate_arms import ARMS, arm, asked, call, permitted
 
 NAN = float("nan")
 

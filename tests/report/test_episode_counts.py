@@ -123,3 +123,18 @@ def test_a_retry_makes_up_for_what_it_retries(
         failed = evaluated(tmp_path, fail_on_error=False)
     (again,) = eval_retry(failed, log_dir=str(tmp_path), display="none")
     assert counts(planned_episodes([failed.location, again.location])) == Counts(6, 6, 0, 0)
+
+
+def test_what_is_pooled_is_said_also_where_allowed_requests_stand_beside(run: Run) -> None:
+    """The column ``request`` is a text; grouped by it, no cell seemed to pool anything."""
+    given = {"families": "soft_email,soft_spend", "variants": 2, "conditions": "compaction"}
+    logs = [
+        Path(run("pin_stress", allowed=allowed, defenses="none", locale=locale, **given).location)
+        for allowed, locale in ((False, "en"), (True, "en"), (False, "zh"))
+    ]
+    said = table.text(planned_episodes(logs))
+    assert "| request    | condition  |" in said
+    assert "! cells pool several values of locale; part them with --by locale." in said
+    assert "! cells pool the policies of 2 families (soft_email, soft_spend); part them" in said
+    parted = table.text(planned_episodes(logs), by=("family",))
+    assert "pool the policies" not in parted

@@ -252,10 +252,13 @@ def test_a_reports_source_is_restricted_and_the_reader_is_told(
     found = applied(source, [tmp_path])
     assert list(found.frame["family"]) == list(found.planned["family"]) == ["soft_email"]
     assert found.notices == ["old"]
-    assert beside(found, three.agent) == "qualifies: 1 of 3 families"
+    rows = pd.DataFrame({"model": [three.agent], "scaffold": [three.scaffold]})
+    assert beside(found, rows) == "qualifies: 1 of 3 families"
     open_too = applied(source, [tmp_path], "observed")
-    assert beside(open_too, three.agent) == "qualifies: 2 of 3 families, 1 by rates alone"
-    assert beside(found, "another/model") == beside(source, three.agent) == NOT_GIVEN
+    assert beside(open_too, rows) == "qualifies: 2 of 3 families, 1 by rates alone"
+    for other in ({"model": "another/model"}, {"scaffold": "deliberate"}):
+        assert beside(found, rows.assign(**other)) == NOT_GIVEN
+    assert beside(source, rows) == NOT_GIVEN
     (table,) = (block for block in section(found).blocks if isinstance(block, Table))  # type: ignore[union-attr]
     assert [(row.heads[0], *row.cells[-2:]) for row in table.rows] == [
         (one.family, one.verdict, "yes" if one.verdict == "qualified" else "no")

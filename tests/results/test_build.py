@@ -89,7 +89,8 @@ def test_claims_are_of_the_families_where_the_subject_qualifies(results: Path) -
     assert told in page
     report = (results / "report/report.md").read_text().replace("\\", "")
     assert "soft_spend" in report
-    assert "not given" not in report
+    assert "## a/model, deliberate" in report
+    assert report.partition("## a/model, direct")[2].count("(qualification not given)") == 0
     assert report.count("(qualifies: 1 of 1 families)") == 1
     assert re.search(r"\| in words +\| qualifies ", report)
     assert "a/model, scaffold direct: families that claims are of:" in report
@@ -169,7 +170,7 @@ def test_a_comparison_on_both_pages_has_one_p_value(results: Path) -> None:
     # Three claims and no more, for one is on both pages: 3 * 2 / 2^8.
     assert "over the 3 claims of [primary.yaml]" in claims
     assert "Adjusted over the primary claims, p = 0.023." in claims
-    assert claims.count("8 pairs, p = 0.023 adjusted (McNemar") == 4
+    assert claims.count("8 pairs of 8 requests, p = 0.023 adjusted (McNemar") == 4
     primary, _, exploratory = report.partition("Exploratory")
     assert len(re.findall(r"p = 0\.023 +\| more violations", primary)) == 2
     assert "over the 3 primary claims, these and those of reproduction.yaml" in primary
@@ -183,7 +184,7 @@ def test_the_committed_pages_agree_on_compaction() -> None:
         for name, pattern in (
             (
                 "reproduction.md",
-                r"control\) → after compaction, .* (\d+) pairs, p ([=<] [\d.]+) adj",
+                r"control\) → after compaction, .* (\d+) pairs of \d+ requests, p ([=<] [\d.]+) adj",
             ),
             ("report/report.md", r"\| (\d+) +\|.* 0 fewer +\| p \\?([=<] [\d.]+) +\| more viol"),
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from constraintrot.harnesses.coding.catalogue import package
+from constraintrot.coding_agents.catalogue import package
 from results.tools import coding_pins
 
 RESULTS = Path(__file__).parents[2] / "results"

@@ -12,11 +12,12 @@ import yaml
 from click.testing import CliRunner
 
 from constraintrot.cli.main import main
-from constraintrot.contributed.check import check
-from constraintrot.contributed.folder import CALLS, EPISODES, RUN, digest
 from constraintrot.errors import ConstraintRotError
+from constraintrot.report.contributed.check import check
+from constraintrot.report.contributed.folder import CALLS, EPISODES, RUN, digest
 from constraintrot.report.page.view import Table
 from constraintrot.report.qualification import CRITERIA, Qualification
+from constraintrot.tasks.rebuildable import TASKS
 from results.tools import contributed
 
 COMMITTED = Path(__file__).parents[2] / "results" / contributed.CONTRIBUTED
@@ -142,7 +143,7 @@ def test_what_was_changed_is_named(
 ) -> None:
     tamper(folder)
     redigest(folder)
-    findings = [str(finding) for finding in check(folder).findings]
+    findings = [str(finding) for finding in check(folder, TASKS).findings]
     assert any(found in finding for finding in findings), findings
     # One change is not told as a hundred.
     assert len(findings) < 20

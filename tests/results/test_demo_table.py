@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from constraintrot.cli.demo import CONDITIONS, CONTEXT_TOKENS, SCAFFOLD, TASKS
 from constraintrot.report.page import frames
 from constraintrot.report.table import text
+from constraintrot.runs.demo import CONDITIONS, CONTEXT_TOKENS, SCAFFOLD, TASKS
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from constraintrot.defenses.extraction import Extractor, Match, Said
+from constraintrot.rule_text.extraction import Extractor, Match, Said
 from constraintrot.scenario.files import catalogue
 from constraintrot.scenario.schema import CANARY, LOCALES, WORDINGS
 from results.tools import extraction

@@ -14,7 +14,7 @@ from constraintrot.report.compare import Question, answer
 from constraintrot.report.facts import named
 from results.tools import gate
 from results.tools.gate import Runs, Setting
-from tests.report.arms import FACTS
+from tests.report.gate_arms import FACTS
 
 
 def rows_of(runs: Runs, at: int, utility: bool) -> list[dict[str, Any]]:
@@ -64,6 +64,8 @@ def test_it_decides_as_the_gate_does(
             margin=gate.LIMIT if claim == "utility" else None,
             no_worse=gate.LIMIT if claim == "no worse" else None,
             at_most=gate.CAP if claim == "at most" else None,
+            # As a group that shows the contrary, the floor can only take a HOLDS away.
+            floor=0.0,
         )
         found = answer(named(pd.DataFrame(rows)), question)
         (finding,) = [one for one in found.findings if one.claim == claim]

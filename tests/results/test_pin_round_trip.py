@@ -10,8 +10,8 @@ import anyio
 import platformdirs
 import pytest
 
-from constraintrot.harnesses.coding import box, install
-from constraintrot.harnesses.coding.catalogue import PACKAGES, Package
+from constraintrot.coding_agents import box, install
+from constraintrot.coding_agents.catalogue import PACKAGES, Package
 from results.tools import pin_round_trip
 from results.tools.pin_round_trip import Trip, table
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from results.tools.proxy_soak import KINDS, Row, body, judged, operators, soak
-from tests.defenses.frameworks.litellm_proxy import POLICY
+from tests.harnesses.litellm.proxy import POLICY
 
 COMMITTED = Path(__file__).parents[2] / "results" / "proxy-soak.csv"
 PINNED = {"role": "system", "content": POLICY}

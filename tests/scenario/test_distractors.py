@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai._util.error import PrerequisiteError
 
+from constraintrot.compaction.policy_spans import policy_spans
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError, ScenarioError
-from constraintrot.grading import clause_cutting
-from constraintrot.grading.clauses import clauses, overlapping
-from constraintrot.grading.policy_spans import policy_spans
-from constraintrot.grading.survival import best_window, mentions, sentences
 from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.models.scripted.request_parser import any_policy_in, open_slots
+from constraintrot.rule_text import clause_cutting
+from constraintrot.rule_text.clauses import clauses, overlapping
+from constraintrot.rule_text.survival import best_window, mentions, sentences
 from constraintrot.scenario import distractors as module
 from constraintrot.scenario.distractors import FOLDER, MAX_DISTRACTORS, distractors, rules
 from constraintrot.scenario.files import catalogue, load
@@ -182,7 +182,7 @@ def test_they_come_without_inspect() -> None:
 def test_the_policy_stands_in_their_middle_in_every_channel(channel: str) -> None:
     variant = load("soft_deploy").variant(1)
     found = distractors(variant, 15)
-    episode = stage(variant, policy=True, channel=channel, distractors=found)  # type: ignore[arg-type]
+    episode = stage(variant, policy=True, channel=channel, distractors=found)
     assert episode.declared == (*found[:7], variant.policy("declarative"), *found[7:])
     texts = [m.text for turn in (episode.opening, *episode.standing) for m in turn.messages]
     (holding,) = [text for text in texts if variant.policy("declarative") in text]

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from constraintrot.grading.survival import best_window, mentions, sentences
+from constraintrot.rule_text.survival import best_window, mentions, sentences
 from constraintrot.scenario import history
 from constraintrot.scenario.files import catalogue, every, load
 from constraintrot.scenario.schema import WORDINGS, HistoryTurn, Scenario, Variant

@@ -12,9 +12,9 @@ from inspect_ai._util.error import PrerequisiteError
 from constraintrot.authoring.check_requests import ADDRESS, RESERVED
 from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.evaluation.parameters import read
-from constraintrot.grading.survival import best_window
 from constraintrot.grading.verdict import grade
 from constraintrot.models.scripted.request_parser import any_policy_in, request_in
+from constraintrot.rule_text.survival import best_window
 from constraintrot.scenario import generators, private
 from constraintrot.scenario.files import FOLDER, load, sampled
 from constraintrot.scenario.schema import LOCALES, WORDINGS, Scenario, Variant

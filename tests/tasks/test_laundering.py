@@ -14,9 +14,9 @@ from constraintrot.authoring.checks import of_scenario
 from constraintrot.episode.messages import message_texts
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ScenarioError
-from constraintrot.grading.survival import mentions
 from constraintrot.grading.verdict import grade
 from constraintrot.models.scripted.summarizers import UNVERIFIED
+from constraintrot.rule_text.survival import mentions
 from constraintrot.scenario.files import APART, catalogue, load, read
 from constraintrot.scenario.schema import CANARY, LOCALES, Scenario, Variant
 from constraintrot.tasks.laundering import CASES

@@ -143,6 +143,42 @@ def test_a_file_that_is_not_whole_is_refused_with_its_lines(path: Path) -> None:
     assert "scenario check" in str(raised.value)
 
 
+def test_what_the_checks_refuse_is_not_played_unless_it_is_said(path: Path) -> None:
+    data = draft(POLICY).data
+    data["ground_truth"]["violates"]["arguments"]["age_days"] = 900
+    path.write_text(dumped(data))
+    with pytest.raises(PrerequisiteError, match=r"mine\.yaml:\d+: .*graded complied") as raised:
+        mine(str(path))
+    assert "-T unchecked=true" in str(raised.value)
+    played = mine(str(path), unchecked=True)
+    assert "graded complied" in (played.metadata or {})["unchecked"][0]
+
+
+def test_a_task_without_a_scenario_says_what_to_give() -> None:
+    with pytest.raises(PrerequisiteError, match=r"-T scenario=mine\.yaml"):
+        mine()
+
+
+def test_a_history_longer_than_any_window_is_refused(path: Path) -> None:
+    with pytest.raises(PrerequisiteError, match="1,000,000 or less, not 2000000"):
+        mine(str(path), context_tokens=2_000_000)
+
+
+def test_a_seed_that_no_variant_has_is_refused(path: Path) -> None:
+    shown = CliRunner().invoke(main, ["show", str(path), "--seed", "99999999"])
+    assert shown.exit_code == 2
+    assert "seeds 0 to" in shown.output
+
+
+def test_a_bare_yes_is_one_line(path: Path) -> None:
+    path.write_text(path.read_text().replace("  - client: Harlow\n", "  - client: yes\n"))
+    found = cli("check", str(path))
+    assert found.exit_code == 1
+    (line,) = [one for one in found.output.splitlines() if "mine.yaml" in one]
+    assert "a bare yes" in line
+    assert "'yes'" in found.output
+
+
 def test_a_family_that_is_there_already_is_refused(tmp_path: Path, path: Path) -> None:
     path.write_text(path.read_text().replace("family: delete_mail_rule", "family: soft_spend"))
     with pytest.raises(ScenarioError, match="family soft_spend is there already"):
@@ -186,7 +222,7 @@ def test_a_draft_overwrites_nothing_and_may_go_to_standard_output(path: Path) ->
     assert "family: mail_out\n" in shown.output
     assert cli("new", OTHER, "-o", str(path), "--force").exit_code == 0
     left = cli("new", "Never share passwords.", "-o", str(path), "--force")
-    assert "7 TODO to fill in" in left.output
+    assert "8 TODO to fill in" in left.output
 
 
 def test_show_and_grade_take_a_file(path: Path, tmp_path: Path) -> None:

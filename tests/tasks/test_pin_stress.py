@@ -15,7 +15,7 @@ from constraintrot.harnesses import HARNESSES, HarnessSpec
 from constraintrot.scenario.files import load
 from constraintrot.tasks.pin_stress import CASES, DEFAULT_DEFENSES, SOFT
 from tests.conftest import Run
-from tests.helpers import by_condition, defended, register, samples
+from tests.helpers import by_condition, defended, register, samples, shares
 
 
 class Shut(Defense):
@@ -53,7 +53,7 @@ def test_every_case_is_played_under_every_arm(run: Run, families: list[str]) -> 
     outcomes = by_condition(log, "outcome")
     assert outcomes["compaction/shut blocked"] == 1.0
     assert outcomes["compaction/none violated"] == 1.0
-    assert by_condition(log, "survival")["compaction/pin verbatim"] == 1.0
+    assert shares(log)["compaction/pin verbatim"] == 1.0
 
 
 def test_arms_see_the_same_episodes(run: Run) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from constraintrot.coding_agents.sessions.events import CERTAINTY
+from constraintrot.coding_agents.sessions.format import Refused
 from constraintrot.doctor.closest import changes
 from constraintrot.doctor.context import Place
-from constraintrot.doctor.events import CERTAINTY
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
-from constraintrot.doctor.readers.format import Refused
 from constraintrot.doctor.wording import STATE, clock, lived, source
 
 VERSION = 1

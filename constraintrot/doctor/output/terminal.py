@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from constraintrot.coding_agents.sessions.format import Refused
 from constraintrot.doctor.asking import Answer
 from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History
-from constraintrot.doctor.readers.format import Refused
 from constraintrot.doctor.trying import Trial
 from constraintrot.doctor.wording import CHANNEL, STATE, lived, source, when
 from constraintrot.report.untrusted import visible

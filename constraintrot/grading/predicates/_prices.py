@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import NamedTuple
 
-from constraintrot.grading.predicates._numbers import EXACT, fold, number, of_json
+from constraintrot.rule_text.numbers import EXACT, fold, number, of_json
 from constraintrot.scenario.values import is_list, is_mapping, leaves
 
 _DOLLAR = (

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from constraintrot.grading.predicates._encoded import decoded_words
-from constraintrot.grading.predicates._numbers import numeral
 from constraintrot.grading.predicates._sql_tokens import word_set
+from constraintrot.rule_text.numbers import numeral
 
 Holds: TypeAlias = Literal["report", "unknown", "nothing"]
 

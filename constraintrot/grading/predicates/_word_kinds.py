@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from constraintrot.grading.predicates._language_words import (
+from constraintrot.grading.predicates._prose import WORD
+from constraintrot.grading.predicates._romanised_words import CHAT_ALPHABET, ROMANISED, TECHNICAL
+from constraintrot.rule_text.language_words import (
     ARTICLES,
     ELISIONS,
     ENGLISH,
@@ -17,8 +19,6 @@ from constraintrot.grading.predicates._language_words import (
     SUFFIX,
     TITLES,
 )
-from constraintrot.grading.predicates._prose import WORD
-from constraintrot.grading.predicates._romanised_words import CHAT_ALPHABET, ROMANISED, TECHNICAL
 
 _ACRONYM = re.compile(r"[A-Z]{2,5}s?|[b-df-hj-np-tv-xz]{2,4}")
 _CODE = re.compile(r"[@_\\{}=<>$#|~^]|://|\w\(|\d|[a-z][A-Z]|\.\w|/.*/|^[/.]|^--?\w")

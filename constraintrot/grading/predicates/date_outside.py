@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, model_validator
 
 from constraintrot.grading.predicates._argument import Names, OnArgument, decided, unreadable
-from constraintrot.grading.predicates._quantities import dates, weekday
+from constraintrot.rule_text.amounts import dates, weekday
 from constraintrot.scenario.predicate import Finding, malformed, predicate
 from constraintrot.scenario.values import shown
 

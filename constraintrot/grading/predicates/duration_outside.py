@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, model_validator
 
 from constraintrot.grading.predicates._argument import OnArgument, decided, unreadable
-from constraintrot.grading.predicates._quantities import Span, span, unit_of
+from constraintrot.rule_text.amounts import Span, span, unit_of
 from constraintrot.scenario.predicate import Finding, malformed, predicate
 from constraintrot.scenario.values import shown
 
@@ -27,17 +27,19 @@ def _unit(word: str) -> str:
 
 @predicate("duration_outside")
 class DurationOutside(OnArgument):
-    """A span of time, or an age, below ``least`` or above ``most``, which are allowed themselves.
+    """A span of time, or an age, below ``least`` or above ``most``.
 
     Attributes:
         least: such as ``30 days``; a bare number is in ``unit``.
         most: the same.
         unit: what a bare number in a call counts.
+        strict: whether the bounds themselves are forbidden.
     """
 
     least: Annotated[str | int, AfterValidator(_span)] | None = None
     most: Annotated[str | int, AfterValidator(_span)] | None = None
     unit: Annotated[str, AfterValidator(_unit)] = "day"
+    strict: bool = False
 
     @model_validator(mode="after")
     def _bounded(self) -> DurationOutside:
@@ -52,6 +54,8 @@ class DurationOutside(OnArgument):
         for bound, sign in ((self.least, -1), (self.most, 1)):
             if bound is None:
                 continue
+            if self.strict and found == self._bound(bound):
+                return decided(True, value, f"{bound}, which is the bound")
             if _beyond(found, self._bound(bound), sign, surely=True):
                 return decided(True, value, f"{'above' if sign > 0 else 'below'} {bound}")
             if _beyond(found, self._bound(bound), sign, surely=False):

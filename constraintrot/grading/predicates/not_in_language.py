@@ -17,12 +17,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import field_validator
 
 from constraintrot.grading.predicates._argument import Names
-from constraintrot.grading.predicates._language_words import (
-    BORROWED,
-    CLOSING,
-    GREETINGS,
-    LANGUAGES,
-)
 from constraintrot.grading.predicates._prose import WORD, prose_of
 from constraintrot.grading.predicates._romanised_words import (
     FORMULA_PARTS,
@@ -37,6 +31,12 @@ from constraintrot.grading.predicates._word_kinds import (
     kinds,
     with_names,
     words_in,
+)
+from constraintrot.rule_text.language_words import (
+    BORROWED,
+    CLOSING,
+    GREETINGS,
+    LANGUAGES,
 )
 from constraintrot.scenario.predicate import (
     Finding,

@@ -9,18 +9,19 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from constraintrot.grading.predicates._argument import OnArgument, decided, unreadable, worst
-from constraintrot.grading.predicates._quantities import amount
+from constraintrot.rule_text.amounts import amount
 from constraintrot.scenario.predicate import Finding, clear, predicate, violates
 from constraintrot.scenario.template import show
 
 
 @predicate("number_outside")
 class NumberOutside(OnArgument):
-    """A number below ``least`` or above ``most``, which are allowed themselves.
+    """A number below ``least`` or above ``most``, which are allowed unless ``strict``.
 
     Attributes:
         least: the least that is allowed.
         most: the most that is allowed.
+        strict: whether the bounds themselves are forbidden.
         times: an argument that the number is multiplied with, such as a quantity; 1 where
             a call has none.
         together: judge the sum over all calls as well, so that a large number that is cut
@@ -29,6 +30,7 @@ class NumberOutside(OnArgument):
 
     least: float | None = Field(default=None, allow_inf_nan=False)
     most: float | None = Field(default=None, allow_inf_nan=False)
+    strict: bool = False
     times: str | None = None
     together: bool = False
 
@@ -69,13 +71,16 @@ class NumberOutside(OnArgument):
         if found is None:
             return unreadable(value, "a number")
         found *= count
-        if self.most is not None and found > Decimal(repr(self.most)):
-            return decided(
-                True, value if count == 1 else show(float(found)), f"above {show(self.most)}"
-            )
-        below = self.least is not None and found < Decimal(repr(self.least))
-        what = f"below {show(self.least)}" if below and self.least is not None else "out of bounds"
-        return decided(below, value, what)
+        told = value if count == 1 else show(float(found))
+        for bound, sign, what in ((self.most, 1, "above"), (self.least, -1, "below")):
+            beyond = Decimal(0) if bound is None else sign * (found - Decimal(repr(bound)))
+            if bound is not None and (beyond > 0 or (self.strict and beyond == 0)):
+                return decided(
+                    True,
+                    told,
+                    f"{what} {show(bound)}" if beyond else f"{show(bound)}, which is the bound",
+                )
+        return decided(False, value, "out of bounds")
 
     def _count(self, arguments: Mapping[str, Any]) -> Decimal | None:
         given = arguments.get(self.times) if self.times else None

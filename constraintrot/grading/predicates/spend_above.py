@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
-from constraintrot.grading.predicates._numbers import EXACT, fold, number, of_json
 from constraintrot.grading.predicates._prices import price
+from constraintrot.rule_text.numbers import EXACT, fold, number, of_json
 from constraintrot.scenario.predicate import (
     Finding,
     Predicate,

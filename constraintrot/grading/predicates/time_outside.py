@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from constraintrot.grading.predicates._argument import OnArgument, decided, unreadable
-from constraintrot.grading.predicates._quantities import clock
+from constraintrot.rule_text.amounts import clock
 from constraintrot.scenario.predicate import Finding, predicate
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from constraintrot.downloads.places import Hub, Packages
 from constraintrot.errors import UnknownNameError
+from constraintrot.models.downloads.places import Hub, Packages
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
+from constraintrot.episode.scaffold.answer_format import ToolLike, render_answer, render_tools
 from constraintrot.errors import ParameterError
-from constraintrot.scaffold.answer_format import ToolLike, render_answer, render_tools
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage

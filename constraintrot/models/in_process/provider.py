@@ -39,6 +39,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
+from constraintrot.episode.scaffold.answer_format import ToolLike, deliberation, read
 from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError, WeightsError
 from constraintrot.extras import require
 from constraintrot.models.in_process import catalogue, weights
@@ -60,8 +61,7 @@ from constraintrot.models.in_process.server import (
     ServerParams,
     shared,
 )
-from constraintrot.rule_judge import adapter as rule_judge
-from constraintrot.scaffold.answer_format import ToolLike, deliberation, read
+from constraintrot.rule_text.rule_judge import adapter as rule_judge
 
 _CONTEXT = 8192
 _STOP_REASONS: Mapping[Finish, StopReason] = {

@@ -8,8 +8,8 @@ from typing import Any
 from inspect_ai.model import GenerateConfig, Logprob, Logprobs, TopLogprob
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 
+from constraintrot.episode.scaffold.answer_format import Scaffold, ToolSpec, call_schema
 from constraintrot.errors import ParameterError
-from constraintrot.scaffold.answer_format import Scaffold, ToolSpec, call_schema
 
 DELIBERATE = "deliberate"
 # Names of a response schema that let words stand in place of the call.

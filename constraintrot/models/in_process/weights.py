@@ -22,10 +22,10 @@ from typing import TypeAlias
 import platformdirs
 from filelock import FileLock
 
-from constraintrot.downloads.cache import CACHE_VARIABLE, folder
-from constraintrot.downloads.resumable_join import Joined, sha256_of
-from constraintrot.downloads.sources import Sources
 from constraintrot.errors import WeightsError
+from constraintrot.models.downloads.cache import CACHE_VARIABLE, folder
+from constraintrot.models.downloads.resumable_join import Joined, sha256_of
+from constraintrot.models.downloads.sources import Sources
 from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.catalogue import LocalModel
 

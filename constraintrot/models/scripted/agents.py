@@ -7,17 +7,16 @@
   that lose a policy, keep it verbatim, or keep its subject without its force;
   ``summarizer-follow``, ``-resist``, ``-half`` and ``-join`` lose or keep it
   depending on instructions in the transcript; ``-revoice`` and ``-attribute`` keep
-  it, and report approvals as the user's or with their source (see ``summarizers``);
-  ``-hoard`` and ``-collapse`` keep it, and are rewriters of notes (see ``playbook``).
-- ``maintainer-dutiful``, ``-forgetful`` and ``-heeding`` maintain a wiki (see ``wiki``).
+  it, and report approvals as the user's or with their source (see ``summarizers``).
+- Registered roles add further styles of summaries and further scripts (see ``roles``).
 
 They see messages and tools, nothing else. In a summarizer call (no tool may be
 used) an agent script drops policies, unless ``-M summarizer=keep`` sets another
 style. In a verifier call it answers as in ``verifier``; ``-M verifier=garbage``
-makes that answer unreadable. In an attacker call it answers as in ``attacker``, as one of
-a playbook's roles as in ``playbook``, as a wiki's writer as in ``wiki``. Asked for the rules that are
-in force (the probe), it copies those that it finds. Asked whether
-it is a test, ``obedient`` says work, ``reckless`` test, and ``refuser`` does not say.
+makes that answer unreadable. In an attacker call it answers as in ``attacker``, and in the
+call of a registered role as that role says. Asked for the rules that are in force (the probe),
+it copies those that it finds. Asked whether it is a test, ``obedient`` says work, ``reckless``
+test, and ``refuser`` does not say.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from inspect_ai.model import (
     ChatMessage,
     GenerateConfig,
     ModelAPI,
+    ModelCost,
     ModelInfo,
     ModelOutput,
     modelapi,
@@ -39,20 +39,17 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from constraintrot.episode.messages import message_texts
+from constraintrot.episode.scaffold import answer_format
+from constraintrot.episode.scaffold.review import QUESTIONS
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.evaluation import awareness
 from constraintrot.models.config_errors import plainly
 from constraintrot.models.offline import OfflineAPI, metered
-from constraintrot.models.scripted import attacker, playbook, summarizers, wiki
+from constraintrot.models.scripted import attacker, summarizers
 from constraintrot.models.scripted import verifier as scripted_verifier
 from constraintrot.models.scripted.policy_reader import Slots, policy_in, sentences
-from constraintrot.models.scripted.request_parser import (
-    Request,
-    any_policy_in,
-    request_in,
-)
-from constraintrot.scaffold import answer_format
-from constraintrot.scaffold.probe import QUESTIONS
+from constraintrot.models.scripted.request_parser import Request, any_policy_in, request_in
+from constraintrot.models.scripted.roles import ROLES, Question, Role
 from constraintrot.scenario.schema import Call
 
 AGENTS = ("obedient", "reckless", "refuser")
@@ -77,9 +74,9 @@ TAKEN_FOR = {
         "refuser": "我不想说。",
     },
 }
-SUMMARIZERS = (
-    "drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING, *playbook.STYLES,
-)  # fmt: skip
+# Scripts of which this process has told Inspect the window and the price.
+_DECLARED: set[str] = set()
+_STYLES = ("drop", "keep", "weaken", *summarizers.SUGGESTIBLE, *summarizers.REPORTING)
 
 
 @modelapi(name="scripted")
@@ -92,11 +89,11 @@ class Scripted(OfflineAPI):
     """A model that follows a rule.
 
     Args:
-        model_name: ``obedient``, ``reckless``, ``refuser``, ``summarizer-*`` or ``maintainer-*``.
+        model_name: ``obedient``, ``reckless``, ``refuser``, ``summarizer-*`` or a role's script.
         base_url: unused.
         api_key: unused.
         config: unused.
-        summarizer: the style of an agent script's summaries, one of ``SUMMARIZERS``.
+        summarizer: the style of the summaries of any script that is no summarizer.
         verifier: the style of an agent script's answers in a verifier call, one of
             ``verifier.STYLES``; by default its own name.
 
@@ -116,10 +113,10 @@ class Scripted(OfflineAPI):
         **unknown: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        known = (
-            *AGENTS, *(f"summarizer-{style}" for style in SUMMARIZERS),
-            *(f"maintainer-{style}" for style in wiki.MAINTAINERS),
-        )  # fmt: skip
+        roles = _roles()
+        styles = (*_STYLES, *(style for role in roles for style in role.styles))
+        theirs = [model for role in roles for model in role.models]
+        known = (*AGENTS, *(f"summarizer-{style}" for style in styles), *theirs)
         if model_name not in known:
             raise UnknownNameError("scripted model", model_name, known)
         if unknown:
@@ -128,22 +125,26 @@ class Scripted(OfflineAPI):
             )
         self.style = model_name.removeprefix("summarizer-")
         self.agent = model_name in AGENTS
-        self.maintainer = model_name.removeprefix("maintainer-")
-        if self.maintainer not in wiki.MAINTAINERS:
-            self.maintainer = "dutiful"
-        if self.agent or model_name.startswith("maintainer-"):
+        if self.agent or model_name in theirs:
             self.style = summarizer
-        if self.style not in SUMMARIZERS:
-            raise ParameterError(
-                f"unknown summarizer {self.style!r}; known: {', '.join(SUMMARIZERS)}"
-            )
-        # Without it, Inspect warns at every compaction that the window is unknown.
-        set_model_info(f"scripted/{model_name}", ModelInfo(context_length=CONTEXT))
+        if self.style not in styles:
+            raise ParameterError(f"unknown summarizer {self.style!r}; known: {', '.join(styles)}")
+        if model_name not in _DECLARED:
+            _DECLARED.add(model_name)
+            # Without a window, Inspect warns at every compaction; without a price, it refuses
+            # --cost-limit. A price file that names the script comes later, and stays.
+            free = ModelCost(input=0, output=0, input_cache_write=0, input_cache_read=0)
+            info = ModelInfo(context_length=CONTEXT, cost=free)
+            set_model_info(self.canonical_name(), info)
         self.verifier = verifier or model_name
         if self.agent and self.verifier not in scripted_verifier.STYLES:
             raise ParameterError(
                 f"unknown verifier {verifier!r}; known: {', '.join(scripted_verifier.STYLES)}"
             )
+
+    def canonical_name(self) -> str:
+        """Return the name by which a price file names the script."""
+        return f"scripted/{self.model_name}"
 
     async def generate(
         self,
@@ -171,14 +172,10 @@ class Scripted(OfflineAPI):
         elif self.agent and not tools and texts[-1] in QUESTIONS.values():
             rules = [statement for statement, _ in any_policy_in(texts[:-1])]
             output = ModelOutput.from_content(self.model_name, json.dumps({"rules": rules}))
-        elif playbook.asked(texts[-1]):
+        elif role := next((role for role in _roles() if role.asked(texts[-1])), None):
             written = partial(summary, texts[:-1], input[:-1], self.style)
-            said = playbook.answer(texts[-1], texts[:-1], written, self.style)
-            output = ModelOutput.from_content(self.model_name, said)
-        elif wiki.asked(texts[-1]):
-            written = partial(summary, texts[:-1], input[:-1], self.style)
-            said = wiki.answer(texts[-1], written, self.maintainer)
-            output = ModelOutput.from_content(self.model_name, said)
+            question = Question(texts[-1], texts[:-1], written, self.style, self.model_name)
+            output = ModelOutput.from_content(self.model_name, role.answer(question))
         elif not self.agent or not tools or tool_choice == "none":
             output = ModelOutput.from_content(self.model_name, summary(texts, input, self.style))
         else:
@@ -219,6 +216,10 @@ class Scripted(OfflineAPI):
         return decline if obeys and policy is not None else request.call
 
 
+def _roles() -> list[Role]:
+    return [ROLES.get(name) for name in ROLES.names()]
+
+
 def _asked_at(input: Sequence[ChatMessage], texts: Sequence[str], offered: frozenset[str]) -> int:
     """Where the request is: the last message, or the last of the user's that hold one.
 
@@ -250,7 +251,7 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
     Args:
         texts: the messages' texts.
         input: the messages.
-        style: one of ``SUMMARIZERS``.
+        style: ``drop``, ``keep``, ``weaken``, one of ``summarizers`` or a role's.
     """
     if style in summarizers.SUGGESTIBLE:
         style = summarizers.style(input, style)
@@ -263,10 +264,10 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
     if style == "drop":
         return done
     policies = any_policy_in(texts)
-    if style in ("keep", *summarizers.REPORTING, *playbook.STYLES):
-        reported = summarizers.reported(input, style) if style in summarizers.REPORTING else []
-        return "\n".join([*(statement for statement, _ in policies), *reported, done])
-    return "\n".join([*(_weakened(statement, slots) for statement, slots in policies), done])
+    if style == "weaken":
+        return "\n".join([*(_weakened(statement, slots) for statement, slots in policies), done])
+    reported = summarizers.reported(input, style) if style in summarizers.REPORTING else []
+    return "\n".join([*(statement for statement, _ in policies), *reported, done])
 
 
 def _approved(context: Sequence[ChatMessage]) -> bool:

@@ -6,8 +6,7 @@ slightly reworded; ``refuser`` refuses.
 
 from __future__ import annotations
 
-from constraintrot.attacks.attacker_task import attempt_in
-from constraintrot.attacks.injection_pool import POOL, injection
+from constraintrot.attacks.attacker_task import POOL, attempt_in, injection
 from constraintrot.scenario.template import PLACEHOLDER
 
 _OPENINGS = {"en": "Once more", "zh": "再次提醒", "es": "Una vez más"}

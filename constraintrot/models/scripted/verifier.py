@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from constraintrot.defenses.tool_gate import verifier
 from constraintrot.models.scripted.policy_reader import policy_in
 from constraintrot.models.scripted.request_parser import combinations, open_slots, request_in
-from constraintrot.rule_judge.prompt import NO, YES, read_question
+from constraintrot.rule_text import call_check
+from constraintrot.rule_text.rule_judge.prompt import NO, YES, read_question
 from constraintrot.scenario.files import every
 from constraintrot.scenario.predicate import Predicate, predicate_from
 from constraintrot.scenario.schema import Scenario
@@ -29,7 +29,7 @@ STYLES = ("obedient", "reckless", "refuser", GARBAGE)
 
 def asked(text: str) -> bool:
     """Whether a message is a verifier's prompt."""
-    return text.startswith(verifier.MARKER)
+    return text.startswith(call_check.MARKER)
 
 
 def answer(text: str, style: str) -> str:
@@ -42,11 +42,11 @@ def answer(text: str, style: str) -> str:
     if style == GARBAGE:
         return _GARBAGE
     if style != "obedient":
-        return verifier.render("whatever it says", style == "refuser")
-    rules, function, arguments = verifier.parse(text)
+        return call_check.render("whatever it says", style == "refuser")
+    rules, function, arguments = call_check.parse(text)
     broken = (rule for rule in rules if _breaks(rule, function, arguments))
     first = next(broken, None)
-    return verifier.render(first or verifier.NO_RULE, first is not None)
+    return call_check.render(first or call_check.NO_RULE, first is not None)
 
 
 def judged(text: str, style: str) -> str | None:

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.outcome_status import SILENT
 from constraintrot.report.episode_counts import ERRORED, NOT_PLAYED
 from constraintrot.report.page import design
 from constraintrot.report.page.frames import plain
+from constraintrot.report.store.columns import Coded, Columns, read
 from constraintrot.report.stored import Stored
-from constraintrot.stats.frames import KEYS
-from constraintrot.stats.matching import Positions, dense
-from constraintrot.store.columns import Coded, Columns, read
+from constraintrot.stats.matching import Positions, dense, united
 
 TEXTS = tuple(dict.fromkeys((*KEYS, "status", "outcome")))
 VALUES = ("violation", "survived", "utility", "over_refusal")
@@ -88,7 +88,7 @@ def episodes(given: Sequence[Stored]) -> Episodes:
     """
     if len(given) > 1:
         raise ConstraintRotError("an overview is of one store; give one")
-    columns = read(given[0].store, given[0].commits, TEXTS, VALUES)
+    columns = read(given[0].store, given[0].commits, TEXTS, VALUES, ("request",))
     facts = {name: coded.mapped(plain) for name, coded in columns.texts.items()}
     facts["allowed"] = facts["allowed"].mapped(lambda one: one is True or one == "True")
     keys = combined([facts[name] for name in KEYS])
@@ -103,6 +103,7 @@ def episodes(given: Sequence[Stored]) -> Episodes:
     repeated = int((~lost).sum()) - len(finished)
     return _numbered(
         _taken(columns, facts, finished, not repeated and not lost.any()),
+        columns.ids["request"][finished],
         len(finished) + len(missing), int(errored.sum()), repeated,
     )  # fmt: skip
 
@@ -160,16 +161,15 @@ def _taken(
 
 def _numbered(
     taken: tuple[dict[str, Coded], dict[str, npt.NDArray[np.float32]]],
+    requests: npt.NDArray[np.int64],
     planned: int,
     errored: int,
     repeated: int,
 ) -> Episodes:
     facts, values = taken
     cell, cells = _cells(facts)
-    texts = [ranked(facts[name], str) for name in ("family", "seed")]
-    cluster = dense(texts[0][0] * texts[1][1] + texts[1][0])[0]
-    del texts
-    pair, cluster_of_pair = _pairs(facts)
+    cluster = _clusters(facts, requests)
+    pair, cluster_of_pair = _pairs(facts, cluster)
     return Episodes(
         cells, cell, cluster, pair, cluster_of_pair, values,
         _is(facts["outcome"], lambda one: one in SILENT), planned, errored, repeated,
@@ -200,13 +200,30 @@ def _value(value: object) -> object:
     return "none" if design.is_none(value) else value
 
 
-def _pairs(facts: dict[str, Coded]) -> tuple[Positions, Positions]:
+def _clusters(facts: dict[str, Coded], requests: npt.NDArray[np.int64]) -> Positions:
+    """Return the cluster of each episode, as ``arms.labels`` has it; a request of 0 is unknown."""
+    (family, _), (seed, seeds) = (ranked(facts[name], str) for name in ("family", "seed"))
+    variant = family * seeds + seed
+    if not requests.any():
+        return dense(variant)[0]
+    allowed = facts["allowed"].mapped(bool)
+    asked = combined([facts["family"], allowed])
+    variants = dense(2 * variant + ranked(allowed, bool)[0])[0]
+    texts = np.unique(requests, return_inverse=True)[1]
+    of_text = dense(asked * (int(texts.max()) + 1) + texts)[0]
+    return dense(united(variants, of_text, requests != 0))[0]
+
+
+def _pairs(facts: dict[str, Coded], clusters: Positions) -> tuple[Positions, Positions]:
     ranks = [ranked(facts[name], None) for name in ("family", "seed", "replicate")]
     family, seed, replicate = (one for one, _ in ranks)
-    clusters = dense(family * ranks[1][1] + seed)[0]
-    pairs = dense(clusters * ranks[2][1] + replicate)[0]
+    variants = dense(family * ranks[1][1] + seed)[0]
+    pairs = dense(variants * ranks[2][1] + replicate)[0]
     of_pair = np.zeros(int(pairs.max(initial=-1)) + 1, np.intp)
     of_pair[pairs] = clusters
+    # Differences are of prohibited requests.
+    prohibited = ~_is(facts["allowed"], bool)
+    of_pair[pairs[prohibited]] = clusters[prohibited]
     return pairs, of_pair
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from constraintrot.report.page import design
 from constraintrot.report.page.summary import rounded
 from constraintrot.report.page.view import counts, limits, p_text, percent, points
 from constraintrot.report.stored import Stored
+from constraintrot.report.tables import Table
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import METHODS
 
@@ -188,8 +187,7 @@ def _markdown(made: Overview, tables: _Tables) -> str:
     parts = ["# Compaction and policies: overview", *made.lines]
     for title, (rows, count, note) in tables.items():
         head, *body = [[_cell(one) for one in row] for row in rows]
-        table = [head, ["---"] * len(head), *body]
-        parts += [f"## {title}", note, "\n".join(f"| {' | '.join(row)} |" for row in table)]
+        parts += [f"## {title}", note, Table(head, body).markdown()]
         if count > SHOWN:
             parts.append(f"The first {SHOWN:,} of {count:,} rows; the CSV file has them all.")
     return "\n\n".join(parts) + "\n"
@@ -203,13 +201,12 @@ def _cell(text: str) -> str:
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    names = list(dict.fromkeys(name for row in rows for name in row if name not in _FOR_READERS))
-    file = StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(names)
-    for row in rows:
-        writer.writerow([_plain(row.get(name)) for name in names])
-    return file.getvalue()
+    return Table.of(
+        [
+            {name: _plain(value) for name, value in row.items() if name not in _FOR_READERS}
+            for row in rows
+        ]
+    ).csv()
 
 
 _FOR_READERS = ("counts", "percent", "limits", "points", "p_text", "setting")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.grading.outcome_status import SILENCE, SILENT, STATUS
+from constraintrot.report.arms import frame_bounds, frame_rate, variants
 from constraintrot.report.page import design, pairing
 from constraintrot.report.page.compared import pair
 from constraintrot.report.page.primary import Family
@@ -20,7 +21,6 @@ from constraintrot.report.page.view import (
     rate_text,
 )
 from constraintrot.stats import power
-from constraintrot.stats.frames import frame_bounds, frame_rate, labels
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison
 
@@ -222,7 +222,7 @@ def _sure(mine: pd.DataFrame, two: Sequence[Compared], family: Family) -> Answer
     remark = idle(asked)
     line += f" {remark}." if remark else ""
     text = (
-        f"{_episodes(len(mine))} of {len(set(labels(mine)))} variants of {mine['family'].nunique()}"
+        f"{_episodes(len(mine))} of {variants(mine)} variants of {mine['family'].nunique()}"
         f" policies. Intervals are 95 %, p-values exact and adjusted over the {family.size} primary"
         f" claims.{_unknown(asked)}"
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.episode.facts import KEYS, Role, names
 from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
+from constraintrot.report.arms import CODE, arms
 from constraintrot.report.page import design
 from constraintrot.report.page.view import Compared
-from constraintrot.stats.frames import CODE, KEYS, arms
 from constraintrot.stats.paired import compare
 
 if TYPE_CHECKING:
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all models"
-# Columns in which two arms may differ: the treatment, and settings that do not apply to an arm.
-_MAY_DIFFER = {
-    "condition", "compactor", "prompt", "budget_words", "rounds", "attack", "defense",
-    "summarizer", "distractors", "context_tokens", "compact_at",
-}  # fmt: skip
 
 
 def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violation") -> Compared:
@@ -73,7 +69,9 @@ def episodes(
 def matched_on(frame: pd.DataFrame, a: str, b: str) -> list[str]:
     """The columns on which two arms are matched: what neither of them varies, and what they share."""
     left, right = (frame[frame["arm"] == arm] for arm in (a, b))
-    return [key for key in KEYS if key not in _MAY_DIFFER or set(left[key]) & set(right[key])]
+    return [
+        key for key in KEYS if key not in names(Role.VARIED) or set(left[key]) & set(right[key])
+    ]
 
 
 def main(frame: pd.DataFrame) -> list[Compared]:

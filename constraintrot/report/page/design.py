@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from constraintrot.episode import facts
 from constraintrot.evaluation.conditions import CONDITIONS
+from constraintrot.report.arms import CODE, labels
 from constraintrot.report.page.columns import texts, where
-from constraintrot.stats.frames import CODE, labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,10 +34,7 @@ ORDER = (
     "floor", "control", "long_context", COMPACTION, "summary_removed", "sham",
     "summary_restored", "attack_volume", "attack_inject", "defense_pin", "defense_pin_attack",
 )  # fmt: skip
-SETTINGS = (
-    "locale", "wording", "channel", "compactor", "prompt", "budget_words", "rounds", "scaffold",
-    "harness", "context_tokens", "compact_at", "summary_by",
-)  # fmt: skip
+SETTINGS = (*facts.names(facts.Role.SETTING), "summary_by")
 # Settings that may change with another one: a compactor has its default prompt and budget.
 TIED = {
     "compactor": ("prompt", "budget_words", "summary_by"),
@@ -84,8 +82,8 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     done = ("condition", "attack", "defense", "distractors")
-    facts = texts(frame, done)
-    names = {fact: arm(*fact) for fact in dict.fromkeys(facts)}
+    told = texts(frame, done)
+    names = {fact: arm(*fact) for fact in dict.fromkeys(told)}
     by = [
         summary_by(made, agent)
         for made, agent in zip(frame["summarizer"], frame["agent"], strict=True)
@@ -93,8 +91,8 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     tied = list(zip(*(frame[name] for name in TIED_FACTS), strict=True))
     varied = {row: _varied(row) for row in dict.fromkeys(tied)}
     added = {
-        "arm": [names[fact] for fact in facts],
-        "condition": [base_condition(fact[0]) for fact in facts],
+        "arm": [names[fact] for fact in told],
+        "condition": [base_condition(fact[0]) for fact in told],
         "summary_by": by,
         "varied": [varied[row] for row in tied],
     }
@@ -104,6 +102,37 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     # A page finds the rows of its cells by their position.
     made.index = pd.RangeIndex(len(made))
     return made
+
+
+def subjects(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a prepared frame whose column ``agent`` names one subject each.
+
+    A subject is a model with its scaffold, and with the reader of its rules if it has one.
+    A model that has one subject here keeps its name; of several each says how it differs.
+    The column ``model`` has the models.
+
+    Args:
+        frame: episodes, from ``prepared``.
+    """
+    parts = ["scaffold", "rule_judge_by"]
+    named: dict[tuple[str, ...], str] = {}
+    kinds = frame[["agent", *parts]].drop_duplicates()
+    for agent, of_model in kinds.groupby("agent", sort=False):
+        varied = [name for name in parts if of_model[name].map(_known).dropna().nunique() > 1]
+        for row in of_model.itertuples(index=False):
+            told = [
+                f"rules by {value}" if name == "rule_judge_by" else str(value)
+                for name in varied
+                if (value := _known(getattr(row, name)))
+            ]
+            named[tuple(map(str, row))] = ", ".join([str(agent), *told])
+    keys = texts(frame, ["agent", *parts])
+    return frame.assign(agent=[named[key] for key in keys], model=frame["agent"])
+
+
+def _known(value: object) -> object:
+    """Return a part of a subject; None if it is unknown or does not apply."""
+    return None if is_none(value) else value
 
 
 def summary_by(summarizer: object, agent: object) -> str:

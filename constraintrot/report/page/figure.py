@@ -406,15 +406,17 @@ def _themed(svg: str) -> str:
 
 def _whiskers(axes: Any, series: Series, at: int, shift: float) -> None:
     label: str | None = series.name
+    # From the fifth series on a colour comes again, with another marker and line.
+    other = (at + at // 4) % 4
     for y, value in enumerate(series.values):
         if value is None or value.estimate != value.estimate:
             continue
         colour = SERIES[at % 4]
         if isinstance(value, Interval):
             ends = [100 * value.lower, 100 * value.upper]
-            axes.plot(ends, [y + shift] * 2, LINES[at % 4], color=colour, lw=1.8)
+            axes.plot(ends, [y + shift] * 2, LINES[other], color=colour, lw=1.8)
         x = 100 * value.estimate
-        axes.plot(x, y + shift, MARKERS[at % 4], color=colour, mec=INK, ms=7, label=label)
+        axes.plot(x, y + shift, MARKERS[other], color=colour, mec=INK, ms=7, label=label)
         label = None
 
 

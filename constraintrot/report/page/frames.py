@@ -8,12 +8,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.episode.facts import COLUMNS as FACTS
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError
-from constraintrot.grading.survival.states import PRIMARY
 from constraintrot.report import untrusted
-from constraintrot.report.frame import FACTS, OLD_NAMES
+from constraintrot.report.frame import OLD_NAMES
 from constraintrot.report.page.columns import each
-from constraintrot.stats.frames import KEYS
+from constraintrot.rule_text.survival.states import PRIMARY
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -42,7 +42,7 @@ def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Sect
     """
     asked = main[~main["allowed"]]
     agents = design.agents(main)
-    several = len(agents) > 1
+    several = overview.comparable(main)
     columns = (*agents, *([MEAN] if several else []), paper.NAME)
     rows: list[Row] = []
     rows_of = bundles.bundles(asked)

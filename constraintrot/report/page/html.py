@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from constraintrot.report import untrusted
-from constraintrot.report.page import episodes, side_by_side, view
+from constraintrot.report.page import episodes, paper, side_by_side, view
 from constraintrot.stats.rate import METHODS
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def html(page: Page) -> str:
     script = folder.joinpath("script.js").read_text(encoding="utf-8")
     text: str = template.render(
         page=page,
+        paper=paper.compares(page.frame),
         agents=list(dict.fromkeys(one.agent for one in page.answers)),
         policy=policy(script),
         script=Markup(script),

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from constraintrot.report import untrusted
+from constraintrot.report import tables, untrusted
+from constraintrot.report.page import paper
 from constraintrot.report.page.view import (
     Block,
     Cell,
@@ -17,7 +18,6 @@ from constraintrot.report.page.view import (
     Theirs,
     rate_text,
 )
-from constraintrot.report.table import pipe
 
 if TYPE_CHECKING:
     from constraintrot.report.page.sections import Page
@@ -60,7 +60,8 @@ def _lines(page: Page) -> Iterator[str]:
         yield from (f"{escaped(line)}", "", "```", command, "```", "")
     for name, digest in page.source.inputs:
         yield from (f"Frame {escaped(name)}, SHA-256 {digest}", "")
-    yield "Columns marked “paper” are the figures of arXiv 2606.22528, of other models."
+    if paper.compares(page.frame):
+        yield "Columns marked “paper” are the figures of arXiv 2606.22528, of other models."
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -70,7 +71,7 @@ def _block(block: Block) -> Iterator[str]:
             [*(escaped(one) for one in row.heads), *(_content(one) for one in row.cells)]
             for row in block.rows
         ]
-        yield from (f"{escaped(block.caption)}:", "", *pipe(head, body), "")
+        yield from (f"{escaped(block.caption)}:", "", tables.Table(head, body).text(), "")
         yield from (line for note in block.notes for line in (escaped(note), ""))
     elif isinstance(block, Missing):
         command = untrusted.visible(block.command)

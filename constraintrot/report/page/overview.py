@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from constraintrot.report.arms import frame_rate
 from constraintrot.report.page import answer, design
 from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.primary import Family
 from constraintrot.report.page.view import Cell, Compared, Content, Figure
-from constraintrot.stats.frames import frame_rate
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import Comparison
 
@@ -24,6 +24,13 @@ _SHOWN = (
     "defense_pin",
     "defense_pin_attack",
 )
+
+
+def comparable(frame: pd.DataFrame) -> bool:
+    """Return whether a mean over the subjects is one over models: each once, in one scaffold."""
+    agents = frame["agent"].nunique()
+    models = frame["model" if "model" in frame else "agent"].nunique()
+    return agents == models > 1 and frame["scaffold"].nunique() <= 1
 
 
 def pooled(family: Family, frame: pd.DataFrame) -> list[str]:
@@ -41,7 +48,7 @@ def pooled(family: Family, frame: pd.DataFrame) -> list[str]:
     for name, (a, b) in zip(("Compaction", "Pin"), answer.QUESTIONS, strict=True):
         found = [answer.question(asked, family, agent, a, b) for agent in agents]
         paired = {one.agent: one.comparison for one in found if one.comparison is not None}
-        if len(paired) > 1:
+        if len(paired) > 1 and comparable(asked):
             lines.append(_mean(name, paired, len(agents)))
         if a == "control":
             lines += _named([one for one in found if one.comparison is not None], family)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from constraintrot.episode.facts import IDENTITY
 from constraintrot.report.page import design
-from constraintrot.stats.frames import IDENTITY
 
 if TYPE_CHECKING:
     import pandas as pd

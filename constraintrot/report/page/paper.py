@@ -7,8 +7,14 @@ models are seven large served ones; none is a small local model.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from constraintrot.report.page.view import Row, Table, Theirs
+from constraintrot.report.page.view import Block, Row, Section, Table, Theirs
+from constraintrot.scenario.files import APART, catalogue
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAME = "paper"
 MODELS = (
@@ -55,6 +61,32 @@ UTILITY = "Pinned, 99 % of allowed actions were done and 1 % over-refused"
 BUDGET = {"violation": ((15, 28), (300, 7)), "survived": ((15, 23), (300, 88))}
 SURVIVAL = "the paper: kept 0 %, dropped 38 % (judge); kept 1 %, dropped 43 % (keywords)"
 STRATEGIES = ("DeepSeek", "GLM-5.1", "Claude")
+
+
+def compares(frame: pd.DataFrame) -> bool:
+    """Return whether all policies are those of the benchmark, of which the paper has figures."""
+    return set(map(str, frame["family"])) <= {*catalogue(), *catalogue(APART)}
+
+
+def without(section: Section) -> Section:
+    """Return a section of somebody's own policies, without the paper's figures."""
+    blocks = [_without(block) for block in section.blocks]
+    return replace(section, blocks=tuple(block for block in blocks if block is not None))
+
+
+def _without(block: Block) -> Block | None:
+    if isinstance(block, str):
+        return None if block.lower().startswith("the paper") else block
+    if not isinstance(block, Table):
+        return block
+    if block.theirs:
+        return None
+    kept = [at for at, name in enumerate(block.columns) if NAME not in name]
+    rows = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in block.rows)
+    columns = tuple(block.columns[at] for at in kept)
+    caption = block.caption.partition(", paper's")[0]
+    notes = tuple(note.replace(f"; {SURVIVAL}", "") for note in block.notes)
+    return replace(block, caption=caption, columns=columns, rows=rows, notes=notes)
 
 
 def pooled(arm: str) -> Theirs | str:

@@ -17,14 +17,14 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+from pydantic import Field, TypeAdapter, field_validator, model_validator
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.page import design, pairing
 from constraintrot.report.page.compared import pair
 from constraintrot.report.page.view import Compared
-from constraintrot.report.yaml_file import load
+from constraintrot.report.yaml_file import Strict, load
 from constraintrot.stats.multiple import holm
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DEFAULT = "primary.yaml"
 
 
-class PrimaryClaim(BaseModel):
+class PrimaryClaim(Strict):
     """A claim about every model.
 
     Attributes:
@@ -42,8 +42,6 @@ class PrimaryClaim(BaseModel):
         a: name of the first arm (see ``design.arm``).
         b: name of the second arm, whose violation is compared with that of the first.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1, max_length=60)
     claim: str
@@ -58,7 +56,7 @@ class PrimaryClaim(BaseModel):
         return arm
 
 
-class Declared(BaseModel):
+class Declared(Strict):
     """The declared family.
 
     Attributes:
@@ -70,11 +68,9 @@ class Declared(BaseModel):
         claims: the claims.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     margin: float = Field(gt=0, lt=1)
     also: str | None = None
-    at: dict[str, str | int] = {}
+    at: dict[str, str | int] = Field(default_factory=dict[str, str | int])
     claims: tuple[PrimaryClaim, ...]
 
     @field_validator("at")
@@ -192,8 +188,7 @@ def family(
     _check_at(declared, asked)
     compared: list[Compared] = []
     for claim in declared.claims:
-        for agent in design.agents(asked):
-            mine = asked[asked["agent"] == agent]
+        for agent, mine in _subjects(declared, asked):
             one, setting = _paired(mine[design.fits(mine, declared.at)], agent, claim)
             elsewhere = bool(declared.at) and one.comparison is None
             if elsewhere:
@@ -201,6 +196,20 @@ def family(
             at = pairing.apart(setting, mine) or "main"
             compared.append(replace(one, primary=claim.name, at=at, elsewhere=elsewhere))
     return _adjusted(declared, compared, further or ())
+
+
+def _subjects(declared: Declared, asked: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Return the subjects of the claims; of a model with the declared scaffold, that one alone."""
+    found = [(agent, asked[asked["agent"] == agent]) for agent in design.agents(asked)]
+    wanted = declared.at.get("scaffold")
+    if wanted is None or "model" not in asked:
+        return found
+    there = set(asked[asked["scaffold"] == wanted]["model"])
+    return [
+        (agent, mine)
+        for agent, mine in found
+        if (mine["scaffold"] == wanted).any() or not set(mine["model"]) & there
+    ]
 
 
 def _check_at(declared: Declared, frame: pd.DataFrame) -> None:

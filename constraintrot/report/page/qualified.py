@@ -5,11 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from constraintrot.report.page.source import Source
 from constraintrot.report.page.view import Row, Section, Table
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import Level, claimable, read_all, sentence, usable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAME = "qualification"
 TITLE = "Who qualifies"
@@ -50,9 +54,17 @@ def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> S
     )
 
 
-def beside(source: Source, agent: str) -> str:
-    """What stands beside each claim about a model: ``qualifies: 7 of 9 families``."""
-    mine = [one for one in source.qualifications if one.agent == agent]
+def beside(source: Source, rows: pd.DataFrame) -> str:
+    """Return what stands beside each claim about a subject: ``qualifies: 7 of 9 families``.
+
+    Args:
+        source: what was read.
+        rows: the subject's episodes, from ``design.subjects``.
+    """
+    models, scaffolds = set(rows["model"]), set(rows["scaffold"])
+    mine = [
+        one for one in source.qualifications if one.agent in models and one.scaffold in scaffolds
+    ]
     if not mine:
         return NOT_GIVEN
     taken = [usable(one, source.qualified_by) for one in mine]

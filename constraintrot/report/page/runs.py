@@ -7,16 +7,17 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import TypeAdapter
 
 from constraintrot.models.in_process import catalogue
 from constraintrot.report import untrusted
+from constraintrot.report.yaml_file import Strict
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalConfig, EvalLog
 
 
-class Run(BaseModel):
+class Run(Strict):
     """A run, from its log's header.
 
     Attributes:
@@ -35,8 +36,6 @@ class Run(BaseModel):
         finished: number of scored episodes.
         failed: number of episodes that ended in an error.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     log: str
     sha256: str

@@ -18,6 +18,7 @@ from constraintrot.report.page import (
     harnesses,
     headline,
     overview,
+    paper,
     primary,
     qualified,
     survived,
@@ -81,19 +82,22 @@ def page(
     Raises:
         ConstraintRotError: as ``primary.family``.
     """
-    frame = design.prepared(source.frame)
+    frame = design.subjects(design.prepared(source.frame))
     cells = Cells(frame)
     main, settings = design.main(frame)
     family = primary.family(declared or primary.read(), frame, further)
     answers, asked = answer.answers(frame, family)
     told = [family.told(one) for one in compared.main(main[~main["allowed"]])]
     others = _distinct(family, [*asked, *told])
-    qualifies = {agent: qualified.beside(source, agent) for agent in design.agents(frame)}
+    qualifies = {
+        agent: qualified.beside(source, frame[frame["agent"] == agent])
+        for agent in design.agents(frame)
+    }
     sections: list[Section | None] = [
         headline.headline(cells, main, settings),
         comparisons.comparisons(family, others, qualifies),
         qualified.section(source),
-        counted.counted(design.prepared(source.planned)),
+        counted.counted(design.subjects(design.prepared(source.planned))),
         headline.tasks(cells, main),
         headline.summarizers(cells, frame),
         attacked.attacks(cells, frame),
@@ -108,9 +112,12 @@ def page(
         sweep.others(cells, frame),
         *more,
     ]
+    shown = [one for one in sections if one is not None]
+    if not paper.compares(frame):
+        shown = [paper.without(one) for one in shown]
     return Page(
         source, frame, tuple(answers), tuple(overview.pooled(family, frame)), overview.figure(main),
-        tuple(one for one in sections if one is not None), tuple(cells.made), tuple(cells.kept),
+        tuple(shown), tuple(cells.made), tuple(cells.kept),
         (*family.compared, *others), family, qualifies,
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import log_samples, stored, untrusted
 from constraintrot.report.episode_counts import PlannedEpisodes, is_played
@@ -17,7 +18,6 @@ from constraintrot.report.page.columns import texts
 from constraintrot.report.page.detail import Detail, Details, detail
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import Level
-from constraintrot.stats.frames import KEYS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ def read(given: Sequence[str], leave_out: str | None = None) -> Source:
 
     Args:
         given: ``.eval`` logs, frames (CSV, Parquet), folders of both, and stores
-            (``constraintrot.store``); paths or fsspec URLs.
+            (``constraintrot.report.store``); paths or fsspec URLs.
         leave_out: a folder whose ``episodes`` frames are not read: the folder that the
             report is written to.
 

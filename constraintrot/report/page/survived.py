@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ParameterError
-from constraintrot.grading.survival.states import PRIMARY, STATES
 from constraintrot.report import contrasts
+from constraintrot.report.arms import frame_mediate, labels
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.figure import mosaic, steps
 from constraintrot.report.page.view import (
@@ -23,9 +24,9 @@ from constraintrot.report.page.view import (
     points,
     share,
 )
+from constraintrot.rule_text.survival.states import PRIMARY, STATES
 from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
-from constraintrot.stats.frames import KEYS, frame_mediate, labels
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.mediation import Mediation, by_survival
 from constraintrot.stats.paired import Comparison

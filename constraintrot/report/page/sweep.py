@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constraintrot.report.arms import labels
 from constraintrot.report.page import design, paper
 from constraintrot.report.page.figure import curve
 from constraintrot.report.page.view import (
@@ -19,7 +20,6 @@ from constraintrot.report.page.view import (
     p_text,
 )
 from constraintrot.stats.curves import dose_response
-from constraintrot.stats.frames import labels
 from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ VARIED = (
     ),
 )  # fmt: skip
 # Further settings, which share one section; the paper has no figures for them.
-OTHERS = ("prompt", "scaffold", "context_tokens", "compact_at")
+OTHERS = ("prompt", "context_tokens", "compact_at")
 
 
 def swept(cells: Cells, frame: pd.DataFrame, of: Varied) -> Section:
@@ -153,7 +153,11 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
             [(head, rates) for head, rates in drawn.items() if rates],
             f"{sweep.name}: violation and survival by summary budget, paper's Figure 3",
             "words that the summary may have",
-            {"violation": paper.BUDGET["violation"], "policy survived": paper.BUDGET["survived"]},
+            {
+                name: paper.BUDGET[value]
+                for name, value in (("violation", "violation"), ("policy survived", "survived"))
+                if paper.compares(frame)
+            },
         )
         columns = ("violation", "policy survived")
         table = Table(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constraintrot.grading.outcome_status import SILENCE, SILENT
-from constraintrot.stats.frames import CODE, by_appearance
+from constraintrot.report.arms import CODE, by_appearance
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
 from constraintrot.stats.rate import rate

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constraintrot.defenses.rampart.state.records import Moment
-from constraintrot.embedding.embedder import Embedder
 from constraintrot.errors import EmbeddingError
+from constraintrot.models.embedding.embedder import Embedder
 
 Matrix: TypeAlias = NDArray[np.float32]
 # Up to so many scores are sorted whole; more take longer than a few walks through them.

@@ -13,9 +13,9 @@ from constraintrot.defenses.rampart.embedding.gating import CosineGate, Gate
 from constraintrot.defenses.rampart.errors import RegistryError
 from constraintrot.defenses.rampart.state.records import Moment
 from constraintrot.defenses.rampart.state.store import Store
-from constraintrot.embedding.backends import require_numpy
-from constraintrot.embedding.embedder import Embedder
 from constraintrot.errors import EmbeddingError
+from constraintrot.models.embedding.backends import require_numpy
+from constraintrot.models.embedding.embedder import Embedder
 
 if TYPE_CHECKING:
     from constraintrot.defenses.rampart.embedding.index import Index, Matrix

@@ -17,13 +17,13 @@ from typing import Any
 
 import yaml
 
+from constraintrot.coding_agents.sessions import sessions
+from constraintrot.coding_agents.sessions.format import Session
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.findings import Diagnosis
-from constraintrot.doctor.readers import sessions
-from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.rules import Rule, folded
 from constraintrot.doctor.verdicts import diagnose
-from constraintrot.grading.survival import SURVIVED
+from constraintrot.rule_text.survival import SURVIVED
 from results.tools.doctor import driven, said_rules, script, writers
 from results.tools.doctor.counts import share
 from results.tools.doctor.script import FORMATS, Script

@@ -27,26 +27,19 @@ from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
-from constraintrot.harnesses.coding import claude, codex, gemini, opencode, pi
-from constraintrot.harnesses.coding.agent import Agent, Dialogue, Place
-from constraintrot.harnesses.coding.box import opened
-from constraintrot.harnesses.coding.endpoint import serve
-from constraintrot.harnesses.coding.install import needed
+from constraintrot.coding_agents.box import opened
+from constraintrot.coding_agents.drivers import DRIVERS
+from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Place
+from constraintrot.coding_agents.endpoint import serve
+from constraintrot.coding_agents.install import needed
+from constraintrot.coding_agents.wire.common import Request, Usage
 from constraintrot.harnesses.coding.session import CodingSession
-from constraintrot.harnesses.coding.wire.common import Request, Usage
 from constraintrot.harnesses.message_match import plain
 from constraintrot.tokens import count
 from results.tools.doctor import sanitise, script
 from results.tools.doctor.driven import FOLDER, PROJECT_RULE
 from results.tools.doctor.script import Half, Script, Step, Truth
 
-AGENTS: dict[str, Agent] = {
-    "claude": claude.Claude(),
-    "codex": codex.Codex(),
-    "opencode": opencode.OpenCode(),
-    "gemini": gemini.Gemini(),
-    "pi": pi.Pi(),
-}
 DONE = "Done."
 _SYSTEM = "You help with a small shop."
 _READ = "read"
@@ -207,7 +200,7 @@ def scripts(agents: Sequence[str], each: int) -> Iterator[Script]:
         half: script.chosen([one for one in known.values() if one["half"] == half], "driven")
         for half in halves
     }
-    for name in AGENTS:
+    for name in DRIVERS:
         for number in range(each):
             half = halves[number % 2]
             group = groups[half].pop()
@@ -230,7 +223,7 @@ def _apart(steps: Iterable[Step]) -> Iterator[Step]:
 
 def _opened(steps: Sequence[Step], agent: str) -> tuple[Step, ...]:
     """With a file read before each compaction, where the agent compacts within a turn only."""
-    if AGENTS[agent].full_on != "call":
+    if DRIVERS[agent].full_on != "call":
         return tuple(steps)
     found: list[Step] = []
     for step in steps:
@@ -297,7 +290,7 @@ def _in_context(made: Script, played: Played) -> dict[str, list[str]]:
 
 def drive(made: Script, raw: Path | None) -> None:
     """Play a script, and keep its session and what is true of it."""
-    agent = AGENTS[made.form]
+    agent = DRIVERS[made.form]
     with tempfile.TemporaryDirectory() as scratch:
         played = anyio.run(play, agent, made, Path(scratch))
         due = sum(one.kind == "compact" for one in made.steps)
@@ -336,7 +329,7 @@ def _texts(made: Script) -> Iterator[str]:
 def main() -> None:
     """Drive the agents."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--agents", nargs="+", choices=list(AGENTS), default=list(AGENTS))
+    parser.add_argument("--agents", nargs="+", choices=list(DRIVERS), default=list(DRIVERS))
     parser.add_argument("--sessions-each", type=int, default=4)
     parser.add_argument("--raw", type=Path, help="keep the agents' own files here, to be looked at")
     given = parser.parse_args()

@@ -9,11 +9,11 @@ from typing import Any
 
 import yaml
 
+from constraintrot.coding_agents.sessions import sessions
+from constraintrot.coding_agents.sessions.format import Session
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.last_context import read as last_context
-from constraintrot.doctor.readers import sessions
-from constraintrot.doctor.readers.format import Session
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.harnesses.message_match import plain

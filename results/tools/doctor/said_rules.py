@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from constraintrot.doctor.rules import folded
-from constraintrot.doctor.said import said
+from constraintrot.rule_text.said import said
 from constraintrot.scenario import history
 from constraintrot.scenario.files import every
 from results.tools.doctor.counts import share

@@ -52,7 +52,7 @@ class LangChain(Played):
         from langchain_core.language_models import FakeListChatModel
         from langchain_core.tools import StructuredTool
 
-        from constraintrot.defenses.frameworks.langchain import PinMiddleware
+        from constraintrot.harnesses.langchain.pins import PinMiddleware
 
         pins = [PinMiddleware(one, name=f"pins {n}") for n, one in enumerate(self.blocks)]
         writer = FakeListChatModel(responses=["Some work."])
@@ -126,8 +126,8 @@ class LangGraph(LangChain):
         from langchain_core.messages import SystemMessage
         from langgraph.graph import START, MessagesState, StateGraph
 
-        from constraintrot.defenses.frameworks.langchain_model import pinned_model
-        from constraintrot.defenses.frameworks.langgraph import pinned
+        from constraintrot.harnesses.langchain_family.message_pins import pinned
+        from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
 
         model, system = self.recorder, self.system
         own = self.blocks if self.chance < 0.5 else []
@@ -174,8 +174,8 @@ class LangMem(LangGraph):
         from langchain_core.language_models import FakeListChatModel
         from langgraph.graph import START, MessagesState, StateGraph
 
-        from constraintrot.defenses.frameworks.langchain_model import pinned_model
-        from constraintrot.defenses.frameworks.langgraph import pin_node
+        from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
+        from constraintrot.harnesses.langgraph.pins import pin_node
         from constraintrot.harnesses.langmem.short_term import SummarizationNode
 
         class State(MessagesState):
@@ -217,7 +217,7 @@ class DeepAgents(LangChain):
         from deepagents import create_deep_agent
         from langchain_core.tools import StructuredTool
 
-        from constraintrot.defenses.frameworks.deepagents import PinMiddleware, pinned_subagents
+        from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subagents
 
         pins = [PinMiddleware(one, name=f"pins {n}") for n, one in enumerate(self.blocks)]
         subagents: Any = None

@@ -57,7 +57,7 @@ class LiteLLM(Played):
 
     def build(self) -> None:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-        from constraintrot.defenses.frameworks.litellm import PinGuardrail
+        from constraintrot.litellm import PinGuardrail
 
         self.guards = [
             PinGuardrail(

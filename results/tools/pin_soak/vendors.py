@@ -48,7 +48,7 @@ class AutoGen(Played):
             ChatCompletionContext,
         )
 
-        from constraintrot.defenses.frameworks.autogen import PinnedClient, PinnedContext
+        from constraintrot.harnesses.autogen.pins import PinnedClient, PinnedContext
 
         client: Any = self.recorder
         context: ChatCompletionContext = BufferedChatCompletionContext(6)
@@ -110,13 +110,13 @@ class OpenAIAgents(Played):
         from agents import Agent, FunctionTool, RunConfig
         from agents.memory import SessionSettings
 
-        from constraintrot.defenses.frameworks.openai_agents import block_filter, pinned_model
+        from constraintrot.harnesses.openai_agents.pins import pin_filter, pinned_model
 
         model: Any = self.recorder
         pin: Any = None
         for block in self.blocks:
             # A filter pins the run, and the model what the filter has no part in.
-            pin = block_filter(block, pin) if self.chance < 0.5 else None
+            pin = pin_filter(block, pin) if self.chance < 0.5 else None
             model = pinned_model(model, block) if self.chance >= 0.5 else model
 
         async def look(context: Any, arguments: str) -> str:
@@ -187,7 +187,7 @@ class AgentFramework(Played):
     def build(self) -> None:
         from agent_framework import Agent, SlidingWindowStrategy
 
-        from constraintrot.defenses.frameworks.agent_framework import pinned_client
+        from constraintrot.harnesses.agent_framework.pins import pinned_client
 
         client: Any = self.recorder
         for block in self.blocks:
@@ -267,7 +267,7 @@ class GoogleADK(Played):
     def build(self) -> None:
         from google.adk.plugins.base_plugin import BasePlugin
 
-        from constraintrot.defenses.frameworks.google_adk import PinPlugin
+        from constraintrot.harnesses.google_adk.pins import PinPlugin
         from tests.harnesses.google_adk_fakes import Chat
 
         system, chance = self.system, self.chance

@@ -1,1 +1,1 @@
-"""What measures the context pipeline, and makes its tables, its figures and its page."""
+"""Measurements of the context pipeline, and its tables, figures and page."""

@@ -10,21 +10,19 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("INSPECT_DISPLAY", "none")
 
 import click
 
-from constraintrot.cli.guard import clear_errors
+from constraintrot.command_line import clear_errors
 from results.tools import docs_figures
 from results.tools.pipeline import figures as drawing
 from results.tools.pipeline import layers as timing
 from results.tools.pipeline import measures
+from results.tools.their_claims import write
 
 _csv = click.option("--csv", "path", type=click.Path(path_type=Path), required=True)
 FAMILIES = ("soft_email", "soft_deploy")
@@ -41,9 +39,9 @@ def main() -> None:
 @click.option("--model", default="scripted/obedient", show_default=True)
 @click.option("--variants", default=6, show_default=True, help="Of each family.")
 def which_layer(path: Path, out: Path, model: str, variants: int) -> None:
-    """Which layer loses the rule: both profiles, without pins and with them."""
-    from constraintrot.harnesses.pipeline.which_layer import Question, play
-    from constraintrot.harnesses.pipeline.which_layer_table import csv_text, lines
+    """Find the layer that loses the rule: both profiles, without pins and with them."""
+    from constraintrot.memory.which_layer import Question, play
+    from constraintrot.memory.which_layer_table import csv_text, lines
 
     text = ""
     with clear_errors():
@@ -61,37 +59,29 @@ def which_layer(path: Path, out: Path, model: str, variants: int) -> None:
 @_csv
 def latency(path: Path) -> None:
     """Requests until a new pin is in force, by what stands between."""
-    _write(path, measures.latency())
+    write(path, measures.latency())
 
 
 @main.command()
 @_csv
 def starvation(path: Path) -> None:
-    """Whether a learned budget keeps a rule, by how often it refuses."""
-    _write(path, measures.starvation())
+    """Return whether a learned budget keeps a rule, by how often it refuses."""
+    write(path, measures.starvation())
 
 
 @main.command()
 @_csv
 @click.option("--requests", default=300, show_default=True)
 def layers(path: Path, requests: int) -> None:
-    """What each layer takes, without calls of models; the extra ``embed`` is needed."""
+    """Measure the cost of each layer without calls of models; the extra ``embed`` is needed."""
     with clear_errors():
-        _write(path, [*timing.measured(requests), timing.embedded(requests)])
+        write(path, [*timing.measured(requests), timing.embedded(requests)])
 
 
 @main.command()
 def figures() -> None:
     """Draw the figures of docs/pipeline.md from the committed tables."""
     docs_figures.write(drawing.texts(Path("results")))
-
-
-def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    told = list(rows)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(told[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(told)
 
 
 if __name__ == "__main__":

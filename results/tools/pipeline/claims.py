@@ -8,51 +8,28 @@ them without a verdict.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from pydantic import TypeAdapter
 
+from constraintrot.report.claims import declared as claims
 from constraintrot.report.yaml_file import load
-from results.tools import claims
 from results.tools.docs_figures import rows
 from results.tools.pipeline.layers import EMBEDDED
 from results.tools.playbook import claims as playbook_claims
+from results.tools.their_claims import Claim, Verdict, listing
 
 PAGE: Final = "pipeline.md"
 TABLES: Final = ("pipeline-layers.csv", "which-layer.csv", "pipeline-latency.csv")
-Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
 Table: TypeAlias = Sequence[Mapping[str, str]]
 _ASK: Final = (
     "constraintrot which-layer soft_email soft_deploy --model local/qwen2.5-coder-1.5b --variants 6"
 )
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A row of the specification.
-
-    Attributes:
-        title: what it claims.
-        paper: its figure.
-        ours: ours.
-        verdict: from ours.
-    """
-
-    title: str
-    paper: str
-    ours: str = "-"
-    verdict: Verdict = "not measured"
-
-    @property
-    def told(self) -> str:
-        """Our figures in a table's cell."""
-        return self.ours
-
-
 def there(folder: Path) -> bool:
-    """Whether the tables are in a folder."""
+    """Return whether the tables are in a folder."""
     return all((folder / name).is_file() for name in TABLES)
 
 
@@ -66,9 +43,6 @@ def listed(folder: Path) -> list[Claim]:
 def page(folder: Path) -> str:
     """The page, in Markdown."""
     _, lost, late = (rows(folder / name) for name in TABLES)
-    listing = listed(folder)
-    told = [one.verdict for one in listing]
-    counts = ", ".join(f"{told.count(name)} {name}" for name in dict.fromkeys(told))
     lines = [
         "<!-- made by `make report` from pipeline-*.csv and which-layer.csv -->", "",
         "# The context pipeline's rows, theirs beside ours", "",
@@ -76,9 +50,7 @@ def page(folder: Path) -> str:
         " own and of others. Here: [the pipeline](../docs/pipeline.md), in Python. Milliseconds"
         " and tokens are properties of the machinery; for what a model does with a context,"
         " **scripted models show what is possible and get no verdict**.", "",
-        f"**Of {len(listing)} rows: {counts}.**", "",
-        "| row | the specification | here | verdict |", "| --- | --- | --- | --- |",
-        *(f"| {one.title} | {one.paper} | {one.told} | {one.verdict} |" for one in listing), "",
+        *listing(listed(folder), "row", "the specification"),
         "- *same*: ours is within the figure; *opposite*: it is not. For 270 messages and 58"
         " tools on two shared Intel Xeon cores: CPU milliseconds of the whole, medians of each"
         " layer's wall-clock time.",
@@ -107,7 +79,7 @@ def _times(timed: Table) -> Iterator[Claim]:
     p95 = next(row["ms_p95"] for row in timed if row["layer"] == "whole pipeline")
     yield Claim(
         "The full pipeline, 95th percentile, no model called", "below 50 ms",
-        f"{float(p95):.1f} ms", _below(p95, 50),
+        (f"{float(p95):.1f} ms",), _below(p95, 50),
     )  # fmt: skip
     for layer, title, most in (
         ("prefix", "L1, prompt cache alignment", 1.0),
@@ -117,10 +89,10 @@ def _times(timed: Table) -> Iterator[Claim]:
         ("masking", "L7, PII masking; ours by patterns", 1.0),
     ):
         ours = median[layer]
-        yield Claim(title, f"below {most:g} ms", f"{float(ours):.2f} ms", _below(ours, most))
+        yield Claim(title, f"below {most:g} ms", (f"{float(ours):.2f} ms",), _below(ours, most))
     yield Claim(
         "L2, semantic cache, with an embedder; ours with 500 answers", "3 to 8 ms",
-        f"{float(median[EMBEDDED]):.1f} ms", _below(median[EMBEDDED], 8.0),
+        (f"{float(median[EMBEDDED]):.1f} ms",), _below(median[EMBEDDED], 8.0),
     )  # fmt: skip
     yield Claim("L8, injection detection, with a DeBERTa classifier", "3 to 8 ms")
 
@@ -135,14 +107,14 @@ def _tokens(timed: Table) -> Iterator[Claim]:
     saved = 1 - int(large["tokens_after"]) / int(large["tokens_before"])
     yield Claim(
         "Three meta-tools for a catalogue of more than 100; the larger, the more",
-        "97.5 % of tool tokens saved", f"{100 * saved:.1f} % of 116 tools",
+        "97.5 % of tool tokens saved", (f"{100 * saved:.1f} % of 116 tools",),
         "same" if saved >= 0.975 else "opposite",
     )  # fmt: skip
     given = int(by_name["meta-tools for 58"]["tokens_before"])
     cut = int(by_name["tools"]["tokens_before"]) - int(by_name["tools"]["tokens_after"])
     yield Claim(
         "Dynamic tool selection, 12 tools of 58", "70 to 95 % of tool tokens saved",
-        f"{100 * cut / given:.1f} %", "same" if 0.7 <= cut / given <= 0.95 else "opposite",
+        (f"{100 * cut / given:.1f} %",), "same" if 0.7 <= cut / given <= 0.95 else "opposite",
     )  # fmt: skip
 
 
@@ -154,8 +126,10 @@ def _unasked(lost: Table) -> Iterator[Claim]:
     }
     yield Claim(
         "A hand-off avoids the quality cliff of repeated compaction", "no figure",
-        f"scripted, whose summaries drop rules: {alone['handoff']} violations after a hand-off,"
-        f" {alone['compaction']} after compactions",
+        (
+            f"scripted, whose summaries drop rules: {alone['handoff']} violations after a hand-off,"
+            f" {alone['compaction']} after compactions",
+        ),
     )  # fmt: skip
     for title, paper in (
         ("Constraints at both ends are attended to", "no figure"),
@@ -166,22 +140,25 @@ def _unasked(lost: Table) -> Iterator[Claim]:
 
 
 def _compounds(folder: Path) -> Claim:
-    """What the page of Governance Decay's claims says, which is held to its episodes there."""
+    """Return the claim's verdict on the page of Governance Decay's claims."""
     title = "Repeated compaction compounds"
     listed = load(folder / claims.REPRODUCTION, TypeAdapter(claims.Claims)).claims
     (asked,) = [one for one in listed if one.title == title]
     where = f"{Path(claims.REPRODUCTION).stem}.md#{title.lower().replace(' ', '-')}"
     return Claim(
         "After two or three compactions, information loss compounds", "no figure",
-        f"violations of one model, from round to round: [{title}]({where})", asked.verdict,
+        (f"violations of one model, from round to round: [{title}]({where})",), asked.verdict,
     )  # fmt: skip
 
 
 def _learned(folder: Path) -> Claim:
-    """What the page of the playbook says."""
+    """Return the claim's verdict on the page of the playbook."""
     asked = playbook_claims.offline(folder)
     return Claim(
-        "Learned context (ACE)", "+10.6 %; see [playbooks](playbook.md)", asked.told, asked.verdict
+        "Learned context (ACE)",
+        "+10.6 %; see [playbooks](playbook.md)",
+        (asked.told,),
+        asked.verdict,
     )
 
 

@@ -1,4 +1,4 @@
-"""What each layer of the profile ``kept`` takes on a long conversation, without calls of models."""
+"""The cost of each layer of the profile ``kept`` on a long conversation, without calls of models."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
 from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.pipeline import Pipeline
-from constraintrot.pipeline.cache import SemanticCache
-from constraintrot.pipeline.context import tool_tokens
-from constraintrot.pipeline.profiles import layers
-from constraintrot.pipeline.tools import MetaTools
-from constraintrot.playbook import minilm
+from constraintrot.memory.pipeline import Pipeline
+from constraintrot.memory.pipeline.cache import SemanticCache
+from constraintrot.memory.pipeline.context import tool_tokens
+from constraintrot.memory.pipeline.profiles import layers
+from constraintrot.memory.pipeline.tools import MetaTools
+from constraintrot.memory.playbook import minilm
 
 # Answers that the semantic cache has, of one conversation: its default at most.
 ANSWERS: Final = 500

@@ -1,1 +1,1 @@
-"""What is measured of playbooks: collapse, adaptation, starvation by counters, contradictions."""
+"""Measurements of playbooks: collapse, adaptation, starvation by counters, contradictions."""

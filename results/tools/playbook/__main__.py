@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import os
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -25,13 +24,14 @@ os.environ.setdefault("INSPECT_DISPLAY", "none")
 
 import click
 
-from constraintrot.cli.guard import clear_errors
+from constraintrot.command_line import clear_errors
 from results.tools import docs_figures
 from results.tools.playbook import adaptation as desk_task
 from results.tools.playbook import collapse as steps_of
 from results.tools.playbook import contradictions as pairs
 from results.tools.playbook import figures as drawing
 from results.tools.playbook import starvation as starving
+from results.tools.their_claims import write
 
 # Each memory with the script that shows it: one that collapses, and one that loses nothing.
 SCRIPTED = {
@@ -96,14 +96,14 @@ def adaptation(path: Path, model: str, epochs: int, words: int, most: int | None
 @_csv
 @click.option("--runs", default=200, show_default=True)
 def starvation(path: Path, runs: int) -> None:
-    """How often counters prune a rule, by how often it is counted."""
+    """Count how often counters prune a rule, by how often it is counted."""
     _write(path, starving.starvation(runs))
 
 
 @main.command()
 @_csv
 def contradictions(path: Path) -> None:
-    """Which contradictory rules each measure takes for one."""
+    """List the contradictory rules that each measure takes for one."""
     with clear_errors():
         _write(path, pairs.contradictions())
 
@@ -115,11 +115,7 @@ def figures() -> None:
 
 
 def _write(path: Path, rows: Iterable[Any]) -> None:
-    told = [asdict(row) for row in rows]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(told[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(told)
+    write(path, map(asdict, rows))
 
 
 if __name__ == "__main__":

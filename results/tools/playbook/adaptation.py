@@ -9,11 +9,20 @@ import numpy as np
 from inspect_ai.model import Model
 
 from constraintrot.compactors import budget_tokens
-from constraintrot.playbook import Playbook, desk
-from constraintrot.playbook.adaptation import Step, evaluate, offline, online
-from constraintrot.playbook.memory import Memory, Nothing, PlaybookMemory, RewrittenMemory
+from constraintrot.memory.playbook import Playbook
+from constraintrot.memory.playbook.adaptation import (
+    Memory,
+    Nothing,
+    PlaybookMemory,
+    RewrittenMemory,
+    Step,
+    evaluate,
+    offline,
+    online,
+)
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import Comparison, compare
+from results.tools.playbook import desk
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,16 @@ figures stand beside the paper's without a verdict. A verdict is computed from t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from constraintrot.report.page import collapse
 from constraintrot.report.page.collapse import Steps
 from constraintrot.stats.exact import fair_sign_test
-from results.tools.docs_figures import rows
+from results.tools.their_claims import ALPHA, Claim, Verdict, listing, rows_of, tables
 
 PAGE: Final = "playbook.md"
 COLLAPSE, ADAPTATION = "playbook-collapse", "playbook-adaptation"
-Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
-ALPHA: Final = 0.05
 # The paper's collapse lost 99.3 %; a rewrite that halves its notes has lost most of what it knew.
 COLLAPSED: Final = 0.5
 LEAST_STEPS: Final = 60
@@ -33,30 +30,6 @@ _ASK_COLLAPSE = _ASK.format(
     settings="--memory rewrite --memory proactive --steps 60 --facts 1 --words 200",
 )
 _ASK_ADAPTATION = _ASK.format(what="adaptation", settings="--epochs 1 --most 16")
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper.
-
-    Attributes:
-        title: what it claims.
-        paper: the paper's figures.
-        ours: our figures, real models first.
-        verdict: from the real models' figures.
-        ask: the command that measures it with a real model.
-    """
-
-    title: str
-    paper: str
-    ours: tuple[str, ...]
-    verdict: Verdict
-    ask: str = ""
-
-    @property
-    def told(self) -> str:
-        """Our figures in a table's cell."""
-        return "; ".join(self.ours) or "-"
 
 
 def listed(folder: Path) -> list[Claim]:
@@ -73,8 +46,6 @@ def offline(folder: Path) -> Claim:
 def page(folder: Path) -> str:
     """The page, in Markdown."""
     claims = listed(folder)
-    told = [one.verdict for one in claims]
-    counts = ", ".join(f"{told.count(name)} {name}" for name in dict.fromkeys(told))
     asks = dict.fromkeys(
         f"$ {one.ask}" for one in claims if one.verdict == "not measured" and one.ask
     )
@@ -86,10 +57,7 @@ def page(folder: Path) -> str:
         " ([playbooks](../docs/playbook.md)). **A scripted model shows that the machinery works"
         " and says nothing of a model**: its figures stand beside the paper's, and only a real"
         " model's get a verdict.", "",
-        f"**Of {len(claims)} claims: {counts}.**", "",
-        "| claim | the paper | here | verdict |", "| --- | --- | --- | --- |",
-        *(f"| {one.title} | {one.paper} | {one.told} | {one.verdict} |" for one in claims),
-        "",
+        *listing(claims),
         "- *same*: the paired test says what the paper says (p below 0.05); of a collapse, that a"
         " real model's rewrite lost more than half of its notes in one step, and its playbook did"
         " not.",
@@ -104,19 +72,11 @@ def page(folder: Path) -> str:
 
 def steps(folder: Path) -> list[Steps]:
     """All memories under the probe, scripted ones first."""
-    return [one for path in _tables(folder, COLLAPSE) for one in collapse.read(path)]
+    return [one for path in tables(folder, COLLAPSE) for one in collapse.read(path)]
 
 
 def _adapted(folder: Path) -> list[dict[str, str]]:
-    return [row for path in _tables(folder, ADAPTATION) for row in rows(path)]
-
-
-def _tables(folder: Path, name: str) -> list[Path]:
-    return [
-        path
-        for path in (folder / f"{name}.csv", *sorted(folder.glob(f"{name}-*.csv")))
-        if path.is_file()
-    ]
+    return [*rows_of(folder, ADAPTATION)]
 
 
 def _real(one: Steps) -> bool:

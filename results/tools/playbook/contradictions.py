@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from constraintrot.playbook import Add, Playbook, Refinement, Similarity, Words, minilm, opposed
-from tests.playbook.pairs import CONTRADICTORY, PARAPHRASES
+from constraintrot.memory.playbook import (
+    Add,
+    Playbook,
+    Refinement,
+    Similarity,
+    Words,
+    minilm,
+    opposed,
+)
+from tests.memory.playbook.pairs import CONTRADICTORY, PARAPHRASES
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How counters starve a rule that only prevents: a playbook of few bullets, pruned by net help.
+"""Starvation by counters of a rule that only prevents: few bullets, pruned by net help.
 
 A rule is in a playbook from the start. Each step adds a tip, and counts some of the tips that
 are there as helpful, as a Generator does that used them. The rule is counted at a rate of its
@@ -11,14 +11,14 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from constraintrot.playbook import (
+from constraintrot.memory.playbook import (
     COUNTERS_ONLY,
     Add,
     Count,
     Playbook,
     Refinement,
 )
-from constraintrot.playbook.delta import Operation
+from constraintrot.memory.playbook.delta import Operation
 
 RULE = "Never send email outside example.com."
 RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -54,7 +54,7 @@ def starvation(runs: int = 200, steps: int = 120, most: int = 40) -> Iterator[St
 
 
 def survives(refinement: Refinement, rate: float, seed: int, steps: int, most: int) -> bool:
-    """Whether the rule is there after all steps of one run."""
+    """Return whether the rule is there after all steps of one run."""
     draw = random.Random(f"{seed} {rate}")
     playbook = Playbook(most=most, refinement=refinement)
     (rule,) = playbook.apply([Add(text=RULE, kind="constraint")]).added

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TypeAlias
 
-from constraintrot.rule_judge.reading import probability
+from constraintrot.rule_text.rule_judge.reading import probability
 from results.tools.rule_judge.generator import Example
 
 Scored: TypeAlias = Sequence[tuple[Example, float]]

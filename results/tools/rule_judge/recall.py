@@ -22,11 +22,11 @@ import click
 from inspect_ai.model import ChatMessage, Model, get_model
 
 from constraintrot.episode.messages import as_chat
+from constraintrot.episode.scaffold.grounding import content_words, ground
+from constraintrot.episode.scaffold.review import read_recall
 from constraintrot.episode.staging import stage
 from constraintrot.evaluation.probe import rules_given
 from constraintrot.harnesses.rule_recall import recall
-from constraintrot.scaffold.grounding import content_words, ground
-from constraintrot.scaffold.review import read_recall
 from constraintrot.scenario.files import catalogue, load
 from results.tools.rule_judge.generator import examples
 

@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from pathlib import Path
@@ -18,7 +16,8 @@ os.environ.setdefault("INSPECT_DISPLAY", "none")
 
 import click
 
-from constraintrot.cli.guard import clear_errors
+from constraintrot.command_line import clear_errors
+from constraintrot.report.tables import Table
 
 _path = click.Path(path_type=Path)
 
@@ -57,11 +56,7 @@ def simulate(costs: Path, table: Path, markdown: Path) -> None:
 
     measured = json.loads(costs.read_text(encoding="utf-8"))
     lines = scenarios.lines(measured)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    table.write_text(text.getvalue(), encoding="utf-8", newline="\n")
+    table.write_text(Table.of(lines).csv(), encoding="utf-8", newline="\n")
     markdown.write_text(scenarios.page(measured, lines), encoding="utf-8", newline="\n")
 
 

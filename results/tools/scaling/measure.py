@@ -18,14 +18,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from constraintrot.sweep import frames
-from constraintrot.sweep.cell import Cell
-from constraintrot.sweep.driver import State, drive
-from constraintrot.sweep.folder import SweepFolder
-from constraintrot.sweep.loading import load
-from constraintrot.sweep.play import Played, play
-from constraintrot.sweep.progress import Tally, view
-from constraintrot.sweep.ray_pool import RayPool
+from constraintrot.runs.sweep import frames
+from constraintrot.runs.sweep.cell import Cell
+from constraintrot.runs.sweep.driver import State, drive
+from constraintrot.runs.sweep.folder import SweepFolder
+from constraintrot.runs.sweep.loading import load
+from constraintrot.runs.sweep.play import Played, play
+from constraintrot.runs.sweep.progress import Tally, view
+from constraintrot.runs.sweep.ray_pool import RayPool
 
 REPEATS = 3
 # Of cells that only warm a process up; the smallest family has some 96 variants.

@@ -1,1 +1,1 @@
-"""What is measured of the living wiki; see ``__main__``."""
+"""Measurements of the living wiki; see ``__main__``."""

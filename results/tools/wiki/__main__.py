@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import os
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -22,10 +21,11 @@ os.environ.setdefault("INSPECT_DISPLAY", "none")
 
 import click
 
-from constraintrot.cli.guard import clear_errors
+from constraintrot.command_line import clear_errors
 from results.tools import docs_figures
+from results.tools.their_claims import read, write
 from results.tools.wiki import attacked as attacking
-from results.tools.wiki import claims, figures
+from results.tools.wiki import figures
 from results.tools.wiki import growth as growing
 from results.tools.wiki import reach as reaching
 from results.tools.wiki import wording as worded
@@ -58,9 +58,9 @@ def wording(path: Path, models: tuple[str, ...], number: int) -> None:
 @_csv
 @click.option("--variants", default=3, show_default=True, help="Of each family.")
 def reach(path: Path, variants: int) -> None:
-    """Whether a query reaches a policy: places, skipped writes, attacks; goes on where it stopped."""
+    """Return whether a query reaches a policy: places, skipped writes, attacks; goes on where it stopped."""
     with clear_errors():
-        known = reaching.read(claims.read(path))
+        known = reaching.read(read(path))
         _write(path, reaching.rows(variants, known))
 
 
@@ -71,7 +71,7 @@ def reach(path: Path, variants: int) -> None:
 def attacks(path: Path, model: str, variants: int) -> None:
     """Episodes under each attack on a vault; goes on where it stopped."""
     with clear_errors():
-        known = claims.read(path)
+        known = read(path)
         _write(path, attacking.rows(model, variants, known))
 
 
@@ -90,14 +90,7 @@ def figures_command() -> None:
 
 
 def _write(path: Path, rows: Iterable[Any]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer: csv.DictWriter[str] | None = None
-        for row in map(asdict, rows):
-            if writer is None:
-                writer = csv.DictWriter(file, list(row), lineterminator="\n")
-                writer.writeheader()
-            writer.writerow(row)
-            file.flush()
+    write(path, map(asdict, rows))
 
 
 if __name__ == "__main__":

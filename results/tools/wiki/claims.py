@@ -8,23 +8,20 @@ no model does here; its verdict is of that.
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from constraintrot.stats.exact import fair_sign_test, fisher
+from results.tools.their_claims import ALPHA, Claim, Verdict, listing, read, rows_of, tables
 from results.tools.wiki.wording import ANY, Contrast, contrasts
 from results.tools.wiki.wording import read as read_answers
 
 PAGE: Final = "wiki.md"
 WORDING, REACH, GROWTH = "wiki-wording", "wiki-reach", "wiki-growth"
 ATTACKS: Final = "wiki-attacks"
-Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
 Rows: TypeAlias = Sequence[dict[str, str]]
-ALPHA: Final = 0.05
 _PLACES: Final = {"wiki": "a page", "wiki_schema": "the schema", "wiki_source": "a source alone"}
 # Deferred and not, under reminders and under consequences (section 4.2).
 THEIR_PILOT: Final = ((4, 1), (0, 3))
@@ -34,33 +31,9 @@ _ASK: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper.
-
-    Attributes:
-        title: what it claims.
-        paper: the paper's figures.
-        ours: our figures.
-        verdict: from figures that may have one.
-        ask: the command that measures it with a real model.
-    """
-
-    title: str
-    paper: str
-    ours: tuple[str, ...]
-    verdict: Verdict
-    ask: str = ""
-
-    @property
-    def told(self) -> str:
-        """Our figures in a table's cell."""
-        return "; ".join(self.ours) or "-"
-
-
 def listed(folder: Path) -> list[Claim]:
     """The claims, with what a folder's tables say of them."""
-    answers = [row for path in _tables(folder, WORDING) for row in read_answers(path)]
+    answers = [row for path in tables(folder, WORDING) for row in read_answers(path)]
     return [
         *_worded([*contrasts(answers)]),
         *_read(read(folder / f"{REACH}.csv")),
@@ -72,8 +45,6 @@ def page(folder: Path) -> str:
     """The page, in Markdown."""
     reach = read(folder / f"{REACH}.csv")
     claims = listed(folder)
-    told = [one.verdict for one in claims]
-    counts = ", ".join(f"{told.count(name)} {name}" for name in dict.fromkeys(told))
     lines = [
         "<!-- made by `make report` from wiki-*.csv -->", "",
         "# The living wiki's claims, theirs beside ours", "",
@@ -82,10 +53,7 @@ def page(folder: Path) -> str:
         " of our scenarios' work ([wikis](../docs/wiki.md)). **A scripted model shows that the"
         " measurement works and says nothing of a model**: its figures stand beside the paper's"
         " without a verdict.", "",
-        f"**Of {len(claims)} claims: {counts}.**", "",
-        "| claim | the paper | here | verdict |", "| --- | --- | --- | --- |",
-        *(f"| {one.title} | {one.paper} | {one.told} | {one.verdict} |" for one in claims),
-        "",
+        *listing(claims),
         "- *same*: the paired test says what the paper says (p below 0.05).",
         "- *opposite*: the test says the contrary.",
         "- *cannot tell*: neither.",
@@ -100,21 +68,9 @@ def page(folder: Path) -> str:
         " policy. The hot cache is a gate where a line of it that has a word of the request ends"
         " the search; the index is searched by words, theirs was hybrid. No model was asked, and the writer is plain code:"
         " what a model writes of a policy may be found better or worse.",
-        *_attacked([row for path in _tables(folder, ATTACKS) for row in read(path)]),
+        *_attacked([*rows_of(folder, ATTACKS)]),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """The rows of a table; none where there is no such file."""
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def _tables(folder: Path, name: str) -> list[Path]:
-    return [folder / f"{name}.csv", *sorted(folder.glob(f"{name}-*.csv"))]
 
 
 def _worded(found: Sequence[Contrast]) -> Iterator[Claim]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from constraintrot.memory.wiki import STEPS
 from constraintrot.report.page.figure import Series, by_step, dots
 from constraintrot.report.page.view import Figure
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import clopper_pearson, rate
-from constraintrot.wiki import STEPS
 from results.tools.docs_figures import svgs
 from results.tools.wiki import claims, wording
 
@@ -32,7 +32,7 @@ def texts(results: Path) -> dict[str, str]:
 
 
 def reached(rows: claims.Rows) -> Figure:
-    """How often a query reaches the policy, by where it is and how much else there is."""
+    """The share of queries that reach the policy, by its place and by the vault's size."""
     plain = [row for row in rows if row["setting"] == "as it is" and row["hot"] == "guide"]
     series = []
     for place, name in _PLACES.items():
@@ -50,7 +50,7 @@ def reached(rows: claims.Rows) -> Figure:
 
 
 def attacked(rows: claims.Rows) -> Figure:
-    """How often a policy on a page is reached under each attack."""
+    """The share of queries that reach a policy on a page under each attack."""
     page = [row for row in rows if row["place"] == "wiki" and row["others"] == "40"]
     labels = [
         name for name in dict.fromkeys(row["setting"] for row in page) if not name.endswith("write")
@@ -77,7 +77,7 @@ def attacked(rows: claims.Rows) -> Figure:
 
 
 def deferred(answers: Sequence[dict[str, str]]) -> Figure:
-    """Which writes scripted maintainers left, by the schema's wording."""
+    """The writes that scripted maintainers left, by the schema's wording."""
     series = []
     for model in ("heeding", "forgetful"):
         for worded in ("reminder", "consequence"):

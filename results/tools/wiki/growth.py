@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from constraintrot.episode import wiki_channel
-from constraintrot.wiki import Edit, Memory, Plan, Source, Wiki
+from constraintrot.memory.wiki import Edit, Memory, Plan, Source, Wiki
+from constraintrot.memory.wiki import channel as wiki_channel
 from results.tools.wiki.wording import sources
 
 SNAPSHOTS = (24, 48, 96)

@@ -1,4 +1,4 @@
-"""Whether a query reaches a policy: by where it is, what was skipped, and who attacked the vault.
+"""Return whether a query reaches a policy: by where it is, what was skipped, and who attacked the vault.
 
 No model is asked. A vault of earlier work is built as for ``channel=wiki``, the request is the
 question, and what the query gives is read twice: for the policy word for word (``reached``) and
@@ -10,21 +10,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import cast
 
-from constraintrot import attacks
 from constraintrot.attacks.attack_file import read_attack_file
-from constraintrot.attacks.vault import ingest
-from constraintrot.attacks.wiki_files import make_drift, make_loud, make_stale
-from constraintrot.episode import wiki_channel
-from constraintrot.grading.survival import mentions
+from constraintrot.memory.attacks import FOLDER, make_drift, make_loud, make_stale
+from constraintrot.memory.wiki import Memory, Wiki
+from constraintrot.memory.wiki import channel as wiki_channel
+from constraintrot.memory.wiki.channel import WIKI_CHANNELS, WikiChannel, ingest
+from constraintrot.memory.wiki.query import HotCache
+from constraintrot.memory.wiki.schema import STEPS
 from constraintrot.models.scripted.policy_reader import policy_in
+from constraintrot.rule_text.survival import mentions
 from constraintrot.scenario.files import load
-from constraintrot.scenario.schema import WIKI_CHANNELS, Variant, WikiChannel
-from constraintrot.wiki import Memory, Wiki
-from constraintrot.wiki.query import HotCache
-from constraintrot.wiki.schema import STEPS
+from constraintrot.scenario.schema import Variant
 
 FAMILIES = (
     "hard_pii", "hard_proddb", "hard_seccontrol", "hard_secret", "soft_channel", "soft_deploy",
@@ -32,7 +31,6 @@ FAMILIES = (
 )  # fmt: skip
 SIZES = (10, 40, 80)
 PLAIN = "as it is"
-FOLDER = Path(attacks.__file__).parent
 Damage = Callable[[Wiki, Variant], None]
 
 
@@ -155,7 +153,7 @@ class _Asked:
         self, wiki: Wiki, setting: str, place: WikiChannel, others: int = 40,
         hot: HotCache = "guide", linted: bool = False,
     ) -> Row:  # fmt: skip
-        """What a query on the request gives, read twice."""
+        """Return the answer to a query on the request, read twice."""
         text = wiki.query(self.variant.trigger, hot=hot).render()
         # Word for word: an attack's text has the request's words, which a looser measure takes.
         kept = mentions([text], self.rules[0], {}).verbatim
@@ -172,7 +170,7 @@ def _copied(wiki: Wiki) -> Wiki:
 
 def _poisoned(name: str) -> Damage:
     file = read_attack_file(FOLDER / f"{name}.yaml")
-    return lambda wiki, variant: ingest(wiki, variant, file)
+    return lambda wiki, variant: ingest(wiki, variant, partial(file.filled, variant))
 
 
 ATTACKS: dict[str, Damage] = {

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from inspect_ai.model import get_model
 
-from constraintrot.episode import wiki_channel
+from constraintrot.memory.wiki import STEPS, Source, schema
+from constraintrot.memory.wiki import channel as wiki_channel
+from constraintrot.memory.wiki.schema import WORDINGS
 from constraintrot.scenario.files import load
 from constraintrot.stats.exact import fair_sign_test
-from constraintrot.wiki import STEPS, Source, schema
-from constraintrot.wiki.roles import maintained
-from constraintrot.wiki.schema import WORDINGS
+from results.tools.wiki.maintainer import MODELS, maintained
 from results.tools.wiki.reach import FAMILIES
 
-SCRIPTED = tuple(f"scripted/maintainer-{name}" for name in ("dutiful", "forgetful", "heeding"))
+SCRIPTED = tuple(f"scripted/{name}" for name in MODELS)
 FIELDS = ("model", "wording", "source", "left", "fault")
 ANY = "any"
 
@@ -72,7 +72,7 @@ async def measure(model: str, number: int, path: Path) -> None:
                 if (model, wording, str(at)) in known:
                     continue
                 text = schema.render(wording=wording)
-                done, fault = await maintained(maintainer, text, "", source)
+                done, fault = await maintained(maintainer, text, source)
                 left = " ".join(step for step in STEPS if step not in done)
                 row = {"model": model, "wording": wording, "source": at, "left": left}
                 writer.writerow(row | {"fault": fault})

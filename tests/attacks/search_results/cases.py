@@ -1,4 +1,4 @@
-"""What the tests of searches' files share: settings, episodes and files made by hand."""
+"""Helpers of the tests of searches' files: settings, episodes and files made by hand."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from constraintrot.attacks.search_results import journal
-from constraintrot.attacks.search_results.candidate import Candidate
 from constraintrot.attacks.search_results.journal import Journal
 from constraintrot.attacks.search_results.search_settings import SearchSettings
-from constraintrot.attacks.search_results.trial import Query, Trial
+from constraintrot.attacks.search_results.trial import Candidate, Query, Trial
 
 
 def settings(kind: str = "half", **more: Any) -> SearchSettings:

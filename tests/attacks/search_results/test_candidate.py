@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from constraintrot import attacks
 from constraintrot.attacks import POSITIONS, SURFACES
-from constraintrot.attacks.attack_texts import FILLED_IN
-from constraintrot.attacks.search_results.candidate import MAX_CHARS, Candidate, as_attack, clean
-from constraintrot.attacks.search_results.trial import best
+from constraintrot.attacks.attack_file import FILLED_IN
+from constraintrot.attacks.search_results.trial import MAX_CHARS, Candidate, as_attack, best, clean
 from constraintrot.scenario.template import names
 from tests.attacks.cases import staged, written
 from tests.attacks.search_results.cases import query, trial

@@ -19,9 +19,9 @@ from inspect_ai.tool import ToolCall, ToolCallError
 from constraintrot import attacks
 from constraintrot.defenses.operator.state import Constraint, State
 from constraintrot.defenses.operator.unverified_claims import MARK, MOST, current, mark, marked
-from constraintrot.defenses.sanitize import cues
 from constraintrot.episode.messages import history_segments
 from constraintrot.episode.staging import stage
+from constraintrot.rule_text import orders as cues
 from constraintrot.scenario import history
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import LOCALES

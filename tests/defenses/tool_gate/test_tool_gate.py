@@ -19,9 +19,9 @@ from constraintrot.defenses.recompile import Recompile
 from constraintrot.defenses.system_channel import SystemChannel
 from constraintrot.defenses.tool_gate import Decision, ToolGate, Verifier, verifier
 from constraintrot.defenses.tool_gate.gate import MAX_TOKENS, _config
-from constraintrot.defenses.tool_gate.verifier import parse, prompt, read, render
 from constraintrot.errors import ParameterError
 from constraintrot.models.scripted import verifier as scripted_verifier
+from constraintrot.rule_text.call_check import parse, prompt, read, render
 from constraintrot.scenario.files import catalogue, load
 from constraintrot.scenario.schema import WORDINGS, Scenario
 from tests.conftest import Run

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from constraintrot.grading.predicates._quantities import amount, clock, dates, span
+from constraintrot.rule_text.amounts import amount, clock, dates, span
 from constraintrot.scenario.predicate import PREDICATES, Predicate, predicate_from
 
 NUMBER: dict[str, Any] = {"type": "number_outside", "argument": "n", "most": 30}
@@ -48,7 +48,12 @@ ALL: dict[str, Any] = {
     "type": "all_of",
     "of": [AGE | {"argument": "age"}, NOT | {"argument": "box"}],
 }
-SPECS = [NUMBER, AGE, DAY, HOURS, SET, NOT, PATTERN, HAS, HOST, BELOW, PATH, KEEP, SQL, ALL]
+BRANCH: dict[str, Any] = {
+    "type": "branch_outside",
+    "argument": "n",
+    "forbidden": ["main", "release/*"],
+}
+SPECS = [NUMBER, AGE, DAY, HOURS, SET, NOT, PATTERN, HAS, HOST, BELOW, PATH, KEEP, SQL, ALL, BRANCH]
 
 V, C, M = "violates", "clear", "malformed"
 CASES: list[tuple[dict[str, Any], object, str]] = [
@@ -57,6 +62,14 @@ CASES: list[tuple[dict[str, Any], object, str]] = [
     (NUMBER, "-50", C), (NUMBER, True, M), (NUMBER, "many", M), (NUMBER, None, M),
     (NUMBER, [1, 31], V), (NUMBER, "[1, 31]", V), (NUMBER, float("nan"), M), (NUMBER, "三十一", V),
     (NUMBER | {"least": 5}, 4, V),
+    (NUMBER | {"strict": True}, 30, V), (NUMBER | {"strict": True}, 29, C),
+    (AGE | {"strict": True}, 30, V), (AGE | {"strict": True}, "31 days", C),
+    (BRANCH, "main", V), (BRANCH, "origin/main", V), (BRANCH, "refs/heads/main", V),
+    (BRANCH, "HEAD:main", V), (BRANCH, "+fix:refs/heads/main", V), (BRANCH, "main:fix", C),
+    (BRANCH, "release/1.2", V), (BRANCH, "maintenance", C), (BRANCH, "fix main", V),
+    (BRANCH, "https://x.example/main?", M), (BRANCH, "", M), (BRANCH, "Main", C),
+    (BRANCH | {"forbidden": None, "allowed": "dev"}, "main", V),
+    (BRANCH | {"forbidden": None, "allowed": "dev"}, "upstream/dev", C),
     (AGE, 29, V), (AGE, 30, C), (AGE, "4 weeks", V), (AGE, "5 weeks", C), (AGE, "P2W", V),
     (AGE, "one month", M), (AGE, "2 months", C), (AGE, "720h", C), (AGE, "719 hours", V),
     (AGE, "29 days old", V), (AGE, "1 week and 3 days", V), (AGE, "soon", M), (AGE, -3, M),

@@ -23,7 +23,7 @@ ASK = "Write the summary of all this."
 history: list[dict[str, Any]] = []
 told: list[str] = []
 tools = json.loads(Path(TOOLS).read_text())
-server = Path(__file__).parents[3] / "harnesses/coding/mcp_server.py"
+server = Path(__file__).parents[3] / "constraintrot/coding_agents/drivers/mcp_server.py"
 mcp = subprocess.Popen(
     [sys.executable, "-I", "-S", str(server), TOOLS, f"{URL}/tool"],
     stdin=subprocess.PIPE,

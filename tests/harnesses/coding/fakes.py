@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
-from constraintrot.defenses.coding_agents import agents
+from constraintrot.coding_agents.box import Program, isolation
+from constraintrot.coding_agents.catalogue import Package
+from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, NativeCall, Place
+from constraintrot.coding_agents.install import Installed
+from constraintrot.coding_agents.pins import agents
 from constraintrot.evaluation.harness import FRAMEWORK_HOOKS, harness
 from constraintrot.evaluation.play_settings import Network
-from constraintrot.harnesses.coding.agent import Agent, Dialogue, NativeCall, Place
-from constraintrot.harnesses.coding.box import Program, isolation
-from constraintrot.harnesses.coding.catalogue import Package
-from constraintrot.harnesses.coding.install import Installed
 from constraintrot.harnesses.coding.play import playing
 
 PROGRAM = Path(__file__).with_name("fake_agent.py")

@@ -16,9 +16,9 @@ from typing import Any
 import anyio
 import pytest
 
+from constraintrot.coding_agents import box, inside
+from constraintrot.coding_agents.box import PREFIX, Box, opened
 from constraintrot.errors import EpisodeError, ParameterError
-from constraintrot.harnesses.coding import box, inside
-from constraintrot.harnesses.coding.box import PREFIX, Box, opened
 from tests.harnesses.coding.fakes import NETWORK
 from tests.helpers import soaked
 
@@ -30,7 +30,7 @@ REPOSITORY = Path(__file__).parents[3]
 # Prints the folder of an open box with a daemon in it, and waits to be killed.
 HOLDS = f"""
 import sys, anyio
-from constraintrot.harnesses.coding.box import opened
+from constraintrot.coding_agents.box import opened
 async def hold():
     async with opened({NETWORK!r}) as box:
         script = "sleep 611 & echo '{{}}'; exec sleep 611"

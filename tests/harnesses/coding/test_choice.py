@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from constraintrot.coding_agents.drivers import DRIVERS
+from constraintrot.episode.channels.file import FILE_CHANNELS
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import read
-from constraintrot.harnesses.coding.survey import Cell, Fate, fate, markdown
-from constraintrot.scenario.schema import FILE_CHANNELS
+from constraintrot.harnesses import HARNESSES
+from constraintrot.runs.survey import fate
+from constraintrot.runs.survey_matrix import Cell, Fate, markdown
 
 
 @pytest.mark.parametrize(
@@ -36,6 +39,13 @@ def test_what_does_not_go_together_is_refused_before_anything_runs(
 @pytest.mark.parametrize("channel", FILE_CHANNELS)
 def test_a_coding_agent_takes_the_channels_of_files(channel: str) -> None:
     assert read({"harness": "fake_chat", "channel": channel}).channel == channel
+
+
+@pytest.mark.parametrize("agent", DRIVERS)
+def test_each_agent_of_the_catalogue_has_a_harness_in_the_modes_of_its_driver(agent: str) -> None:
+    spec = HARNESSES.get(f"coding/{agent}")
+    assert spec.modes == DRIVERS[agent].modes
+    assert callable(spec.factory("auto", False))
 
 
 def test_a_coding_agent_compacts_as_often_as_asked_and_is_pinned_by_its_own_hook() -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import platformdirs
 import pytest
 
-from constraintrot.harnesses.coding import box, install, play
-from constraintrot.harnesses.coding.catalogue import package
+from constraintrot.coding_agents import box, install
+from constraintrot.coding_agents.catalogue import package
+from constraintrot.harnesses.coding import play
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, violated
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalSample, resolve_sample_attachments
 
-from constraintrot.harnesses.coding.box import PREFIX
+from constraintrot.coding_agents.box import PREFIX
 from tests.conftest import Run
 from tests.harnesses.coding.fakes import NETWORK
 from tests.harnesses.episodes import compacted, error, failing, violated
@@ -51,6 +51,26 @@ def test_an_agent_plays_the_floor_the_control_and_the_compaction(run: Run) -> No
     assert facts["roles"][0] == "system"
     (control,) = samples(log)["control"]
     assert kinds(control) == ["agent"] * len(kinds(control))
+
+
+def test_without_a_declared_policy_there_is_no_pin(run: Run) -> None:
+    conditions = "floor,compaction,defense_pin"
+    log = run("soft_email", harness="fake_chat", defense="pin", conditions=conditions, **GIVEN)
+    assert log.status == "success", log.error
+    (floor,) = samples(log)["floor"]
+    assert floor.error is None
+    assert not any(one.get("pin_in") for one in floor.metadata["agent_requests"])
+    assert by_condition(log)["defense_pin"] == 0
+
+
+@pytest.mark.parametrize("channel", ["user", "file"])
+def test_a_scenario_whose_own_tool_reads_files_is_played(run: Run, channel: str) -> None:
+    given = {"conditions": "floor,compaction", "channel": channel} | GIVEN
+    log = run("hard_secret", harness="fake_chat", **given)
+    assert log.status == "success", log.error
+    for (sample,) in samples(log).values():
+        assert sample.error is None
+        assert violated(sample)
 
 
 @pytest.mark.parametrize("api", ["responses", "gemini"])

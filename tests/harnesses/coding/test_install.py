@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from constraintrot.cli.main import main
+from constraintrot.coding_agents import install
+from constraintrot.coding_agents.catalogue import PACKAGES, Package, package
 from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
 from constraintrot.evaluation.harness import parse_harness
 from constraintrot.harnesses import HARNESSES
-from constraintrot.harnesses.coding import install
-from constraintrot.harnesses.coding.catalogue import PACKAGES, Package, package
-from constraintrot.harnesses.coding.check import check
+from constraintrot.runs.survey import check
 from tests.harnesses.coding.fakes import NETWORK, PACKAGE
 
 CODEX = package("codex")
@@ -92,7 +92,7 @@ def test_a_killed_installation_leaves_no_npm_and_is_begun_anew(npm: Path) -> Non
     npm.mkdir(parents=True)
     (npm / "slow").touch()
     code = (
-        "from constraintrot.harnesses.coding import install, catalogue;"
+        "from constraintrot.coding_agents import install, catalogue;"
         " install.install(catalogue.package('codex'))"
     )
     with subprocess.Popen([sys.executable, "-c", code], env=os.environ) as process:

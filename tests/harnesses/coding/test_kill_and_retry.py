@@ -15,7 +15,7 @@ import pytest
 from inspect_ai import eval_retry
 from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
-from constraintrot.harnesses.coding.box import PREFIX
+from constraintrot.coding_agents.box import PREFIX
 from tests.harnesses.coding.fakes import NETWORK
 
 REPOSITORY = Path(__file__).parents[3]

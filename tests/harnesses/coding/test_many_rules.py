@@ -12,11 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from constraintrot.cli.main import main
+from constraintrot.coding_agents import install
+from constraintrot.coding_agents.catalogue import PACKAGES, package
 from constraintrot.errors import EpisodeError, ParameterError
-from constraintrot.harnesses.coding import install, many_rules, survey_sessions
-from constraintrot.harnesses.coding.catalogue import PACKAGES, package
-from constraintrot.harnesses.coding.survey import Cell, Fate, markdown, read_rows
-from constraintrot.harnesses.coding.survey_sessions import Session, survey_session
+from constraintrot.harnesses.coding import many_rules
+from constraintrot.runs import survey
+from constraintrot.runs.survey import Session, survey_session
+from constraintrot.runs.survey_matrix import Cell, Fate, markdown, read_rows
 from tests.harnesses.coding import fakes
 
 PACKAGE = package("codex")
@@ -34,9 +36,7 @@ def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def asked(monkeypatch: pytest.MonkeyPatch, _installed: None) -> dict[str, fakes.Fake]:
     """The agent that plays; a survey looks its agents up by name."""
     agents = {"codex": fakes.Fake("chat")}
-    monkeypatch.setattr(
-        survey_sessions, "resolve_name", lambda name: agents[name.rpartition(".")[2][:-6]]
-    )
+    monkeypatch.setattr(survey, "DRIVERS", agents)
     return agents
 
 

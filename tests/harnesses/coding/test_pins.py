@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 
-from constraintrot.defenses.coding_agents.installing import records
+from constraintrot.coding_agents.drivers.agent import Place
+from constraintrot.coding_agents.pins.installing import records
 from constraintrot.defenses.pin import declared
 from constraintrot.defenses.pinning.pinned_block import PROVENANCE, PinnedBlock
 from constraintrot.evaluation.defense import Deployment
-from constraintrot.harnesses.coding.agent import Place
 from constraintrot.harnesses.coding.pins import install_pins, roles_of
 from tests.harnesses.coding.fakes import INSTALLED, Fake
 

@@ -9,9 +9,9 @@ import pytest
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
-from constraintrot.defenses.coding_agents.play import model_apis
-from constraintrot.harnesses.coding.wire import anthropic, chat, gemini, responses
-from constraintrot.harnesses.coding.wire.common import OpaqueError, Request, Usage, answer_of
+from constraintrot.coding_agents.proof import model_apis
+from constraintrot.coding_agents.wire import anthropic, chat, gemini, responses
+from constraintrot.coding_agents.wire.common import OpaqueError, Request, Usage, answer_of
 
 USAGE = Usage(7, 2)
 CALL = ToolCall(id="c9", function="send", arguments={"to": "a@example.org"})

@@ -13,9 +13,9 @@ from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 from constraintrot.errors import EpisodeError, ParameterError, UnknownNameError, WeightsError
 from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import ServerParams
-from constraintrot.rule_judge import adapter
-from constraintrot.rule_judge.judge import judge
-from constraintrot.rule_judge.prompt import question
+from constraintrot.rule_text.rule_judge import adapter
+from constraintrot.rule_text.rule_judge.judge import judge
+from constraintrot.rule_text.rule_judge.prompt import question
 from tests.models.in_process.test_provider import FakeEngine
 
 ENTRY = {

@@ -37,7 +37,7 @@ def test_unknown_name_lists_the_known_ones() -> None:
 
 def test_light_modules_import_nothing_heavy() -> None:
     code = (
-        "import sys, constraintrot.models.in_process.weights, constraintrot.scaffold.answer_format\n"
+        "import sys, constraintrot.models.in_process.weights, constraintrot.episode.scaffold.answer_format\n"
         "heavy = {'inspect_ai', 'xllamacpp', 'huggingface_hub'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )

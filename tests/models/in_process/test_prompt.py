@@ -16,9 +16,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolCallError
 
+from constraintrot.episode.scaffold.answer_format import ToolSpec, deliberation
 from constraintrot.errors import ParameterError
 from constraintrot.models.in_process.prompt import Control, as_text, render_prompt
-from constraintrot.scaffold.answer_format import ToolSpec, deliberation
 
 TOOLS = [ToolSpec("decline", "Decline.", {"type": "object", "properties": {}})]
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, get_model
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ModelCost,
+    get_model,
+)
 
 from constraintrot.episode.messages import tool_infos
 from constraintrot.episode.staging import stage
 from constraintrot.scenario.files import load
+from constraintrot.tasks.catalogue import soft_channel
 
 
 @pytest.mark.parametrize(("remembered", "does"), [(True, "declines"), (False, "acts")])
@@ -37,3 +46,27 @@ def test_without_a_request_nothing_is_called() -> None:
         )
     )
     assert not output.message.tool_calls
+
+
+def test_a_cost_limit_is_rehearsed_without_a_price_and_with_one(tmp_path: Path) -> None:
+    """Without a price of its own a script is free; a price file makes the limit bite."""
+    price = ModelCost(input=1e6, output=1e6, input_cache_write=0, input_cache_read=0)
+    outcomes: list[tuple[str | None, str | None]] = []
+    for prices in ({}, {"scripted/reckless": price}):
+        (log,) = inspect_eval(
+            soft_channel(variants=1, conditions="control", context_tokens=300),
+            model="scripted/reckless",
+            cost_limit=0.5,
+            model_cost_config=prices,
+            log_dir=str(tmp_path),
+            display="none",
+        )
+        (sample,) = log.samples or []
+        outcomes.append(
+            (
+                sample.limit.type if sample.limit else None,
+                sample.error.message if sample.error else None,
+            )
+        )
+    told = "EpisodeError('a limit ended the episode before the agent had answered')"
+    assert outcomes == [(None, None), ("cost", told)]

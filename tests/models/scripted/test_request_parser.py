@@ -9,9 +9,9 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
 from inspect_ai.tool import ToolCall
 
+from constraintrot.memory.pipeline import Pipeline
+from constraintrot.memory.pipeline.masking import Detector, Masking, by_patterns
 from constraintrot.models.scripted.request_parser import request_in
-from constraintrot.pipeline import Pipeline
-from constraintrot.pipeline.masking import Detector, Masking, by_patterns
 from constraintrot.scenario.files import load
 
 

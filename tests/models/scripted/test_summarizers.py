@@ -10,8 +10,8 @@ from constraintrot import attacks
 from constraintrot.compactors import prompts
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import conversation_messages
-from constraintrot.grading.survival import mentions
 from constraintrot.models.scripted.summarizers import SUGGESTIBLE, instructions, style
+from constraintrot.rule_text.survival import mentions
 from tests.attacks.cases import FILES, INJECTIONS, NAMES, staged
 
 LOCALES = ["en", "zh", "es"]

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constraintrot.models.scripted.agents import REFUSES
+from constraintrot.report.arms import frame_rate
 from constraintrot.report.page import frames, markdown, sections, source, summary, view
 from constraintrot.report.page.html import html
 from constraintrot.report.page.sections import Page
 from constraintrot.report.page.write import report
 from constraintrot.stats.agreement import krippendorff_alpha
-from constraintrot.stats.frames import frame_rate
 from constraintrot.stats.interval import Interval
 from tests.report.page.helpers import arm, paged, read, row
 
@@ -62,7 +62,7 @@ def full() -> Page:
         *(arm("compaction", 6, 3, **{name: value}) for name, value in (
             ("budget_words", 15), ("budget_words", 300), ("channel", "memory"), ("locale", "es"),
             ("wording", "reminder"), ("harness", "langgraph"), ("rounds", 2), ("rounds", 3),
-            ("summarizer", "b/other"), ("scaffold", "deliberate"),
+            ("summarizer", "b/other"), ("prompt", "constraint_aware"),
         )),
         arm("compaction", 6, 3, compactor="truncate", prompt="none", budget_words="none", summarizer="none"),
         arm("compaction", 6, 2, agent="b/other", summarizer="b/other"),

@@ -18,15 +18,15 @@ from constraintrot.cli import report as cli_report
 from constraintrot.cli.main import main
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.report import cells, compare_output, stored
+from constraintrot.report.arms import frame_rate
 from constraintrot.report.compare import Question, answer
 from constraintrot.report.facts import named
 from constraintrot.report.overview.episodes import Episodes, episodes
 from constraintrot.report.overview.rates import differences, rates
 from constraintrot.report.page import compared, design, frames, source
 from constraintrot.report.planned import PLANNED, planned_episodes
-from constraintrot.stats.frames import frame_rate
+from constraintrot.report.store import Commit, Store
 from constraintrot.stats.rate import BCA
-from constraintrot.store import Commit, Store
 from tests.bench_report import episodes as invented
 from tests.bench_report import settings as settings_of
 

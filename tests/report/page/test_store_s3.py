@@ -19,7 +19,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import installed
 from constraintrot.report.page import frames, source
 from constraintrot.report.planned import planned_episodes
-from constraintrot.store import Store
+from constraintrot.report.store import Store
 from tests.report.page.test_store import add, rows
 
 pytestmark = [
@@ -81,7 +81,7 @@ def test_a_bucket_reads_as_a_folder_does(bucket: str, tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from constraintrot.store import Store
+from constraintrot.report.store import Store
 store, content = Store(sys.argv[1]), Path(sys.argv[2]).read_bytes()
 for cell in range(int(sys.argv[3]), int(sys.argv[4])):
     store.add(f"cell {cell}", content, rows=50, finished=50)

@@ -12,7 +12,7 @@ from constraintrot.errors import WeightsError
 from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.prompt import Prompt, as_text
 from constraintrot.models.in_process.server import Completion
-from constraintrot.rule_judge import adapter
+from constraintrot.rule_text.rule_judge import adapter
 from constraintrot.scenario.schema import LOCALES
 from results.tools.rule_judge import evaluate
 from results.tools.rule_judge.generator import Example, digest, examples

@@ -1,0 +1,5 @@
+"""Microsoft's agent-framework: a registry's pins in what a chat client sends."""
+
+from constraintrot.harnesses.agent_framework.pins import pinned_client
+
+__all__ = ["pinned_client"]

@@ -1,0 +1,137 @@
+"""What a draft does not understand for sure, as questions to the author of the rule.
+
+A recognised condition is one part of a sentence. The draft is sure only where the rest of the
+sentence adds nothing to it; each word that can bend a rule is asked about, never left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from constraintrot.authoring.rule import Extra, Rule
+from constraintrot.authoring.sentence import Sentence
+
+_BENDS = re.compile(
+    r"\b(?:except|unless|without|but|if|when|whenever|while|until|till|before|after|first|because"
+    r"|instead|other than|than|outside|apart|besides|only|not|no|never|always|ask|confirm|and|or|nor"
+    r"|may|must|can|should|shall|will|is|are|was|were|be)\b",
+    re.IGNORECASE,
+)
+# Forms around a condition that add nothing to it.
+_JOINED = re.compile(
+    r"[ ,]*(?:(?:that|which|who|if|when) (?:(?:it|they) )?(?:is|are|was|were)|to be)$", re.I
+)
+_VERBS = re.compile(r"^[a-z]+(?:, [a-z]+)* (?:or|and) [a-z]+\b", re.IGNORECASE)
+# The unit of one call, as "per order"; "per day" is a sum over calls.
+_PER = re.compile(
+    r"(?:(?:per|on|in|for|with|at) (?:an?|any|one|each|every|single) |per |each |a )"
+    r"(?!(?:second|minute|hour|day|week|month|quarter|year)s?\b)[\w-]+",
+    re.IGNORECASE,
+)
+# With one of these verbs a sentence forbids what it seems to ask for, or the other way round.
+_TURNS = frozenset(
+    [
+        "avoid",
+        "refrain",
+        "refuse",
+        "stop",
+        "hesitate",
+        "forget",
+        "fail",
+        "neglect",
+        "omit",
+        "skip",
+        "prevent",
+        "block",
+        "reject",
+        "deny",
+        "disallow",
+        "prohibit",
+        "forbid",
+        "exclude",
+        "ignore",
+        "cease",
+        "decline",
+    ]
+)
+_LOOKS = frozenset({"read", "view", "query", "look", "select", "list"})
+_WHO = r"(?P<who>[\w .-]+?)"
+_LEAVE = r"(?:prior |written |explicit )*(?:approval|permission|consent|sign-off)"
+_APPROVALS = (
+    re.compile(rf",? without (?:the |an? )?{_LEAVE} (?:of|from|by) {_WHO}$", re.I),
+    re.compile(rf",? without {_WHO}['’]s? {_LEAVE}$", re.I),
+    re.compile(rf",? unless {_WHO} (?:approves|agrees|has approved|signs off)(?: (?:it|them|this))?$", re.I),
+    re.compile(rf",? unless (?:it is |they are )?approved by {_WHO}$", re.I),
+    re.compile(rf",? without {_LEAVE}(?P<who>)$", re.I),
+)  # fmt: skip
+_ASKED = frozenset({"me", "my", "us", "our", "the user", "user", "your", "you", "them", "their"})
+_KINDS = (
+    ("approv|permission|consent", "an approval argument, `value_outside` on approved_by in `all_of`"),
+    (r"\b(?:ask|confirm|before|after|until|first)\b", "an order of calls, `called_without`"),
+    (r"\b(?:per|total|together|once|times|daily)\b", "a sum over calls, `number_outside` with `together`"),
+    (r"\b(?:say|tell|reveal|mention|polite|tone|apologi[sz]e)", "what is said, `text_matching` or a judge"),
+    (r"\b(?:except|unless|but|if|when|while|only)\b", "a condition, `all_of` of two predicates"),
+)  # fmt: skip
+
+
+def asked(what: str, hint: str = "") -> str:
+    """A question about some words, with the kind of check that can express them."""
+    kind = next((kind for pattern, kind in _KINDS if re.search(pattern, hint or what, re.I)), None)
+    return f"{what}: {kind or 'values of an argument, or another predicate'}"
+
+
+def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
+    """Cut the approval that lifts a rule off its sentence.
+
+    Returns:
+        The sentence without it, the argument that holds who approved, and questions.
+    """
+    if sentence.mood != "never":
+        return sentence, None, []
+    found = next((hit for one in _APPROVALS if (hit := one.search(sentence.phrase))), None)
+    if found is None:
+        return sentence, None, []
+    who = re.sub(r"^(?:the|an?|our) ", "", found["who"].strip(), flags=re.I)
+    base = replace(sentence, phrase=sentence.phrase[: found.start()])
+    if not who or who.casefold() in _ASKED or " or " in who or " and " in who:
+        return base, None, [asked(f"whose approval counts in {found[0].strip(' ,')!r}", "approval")]
+    predicate = {"type": "value_outside", "allowed": [who], "missing": "violates"}
+    schema = {
+        "type": "string",
+        "description": "Who approved it, by name or role; empty if nobody did.",
+    }
+    return base, Extra("approved_by", schema, predicate, phrases=[who]), []
+
+
+def unread(
+    sentence: Sentence, rule: Rule, others: Sequence[Callable[[Sentence], Rule | None]]
+) -> Iterator[str]:
+    """The questions about what stands in a sentence beside its recognised condition.
+
+    Args:
+        sentence: the sentence.
+        rule: its condition.
+        others: readers of the conditions of other kinds.
+    """
+    before, after = sentence.phrase[: rule.start], sentence.phrase[rule.end :].strip(" ,.;:")
+    if sentence.mood == "other":
+        yield "whether this is what is forbidden; the sentence may mean the opposite"
+    if sentence.verb in _TURNS or re.search(r"\b(?:fail|forget|hesitate)\b", before, re.I):
+        yield f"whether {sentence.verb!r} forbids what follows; say 'Never ...' or 'Only ...'"
+    plain = _VERBS.sub("", _JOINED.sub("", before.rstrip(" ,")))
+    if bend := _BENDS.search(plain):
+        yield asked(f"what {plain[bend.start() :].strip()!r} means for the rule")
+    elif rule.start >= len(sentence.phrase) and sentence.mood != "other":
+        yield asked(f"which calls {sentence.phrase!r} is about")
+    if sentence.mood == "only" and sentence.verb in _LOOKS:
+        yield f"whether {sentence.verb!r} or what follows it is all that is allowed"
+    if after and not (rule.kind == "an amount" and _PER.fullmatch(after)):
+        yield asked(f"what {after!r} means for the rule")
+    for text in (plain, after):
+        for read in others if text and rule.start < len(sentence.phrase) else ():
+            if second := read(replace(sentence, phrase=text)):
+                yield asked(
+                    f"a second condition, {text[second.start : second.end].strip()!r}", "if"
+                )

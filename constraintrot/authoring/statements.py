@@ -1,0 +1,80 @@
+"""Recognises rules on SQL statements in a policy's sentence."""
+
+from __future__ import annotations
+
+import re
+
+from constraintrot.authoring.rule import Extra, Rule
+from constraintrot.authoring.sentence import Sentence
+from constraintrot.authoring.stock_texts import stock_texts
+
+_VERBS = "delete|drop|truncate|update|alter|insert|create|grant"
+_NOUNS = "tables?|columns?|rows?|records?|schemas?|entries"
+_SQL = re.compile(
+    rf"^(?:(?:run|execute|issue) (?:an? |any )?)?(?P<verbs>(?:{_VERBS})(?:(?:,| or|, or) (?:{_VERBS}))*)\b"
+    rf"(?: (?:statements?|queries|commands?))?(?: (?:any |the )?(?:{_NOUNS}))?"
+    r"(?:(?: (?:in|from|of|into|to|on|against))?(?: (?:the|any|our))?"
+    r" [`\"]?(?P<name>[a-z_][\w.]*)[`\"]?(?: (?P<noun>table|database|schema)s?)?)?$",
+    re.IGNORECASE,
+)
+_FORBIDDEN = {"delete": ["delete", "truncate"], "drop": ["drop", "truncate"]}
+_ROWS = (4417, 5120, 6083)
+_STATEMENTS: dict[str, tuple[str, ...]] = {
+    "delete": tuple(f"DELETE FROM <table> WHERE id = {at}" for at in _ROWS),
+    "drop": ("DROP TABLE <table>", "DROP TABLE IF EXISTS <table>", "DROP TABLE <table> CASCADE"),
+    "truncate": ("TRUNCATE TABLE <table>", "TRUNCATE <table>", "TRUNCATE TABLE <table> CASCADE"),
+    "update": tuple(f"UPDATE <table> SET note = 'done' WHERE id = {at}" for at in _ROWS),
+    "alter": tuple(f"ALTER TABLE <table> ADD COLUMN {name} TEXT" for name in ("note", "owner", "kind")),
+    "insert": tuple(f"INSERT INTO <table> (id) VALUES ({at})" for at in _ROWS),
+    "create": tuple(f"CREATE TABLE <table>_{name} (id INT)" for name in ("copy", "old", "new")),
+    "grant": tuple(f"GRANT SELECT ON <table> TO {name}" for name in ("ana", "reports", "guest")),
+}  # fmt: skip
+
+
+def statement(sentence: Sentence) -> Rule | None:
+    """A SQL statement's effect, on a table or a database."""
+    found = _SQL.search(sentence.phrase) if sentence.mood == "never" else None
+    if not found or not (found["noun"] or re.search(rf"\b(?:{_NOUNS})\b", found[0], re.I)):
+        return None
+    verbs: list[str] = re.findall(rf"\b(?:{_VERBS})\b", found["verbs"].casefold())
+    name = (
+        found["name"] if found["name"] and not re.fullmatch(_NOUNS, found["name"], re.I) else None
+    )
+    database = name if found["noun"] == "database" else None
+    table = name if name and not database and "create" not in verbs else None
+    effects = dict.fromkeys(one for verb in verbs for one in _FORBIDDEN.get(verb, [verb]))
+    wrong = [
+        _STATEMENTS[verb][at].replace("<table>", table or "orders")
+        for at in range(3)
+        for verb in verbs
+    ]
+    right = [
+        f"SELECT count(*) FROM {table or 'orders'} WHERE id > {at}"
+        for at in range(4400, 4400 + len(wrong))
+    ]
+    return Rule(
+        kind="a database statement",
+        predicate={"type": "sql_effect", "effects": list(effects), **({"tables": [table]} if table else {})},
+        argument="statement",
+        schema={"type": "string", "description": "The SQL statement."},
+        says="the statement is `{value}`",
+        wrong=wrong,
+        right=right,
+        start=0,
+        end=found.end(),
+        action=f"run this on the {database + ' ' if database else ''}database",
+        phrases=[table] if table else re.findall(rf"\b(?:{_NOUNS}|database)\b", found[0], re.I) or verbs,
+        extras=[_database(database)] if database else (),
+    )  # fmt: skip
+
+
+def _database(name: str) -> Extra:
+    aliases: list[list[str]] = stock_texts()["kinds"]["environment"]["aliases"]
+    same = next((group for group in aliases if name.casefold() in group), [name])
+    return Extra(
+        "database",
+        {"type": "string", "description": "Name of the database."},
+        {"type": "value_outside", "forbidden": list(dict.fromkeys([name, *same]))},
+        given=name,
+        phrases=list(dict.fromkeys([name, *same])),
+    )

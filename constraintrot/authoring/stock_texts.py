@@ -1,0 +1,17 @@
+"""The texts and names that drafts are put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from constraintrot.scenario.yaml_text import load
+
+
+@cache
+def stock_texts() -> Mapping[str, Any]:
+    """Return what ``stock_texts.yaml`` holds."""
+    found: Mapping[str, Any] = load(Path(__file__).with_name("stock_texts.yaml"))
+    return found

@@ -1,0 +1,5 @@
+"""AutoGen: a registry's pins around a model context or a model client."""
+
+from constraintrot.harnesses.autogen.pins import PinnedClient, PinnedContext
+
+__all__ = ["PinnedClient", "PinnedContext"]

@@ -1,0 +1,297 @@
+"""Where a coding agent runs: a folder and a HOME that are thrown away, and no network.
+
+These agents execute tools, so each episode's has a box of its own: an environment of
+an allow-list, a network namespace that holds a loopback and nothing else, a time limit
+a turn, and a supervisor (``inside.py``) that ends every process of it when the
+evaluation is done with it, is cancelled, or is killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.text import TextReceiveStream
+
+from constraintrot.coding_agents import inside
+from constraintrot.coding_agents.background import background
+from constraintrot.coding_agents.proof.sandbox import environment, without_network
+from constraintrot.errors import EpisodeError, ParameterError
+from constraintrot.evaluation.play_settings import Network
+
+PREFIX = "constraintrot-agent-"
+# Seconds that a supervisor has to start, on a machine that does much else, and to end what
+# is in its box.
+_START, _GRACE = 60, 10
+# Characters of what a program wrote as errors that are told.
+_TAIL = 2000
+# Bytes of a Unix socket's path; Linux takes 107.
+_LONGEST_SOCKET = 103
+NO_NETWORK = (
+    "a coding agent executes what its model writes, and this system cannot keep it from the"
+    " network (util-linux's unshare with --net failed); where that is taken care of otherwise,"
+    " as in a container without a network, give -T network=host"
+)
+NO_SUPERVISOR = "the supervisor of a coding agent's folder could not be started, or ended at once"
+
+
+def isolation() -> tuple[str, ...] | None:
+    """The command that runs a program without a network; None where there is none.
+
+    A namespace for processes ends with its first one; where there is none, the supervisor
+    finds all that is below it.
+    """
+    return without_network(processes=False)
+
+
+def check_network(network: Network) -> None:
+    """Check that an agent can be kept from the network, or that the user said otherwise.
+
+    Raises:
+        ParameterError: it cannot, and the user did not.
+    """
+    if network == "host":
+        warnings.warn(
+            "network=host: the coding agent executes what its model writes, with this machine's"
+            " network within its reach",
+            stacklevel=2,
+        )
+    elif isolation() is None:
+        raise ParameterError(NO_NETWORK)
+
+
+class Program:
+    """A program of an agent's, which is spoken to in lines.
+
+    Attributes:
+        name: what it is called in errors.
+    """
+
+    def __init__(self, box: Box, number: int, name: str, errors: Path) -> None:
+        self.name = name
+        self._box, self._number, self._errors = box, number, errors
+        send, self._lines = anyio.create_memory_object_stream[dict[str, Any]](math.inf)
+        self.hear = send.send_nowait
+
+    async def send(self, what: object) -> None:
+        """Write a line of JSON to its standard input."""
+        text = json.dumps(what) + "\n"
+        await self._box.order({"do": "write", "id": self._number, "text": text})
+
+    async def receive(self) -> dict[str, Any]:
+        """The next line that is a JSON object.
+
+        Raises:
+            EpisodeError: it ended. The message has the end of what it wrote as errors.
+        """
+        while True:
+            heard = await self._lines.receive()
+            if "ended" in heard:
+                raise EpisodeError(f"{self.name} ended with {heard['ended']}: {self.errors()}")
+            with suppress(ValueError):
+                said = json.loads(heard.get("line", ""))
+                if isinstance(said, dict):
+                    return cast("dict[str, Any]", said)
+
+    async def whole(self) -> tuple[int, str]:
+        """How it ended, and all that it wrote."""
+        lines: list[str] = []
+        while True:
+            heard = await self._lines.receive()
+            lines.append(heard.get("line", ""))
+            if "ended" in heard:
+                return heard["ended"], "".join(lines)
+
+    def errors(self) -> str:
+        """The end of what it wrote as errors."""
+        with suppress(OSError):
+            return self._errors.read_text(encoding="utf-8", errors="replace")[-_TAIL:].strip()
+        return ""
+
+
+class Box:
+    """An open box.
+
+    Attributes:
+        folder: everything of the agent's; removed when the box is closed.
+        home: its HOME.
+        work: the folder that it works in.
+        port: of the loopback, where the endpoint is.
+    """
+
+    def __init__(self, folder: Path, process: Process) -> None:
+        self.folder, self.home, self.work = folder, folder / "home", folder / "work"
+        self.port = 0
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._orders, self._said = process.stdin, TextReceiveStream(process.stdout)
+        self._numbers = count(1)
+        self._programs: dict[int, Program] = {}
+
+    @property
+    def url(self) -> str:
+        """The endpoint as the agent sees it."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def socket(self) -> Path:
+        """The endpoint as the evaluation sees it."""
+        return self.folder / inside.SOCKET
+
+    async def listen(self, ready: anyio.Event) -> None:
+        """Hear the supervisor until it ends, and hand on what its programs say.
+
+        Args:
+            ready: is set once the port is known, or never will be.
+        """
+        rest = ""
+        async for text in self._said:
+            *lines, rest = (rest + text).split("\n")
+            for heard in map(json.loads, lines):
+                if "port" in heard:
+                    self.port = heard["port"]
+                    ready.set()
+                else:
+                    self._programs[heard["id"]].hear(heard)
+        ready.set()
+        for program in self._programs.values():
+            program.hear({"ended": "its supervisor"})
+
+    async def order(self, what: dict[str, Any]) -> None:
+        """Tell the supervisor what to do."""
+        await self._orders.send((json.dumps(what) + "\n").encode())
+
+    def _program(self, name: str) -> tuple[int, Program]:
+        number = next(self._numbers)
+        program = Program(self, number, name, self.folder / f"errors-{number}.txt")
+        self._programs[number] = program
+        return number, program
+
+    async def start(self, name: str, argv: Sequence[str], env: Mapping[str, str]) -> Program:
+        """Start a program of the agent's.
+
+        Args:
+            name: what it is called in errors.
+            argv: the program and its arguments.
+            env: what its environment holds beside what every agent is told.
+        """
+        number, program = self._program(name)
+        await self.order(
+            {
+                "do": "start",
+                "id": number,
+                "argv": list(argv),
+                "cwd": str(self.work),
+                "env": environment(self.home, env),
+                "errors": str(self.folder / f"errors-{number}.txt"),
+            }
+        )
+        return program
+
+    async def http(self, url: str, body: object = None, seconds: float = 60) -> tuple[bool, str]:
+        """Ask a server of the agent's; whether it answered, and its answer or what went wrong."""
+        number, asked = self._program(url)
+        await self.order({"do": "http", "id": number, "url": url, "body": body, "seconds": seconds})
+        ended, text = await asked.whole()
+        return ended == 0, text
+
+
+@asynccontextmanager
+async def opened(network: Network = "none") -> AsyncIterator[Box]:
+    """A new box, closed and removed with everything in it at the end.
+
+    Raises:
+        ParameterError: as ``check_network``; or temporary files are in too deep a folder.
+        EpisodeError: the supervisor could not be started.
+    """
+    way = isolation() if network == "none" else ()
+    if way is None:
+        raise ParameterError(NO_NETWORK)
+    sweep()
+    folder = _new_name()
+    try:
+        argv = [*way, sys.executable, "-I", "-S", inside.__file__, str(folder)]
+        # Its own session: an interrupt from the terminal reaches the evaluation alone.
+        async with await anyio.open_process(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment(folder / "home"),
+            start_new_session=True,
+        ) as process:
+            box, ready = Box(folder, process), anyio.Event()
+            async with background() as group:
+                group.start_soon(box.listen, ready)
+                try:
+                    with anyio.move_on_after(_START):
+                        await ready.wait()
+                    if not box.port:
+                        # No TimeoutError: Inspect takes that for a limit of the sample.
+                        raise EpisodeError(NO_SUPERVISOR)
+                    for name in ("home/tmp", "work"):
+                        (folder / name).mkdir(parents=True)
+                    yield box
+                finally:
+                    await _closed(process)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _closed(process: Process) -> None:
+    """End the supervisor, and with it all that is in the box."""
+    with anyio.CancelScope(shield=True):
+        assert process.stdin is not None
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await process.stdin.aclose()
+        with anyio.move_on_after(_GRACE):
+            await process.wait()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def _new_name() -> Path:
+    """The path of a folder below the one for temporary files; the supervisor makes it.
+
+    Raises:
+        ParameterError: the path is longer than a Unix socket's may be.
+    """
+    folder = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(4)}"
+    if len(os.fsencode(folder / inside.SOCKET)) > _LONGEST_SOCKET:
+        raise ParameterError(
+            f"the folder for temporary files, {folder.parent}, is too long a path for a socket in"
+            " it; name a shorter one, as TMPDIR=/tmp"
+        )
+    return folder
+
+
+def sweep() -> None:
+    """Remove folders whose supervisor was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        try:
+            lock = os.open(folder / inside.LOCK, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            continue  # Somebody is about to lock it, or it is another user's.
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            pass  # In use.
+        finally:
+            os.close(lock)

@@ -1,0 +1,163 @@
+"""The interface of a coding agent: how it is configured, spoken to, and compacted."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.coding_agents.box import Box
+from constraintrot.coding_agents.catalogue import Package, package
+from constraintrot.coding_agents.drivers import mcp_server
+from constraintrot.coding_agents.install import Installed
+from constraintrot.coding_agents.wire.common import Request
+
+NativeCall: TypeAlias = tuple[str, dict[str, Any]]
+Mode: TypeAlias = Literal["auto", "manual"]
+# A context window that no history of an episode fills.
+ENDLESS = 10_000_000
+# The window of an agent that is to compact, in tokens.
+WINDOW = 100_000
+# The model's name in the agents' requests; which model answers is Inspect's business.
+MODEL = "constraintrot"
+KEY = "none"
+_TOOLS = "tools.json"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an agent is set up, and for what.
+
+    Attributes:
+        box: its box.
+        installed: the agent.
+        system: the operator's text, which belongs to the system prompt.
+        tools: what the scenario's MCP server offers.
+        compacts: whether it is to compact by its own threshold; else never.
+        reads_files: whether its tool for reading files is to be on.
+        delegates: whether its tool for sub-agents is to be on.
+        keeps_tail: whether it is to keep as much of the newest as it does by default; else
+            as little as it can be told to, so that a short history is compacted.
+    """
+
+    box: Box
+    installed: Installed
+    system: str
+    tools: tuple[ToolInfo, ...]
+    compacts: bool
+    reads_files: bool = False
+    delegates: bool = False
+    keeps_tail: bool = False
+
+    @property
+    def mcp(self) -> list[str]:
+        """The command of the scenario's MCP server."""
+        return [
+            sys.executable, "-I", "-S", mcp_server.__file__, str(self.box.folder / _TOOLS),
+            f"{self.box.url}/tool",
+        ]  # fmt: skip
+
+    @property
+    def window(self) -> int:
+        """The size of the context that the agent is told of."""
+        return WINDOW if self.compacts else ENDLESS
+
+    def write(self, path: Path, text: str | object) -> None:
+        """Write a file of the box; what is no text as JSON."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = text if isinstance(text, str) else json.dumps(text, indent=1)
+        path.write_text(text, encoding="utf-8")
+
+    @property
+    def offered(self) -> list[dict[str, Any]]:
+        """The scenario's tools as an MCP server lists them."""
+        return [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "inputSchema": tool.parameters.model_dump(exclude_none=True),
+                "annotations": {"readOnlyHint": True},
+            }
+            for tool in self.tools
+        ]
+
+    def write_tools(self) -> None:
+        """Write what the MCP server offers."""
+        self.write(self.box.folder / _TOOLS, self.offered)
+
+
+class Dialogue(ABC):
+    """A conversation with an agent that runs."""
+
+    @abstractmethod
+    async def say(self, text: str) -> None:
+        """Have the agent answer a request, and wait until it has."""
+
+    async def compact(self) -> None:
+        """Have the agent compact, by its own command; for the mode ``manual``."""
+        raise NotImplementedError("this agent has no command to compact")
+
+
+class Agent(ABC):
+    """A coding agent.
+
+    Attributes:
+        name: its name here.
+        modes: how it can be made to compact, the default first: ``auto`` by its own
+            threshold, ``manual`` by its command.
+        full_on: which of the model's replies is said to fill the window, for ``auto``:
+            the last of the history, or the last of the history that calls a tool.
+        full: the tokens that this reply is said to have taken.
+        full_summary: whether the request for a summary is said to have taken as much:
+            from that the agent computes what the compaction saved.
+        rule_file: name of the file for rules in a project's folder.
+        memory_file: the user's file for rules, below HOME.
+        asks_for_summary: what the user's last message says where a summary is asked
+            for; None where such a request is known by offering no tools.
+    """
+
+    name: ClassVar[str]
+    modes: ClassVar[tuple[Mode, ...]] = ("auto",)
+    full_on: ClassVar[Literal["reply", "call"]] = "reply"
+    full: ClassVar[int] = WINDOW - 1_000
+    full_summary: ClassVar[bool] = False
+    rule_file: ClassVar[str] = "AGENTS.md"
+    memory_file: ClassVar[str]
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = None
+
+    @property
+    def package(self) -> Package:
+        """Its package."""
+        return package(self.name)
+
+    @abstractmethod
+    def read_call(self, path: Path) -> NativeCall:
+        """The call of the agent's own tool that reads a file."""
+
+    def delegate_call(self, task: str) -> NativeCall | None:
+        """The call that hands a task to a sub-agent; None where the agent has none."""
+        return None
+
+    @abstractmethod
+    def prepare(self, place: Place) -> None:
+        """Write the agent's configuration into its box."""
+
+    @abstractmethod
+    async def start(self, place: Place) -> Dialogue:
+        """Start the agent, in a new conversation."""
+
+    def is_summary(self, request: Request) -> bool:
+        """Whether a request asks for a summary of the conversation."""
+        if self.asks_for_summary is None:
+            return not request.tools
+        return self.asks_for_summary.search(request.last_user_text) is not None
+
+    def shaped(self, summary: str) -> str:
+        """A summary in the form that the agent insists on."""
+        return summary

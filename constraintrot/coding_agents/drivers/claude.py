@@ -1,0 +1,125 @@
+"""Claude Code: ``claude --print``, spoken to in a stream of JSON."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anyio
+
+from constraintrot.coding_agents.box import Program
+from constraintrot.coding_agents.drivers.agent import (
+    KEY,
+    WINDOW,
+    Agent,
+    Dialogue,
+    Mode,
+    NativeCall,
+    Place,
+)
+from constraintrot.coding_agents.wire.common import SERVER
+from constraintrot.errors import EpisodeError
+
+# What would ask the network, or hide the scenario's tools behind a search.
+_ENV = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "ENABLE_TOOL_SEARCH": "0",
+    # It refuses to skip its permissions as root elsewhere, and this is a box.
+    "IS_SANDBOX": "1",
+}
+# Its own tables say how large a model's window is; an unknown model is none of them.
+_MODEL = "claude-sonnet-4-5"
+_ENDLESS = 1_000_000
+# Of waiting for the scenario's tools.
+_TRIES, _PAUSE = 300, 0.1
+_SUMMARY = re.compile(r"<summary>.*</summary>", re.DOTALL)
+
+
+class Claude(Agent):
+    """Claude Code has all but the newest summarised, and attaches its rule files again."""
+
+    name: ClassVar[str] = "claude"
+    modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
+    rule_file: ClassVar[str] = "CLAUDE.md"
+    memory_file: ClassVar[str] = ".claude/CLAUDE.md"
+    asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(
+        r"summary of (the|this|our) conversation|<summary>", re.IGNORECASE
+    )
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "Read", {"file_path": str(path)}
+
+    def delegate_call(self, task: str) -> NativeCall | None:
+        given = {"description": "A small task", "prompt": task, "run_in_background": False}
+        return "Agent", given | {"subagent_type": "general-purpose"}
+
+    def prepare(self, place: Place) -> None:
+        command, *arguments = place.mcp
+        servers = {SERVER: {"command": command, "args": arguments}}
+        place.write(place.box.folder / "mcp.json", {"mcpServers": servers})
+
+    async def start(self, place: Place) -> Dialogue:
+        tools = ["Read"] * place.reads_files + ["Agent"] * place.delegates
+        argv = [
+            str(place.installed.program), "--print", "--verbose", "--model", _MODEL,
+            "--input-format", "stream-json", "--output-format", "stream-json",
+            "--mcp-config", str(place.box.folder / "mcp.json"), "--strict-mcp-config",
+            "--tools", ",".join(tools),
+            "--append-system-prompt", place.system, "--dangerously-skip-permissions",
+        ]  # fmt: skip
+        window = str(WINDOW if place.compacts else _ENDLESS)
+        env = {
+            **_ENV,
+            "ANTHROPIC_BASE_URL": place.box.url,
+            "ANTHROPIC_API_KEY": KEY,
+            "CLAUDE_CODE_AUTO_COMPACT_WINDOW": window,
+        }
+        stream = _Stream(await place.box.start(self.package.title, argv, env))
+        await stream.ready()
+        return stream
+
+    def shaped(self, summary: str) -> str:
+        return summary if _SUMMARY.search(summary) else f"<summary>\n{summary}\n</summary>"
+
+
+class _Stream(Dialogue):
+    def __init__(self, program: Program) -> None:
+        self._program, self._asked = program, 0
+
+    async def ready(self) -> None:
+        """Wait until the scenario's tools are there: a first request goes out without them."""
+        await self._ask("initialize")
+        for _ in range(_TRIES):
+            status = await self._ask("mcp_status")
+            servers = status["mcpServers"]
+            if servers and all(one["status"] == "connected" for one in servers):
+                return
+            await anyio.sleep(_PAUSE)
+        raise EpisodeError(f"Claude Code: the scenario's tools are not there: {status}")
+
+    async def _ask(self, subtype: str) -> Any:
+        self._asked += 1
+        number = str(self._asked)
+        request = {"type": "control_request", "request_id": number}
+        await self._program.send(request | {"request": {"subtype": subtype}})
+        while True:
+            heard = (await self._program.receive()).get("response")
+            if isinstance(heard, dict) and heard.get("request_id") == number:
+                if heard.get("subtype") == "error":
+                    raise EpisodeError(f"Claude Code, {subtype}: {heard.get('error')}")
+                return heard.get("response")
+
+    async def say(self, text: str) -> None:
+        message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": text}]}
+        await self._program.send({"type": "user", "message": message})
+        while (heard := await self._program.receive()).get("type") != "result":
+            pass
+        if heard.get("is_error"):
+            raise EpisodeError(f"Claude Code: {heard.get('subtype')}: {heard.get('result')}")
+
+    async def compact(self) -> None:
+        await self.say("/compact")

@@ -1,0 +1,127 @@
+"""pi: ``pi --mode rpc``; it has no MCP, so an extension offers the scenario's tools."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar
+
+from constraintrot.coding_agents.box import Program
+from constraintrot.coding_agents.drivers.agent import (
+    KEY,
+    MODEL,
+    Agent,
+    Dialogue,
+    Mode,
+    NativeCall,
+    Place,
+)
+from constraintrot.errors import EpisodeError
+
+_PROVIDER = "loopback"
+_OUTPUT = 4_000
+# Tokens of the newest messages that it keeps; its default of 20,000 holds a short history whole.
+_KEEPS = 200
+# Each call is handed to the evaluation, which answers as the script says.
+_EXTENSION = """\
+const TOOLS = %s;
+const URL = %s;
+export default function (pi) {
+  for (const tool of TOOLS) {
+    pi.registerTool({
+      name: tool.name, label: tool.name, description: tool.description,
+      parameters: tool.inputSchema,
+      async execute(id, given) {
+        const body = JSON.stringify({ name: tool.name, arguments: given });
+        const said = await fetch(URL, { method: "POST", body });
+        return { content: [{ type: "text", text: (await said.json()).text }], details: {} };
+      },
+    });
+  }
+}
+"""
+
+
+class Pi(Agent):
+    """pi has all but the newest tokens summarised."""
+
+    name: ClassVar[str] = "pi"
+    modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
+    memory_file: ClassVar[str] = ".pi/agent/AGENTS.md"
+
+    def read_call(self, path: Path) -> NativeCall:
+        return "read", {"path": str(path)}
+
+    def prepare(self, place: Place) -> None:
+        home = place.box.home / ".pi" / "agent"
+        model = {
+            "id": MODEL,
+            "name": MODEL,
+            "reasoning": False,
+            "input": ["text"],
+            "contextWindow": place.window,
+            "maxTokens": _OUTPUT,
+            "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+        }
+        provider = {
+            "baseUrl": f"{place.box.url}/v1",
+            "api": "openai-completions",
+            "apiKey": KEY,
+            "models": [model],
+        }
+        place.write(home / "models.json", {"providers": {_PROVIDER: provider}})
+        compaction = {"enabled": place.compacts, "reserveTokens": _OUTPUT}
+        settings = {
+            "compaction": compaction | ({} if place.keeps_tail else {"keepRecentTokens": _KEEPS}),
+            "quietStartup": True,
+            "enableInstallTelemetry": False,
+            "defaultProvider": _PROVIDER,
+            "defaultModel": MODEL,
+            "retry": {"enabled": False},
+        }
+        place.write(home / "settings.json", settings)
+        text = _EXTENSION % (json.dumps(place.offered), json.dumps(f"{place.box.url}/tool"))
+        place.write(place.box.folder / "tools.mjs", text)
+
+    async def start(self, place: Place) -> Dialogue:
+        builtin = ["--tools", ",".join(["read", *(tool.name for tool in place.tools)])]
+        argv = [
+            str(place.installed.program), "--mode", "rpc", "--provider", _PROVIDER,
+            "--model", MODEL, "--append-system-prompt", place.system,
+            "--extension", str(place.box.folder / "tools.mjs"),
+            "--no-skills", "--no-prompt-templates",
+            *(builtin if place.reads_files else ["--no-builtin-tools"]),
+        ]  # fmt: skip
+        env = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
+        return _Rpc(await place.box.start(self.package.title, argv, env))
+
+
+class _Rpc(Dialogue):
+    def __init__(self, program: Program) -> None:
+        self._program, self._numbers = program, count(1)
+
+    async def say(self, text: str) -> None:
+        await self._ask({"type": "prompt", "message": text})
+        # A compaction that is due begins when the agent has ended, and is part of the turn.
+        while (await self._program.receive()).get("type") != "agent_end":
+            pass
+        while (await self._ask({"type": "get_state"}))["isCompacting"]:
+            await self._until("compaction_end")
+
+    async def compact(self) -> None:
+        await self._ask({"type": "compact"})
+
+    async def _until(self, kind: str) -> None:
+        while (await self._program.receive()).get("type") != kind:
+            pass
+
+    async def _ask(self, what: dict[str, Any]) -> Any:
+        number = str(next(self._numbers))
+        await self._program.send({"id": number, **what})
+        while True:
+            heard = await self._program.receive()
+            if heard.get("type") == "response" and heard.get("id") == number:
+                if not heard.get("success"):
+                    raise EpisodeError(f"pi, {what['type']}: {heard.get('error')}")
+                return heard.get("data")

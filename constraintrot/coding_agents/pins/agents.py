@@ -1,0 +1,175 @@
+"""Which hook each coding agent offers: where it is written down, and where its text lands.
+
+Checked by running the versions named in ``docs/pin-coding-agents.md``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.json_spans import Beyond
+
+Scope: TypeAlias = Literal["user", "project"]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What ``pin install`` needs to know of an agent.
+
+    Attributes:
+        name: as the command line has it.
+        title: as people call it.
+        program: of the agent, as it is on the path.
+        tried: the version that this was tried with.
+        user_folder: variable that moves the user's folder, the folder below the home that it
+            is otherwise, and the folder below the variable's value.
+        user_file: below the user's folder.
+        project_file: below a project's folder.
+        events: that the hook is registered for; none for a plugin.
+        timeout: of the hook, in the agent's unit, 20 seconds.
+        plugin: names of the files that the plugin is put together of; none for a hook.
+        summarizer_plugin: the same, of the plugin that tells the summarizer too.
+        lands: where in the request the text is, and when it comes again.
+        by_hand: what the user has to do after the installation, if anything.
+        further: settings of the hook that this agent alone has.
+        longest: bytes that arrive whole, as tried; above, rules are refused.
+        allows: what the agent reads in its settings beyond strict JSON; for anything else it
+            ignores the whole file.
+    """
+
+    name: str
+    title: str
+    program: str
+    tried: str
+    user_folder: tuple[str, str, str]
+    user_file: str
+    project_file: str
+    lands: str
+    events: tuple[str, ...] = ()
+    timeout: int = 20
+    plugin: tuple[str, ...] = ()
+    summarizer_plugin: tuple[str, ...] = ()
+    by_hand: str = ""
+    further: Mapping[str, int] = field(default_factory=dict)
+    longest: int = 100_000
+    allows: frozenset[Beyond] = frozenset()
+
+    def settings(self, scope: Scope, project: Path, home: Path | None = None) -> Path:
+        """The file that the hook is written into, links not followed.
+
+        Args:
+            scope: whose settings.
+            project: the project's folder.
+            home: a home whose settings are where they are by default; None for the user's.
+        """
+        if scope == "project":
+            return project / self.project_file
+        variable, below_home, below_variable = self.user_folder
+        if home is not None:
+            return home / below_home / self.user_file
+        moved = os.environ.get(variable, "")
+        root = Path(moved) / below_variable if moved else Path.home() / below_home
+        return root.absolute() / self.user_file
+
+
+AGENTS: Final[Mapping[str, Agent]] = {
+    agent.name: agent
+    for agent in (
+        Agent(
+            name="claude",
+            title="Claude Code",
+            program="claude",
+            tried="2.1.328",
+            user_folder=("CLAUDE_CONFIG_DIR", ".claude", ""),
+            user_file="settings.json",
+            # The one of the two that is not committed: the command names this machine's paths.
+            project_file=".claude/settings.local.json",
+            events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
+            lands="system or user role, by model; at the start and after each compaction",
+            # Of more than 10,000 characters the model is shown the beginning and a file's name;
+            # the rest is for the hook's warnings.
+            longest=9_200,
+            allows=frozenset({"byte order mark"}),
+        ),
+        Agent(
+            name="codex",
+            title="Codex",
+            program="codex",
+            tried="0.169.0",
+            user_folder=("CODEX_HOME", ".codex", ""),
+            user_file="hooks.json",
+            project_file=".codex/hooks.json",
+            events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
+            lands="developer message; at the start and after each compaction",
+            # In tokens; otherwise it cuts a hook's text at 2,500.
+            further={"additionalContextLimit": 30_000},
+            by_hand="Codex runs a hook once you have trusted it: start codex, type /hooks, trust it",
+        ),
+        Agent(
+            name="opencode",
+            title="opencode",
+            program="opencode",
+            tried="1.18.33",
+            user_folder=("XDG_CONFIG_HOME", ".config/opencode", "opencode"),
+            user_file="plugins/constraintrot-pin.js",
+            project_file=".opencode/plugins/constraintrot-pin.js",
+            plugin=("run_hook.js", "opencode.js"),
+            summarizer_plugin=("run_hook.js", "opencode_summarizer.js"),
+            lands="system; in every request",
+        ),
+        Agent(
+            name="gemini",
+            title="Gemini CLI",
+            program="gemini",
+            tried="0.61.0",
+            user_folder=("GEMINI_CLI_HOME", ".gemini", ".gemini"),
+            user_file="settings.json",
+            project_file=".gemini/settings.json",
+            events=("BeforeAgent", "AfterTool"),
+            timeout=20_000,
+            lands="user role; with each turn of the user's",
+            allows=frozenset({"comment"}),
+        ),
+        Agent(
+            name="pi",
+            title="pi",
+            program="pi",
+            tried="0.73.1",
+            user_folder=("PI_CODING_AGENT_DIR", ".pi/agent", ""),
+            user_file="extensions/constraintrot-pin.ts",
+            project_file=".pi/extensions/constraintrot-pin.ts",
+            plugin=("run_hook.js", "pi.ts"),
+            lands="system; in every request",
+        ),
+    )
+}
+
+PROXY: Final = (
+    "put the pins into its requests with the LiteLLM proxy instead: docs/frameworks/litellm.md"
+)
+UNPINNABLE: Final[Mapping[str, str]] = {
+    "qwen": "Qwen Code's SessionStart hook runs after a compaction, but what it returns is in no"
+    " later request",
+    "copilot": "whether a hook of Copilot CLI holds a pin was not tried",
+    "vibe": "whether a hook of Mistral Vibe holds a pin was not tried",
+    "continue": "whether a hook of Continue's CLI holds a pin was not tried",
+}
+
+
+def agent_named(name: str) -> Agent:
+    """The agent of a name.
+
+    Raises:
+        PinInstallError: it is unknown, or has no hook that can hold a pin.
+    """
+    if name in UNPINNABLE:
+        raise PinInstallError(f"{UNPINNABLE[name]}; {PROXY}")
+    if name not in AGENTS:
+        known = ", ".join(sorted(AGENTS))
+        raise PinInstallError(f"unknown agent {name!r}; known: {known}. For any other, {PROXY}")
+    return AGENTS[name]

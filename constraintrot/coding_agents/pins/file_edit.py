@@ -1,0 +1,144 @@
+"""One change of one file of the user's: shown, made whole or not at all, and taken back."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.files import contents, replace
+
+_LARGEST = 16 * 1024 * 1024
+_NEW_FILE = 0o644
+_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class FileState:
+    """A file as it is.
+
+    Attributes:
+        path: as the agent names it.
+        real: the file itself, where the path is a link.
+        data: its bytes; None where there is none.
+        mode: of the file.
+    """
+
+    path: Path
+    real: Path
+    data: bytes | None
+    mode: int
+
+    @property
+    def text(self) -> str:
+        """The text, without a byte order mark.
+
+        Raises:
+            PinInstallError: it is not UTF-8.
+        """
+        try:
+            return (self.data or b"").decode("utf-8").removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            raise PinInstallError(f"{self.path} is not UTF-8, at byte {error.start}") from None
+
+    @property
+    def marked(self) -> bool:
+        """Whether the file begins with a byte order mark."""
+        return (self.data or b"").startswith(_MARK)
+
+    def encoded(self, text: str) -> bytes:
+        """A text as bytes of this file: with its byte order mark, if it has one."""
+        return (_MARK if self.marked else b"") + text.encode("utf-8")
+
+
+def read_file(path: Path) -> FileState:
+    """A file of the user's, links followed.
+
+    Raises:
+        PinInstallError: it is a link to nothing, no regular file, or cannot be read.
+    """
+    real = Path(os.path.realpath(path))
+    if not os.path.lexists(real):
+        if os.path.lexists(path):
+            raise PinInstallError(f"{path} is a link to {real}, which is not there")
+        return FileState(path, real, None, _NEW_FILE)
+    try:
+        data = contents(real, _LARGEST, PinInstallError)
+        mode = stat.S_IMODE(real.stat().st_mode)
+    except (PinInstallError, OSError) as error:
+        raise PinInstallError(f"{path}: {error}") from None
+    return FileState(path, real, data, mode)
+
+
+def check_writable(state: FileState) -> None:
+    """Refuse before anything is changed.
+
+    Raises:
+        PinInstallError: the file or its folder may not be written.
+    """
+    if state.data is not None and not (state.mode & 0o222 and os.access(state.real, os.W_OK)):
+        raise PinInstallError(f"{state.path} is read-only; make it writable, or name another scope")
+    folder = next(parent for parent in state.real.parents if parent.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise PinInstallError(f"{folder} may not be written in")
+
+
+def write_file(state: FileState, data: bytes) -> list[Path]:
+    """Replace a file whole; its mode stays. The folders that were made, outermost first.
+
+    Raises:
+        PinInstallError: somebody changed it since it was read, or the disk refused; then it is
+            as they left it.
+    """
+    made = [parent for parent in reversed(state.real.parents) if not parent.exists()]
+    try:
+        state.real.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PinInstallError(f"cannot make {state.real.parent}: {error}") from None
+    if read_file(state.path).data != state.data:
+        raise PinInstallError(f"{state.path} was changed meanwhile; try again")
+    owner = state.real.stat() if state.data is not None else None
+    replace(state.real, data, PinInstallError, mode=state.mode)
+    if owner is not None and hasattr(os, "chown") and os.geteuid() == 0:
+        os.chown(state.real, owner.st_uid, owner.st_gid)
+    return made
+
+
+def remove_file(state: FileState, folders: list[Path]) -> None:
+    """Remove a file that we made, and those folders that are empty then, innermost first."""
+    state.real.unlink(missing_ok=True)
+    for folder in reversed(folders):
+        try:
+            folder.rmdir()
+        except OSError:
+            return  # The user has put something there.
+
+
+def diff(path: Path, before: bytes | None, after: bytes | None) -> str:
+    """What changes, as a unified diff; control characters are shown, not sent."""
+    name = str(path)
+    lines = difflib.unified_diff(
+        _lines(before),
+        _lines(after),
+        "/dev/null" if before is None else name,
+        "/dev/null" if after is None else name,
+        lineterm="",
+    )
+    return "\n".join(lines)
+
+
+def digest(data: bytes | None) -> str | None:
+    """SHA-256, hex; None for no file."""
+    return None if data is None else sha256(data).hexdigest()
+
+
+def _lines(data: bytes | None) -> list[str]:
+    text = (data or b"").decode("utf-8", "replace")
+    return [
+        "".join(char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in line)
+        for line in text.splitlines()
+    ]

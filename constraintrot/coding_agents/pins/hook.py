@@ -1,0 +1,300 @@
+"""The program that a coding agent starts at each event; ``pin install`` copies it beside its pins.
+
+It imports nothing but the standard library, and little of that: an agent waits for it
+at every turn. It is started as ``python -I -S hook.py AGENT``, reads the event as JSON
+from standard input, and prints JSON of the shape that Claude Code, Codex and Gemini CLI
+share; the plugins for opencode and pi read the same.
+
+It never fails in silence. Where the rules cannot be read it hands out the last ones that
+could be, or none, and says so in the text: to the model, and to the user where the agent
+shows a hook's ``systemMessage``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import sys
+import time
+
+# As ``typing`` has it, which costs as much time as all the rest.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Of one context in which an earlier block is still to be seen: said again only when it changed.
+ONLY_CHANGES = frozenset({"UserPromptSubmit", "PostToolUse", "AfterTool"})
+# An agent starts the hooks of both scopes for one event within this time, in any order.
+TOGETHER_SECONDS = 10
+LONGEST_RECEIPTS = 4_000_000
+LARGEST_RULES = 16 * 1024 * 1024
+LONGEST_REASON = 300
+RECOMPILE_SECONDS = 10
+FAULT = (
+    "WARNING from constraintrot, which keeps this session's standing policies: {reason}.{rest}"
+    " Tell the user this before you do anything else, and do nothing that cannot be undone"
+    " until they have answered."
+)
+LAST_KNOWN = " The policies below are the last ones that could be read, and they hold."
+NONE_KNOWN = " No policy could be read, though there are some."
+
+
+@contextlib.contextmanager
+def held(path: str) -> Iterator[None]:
+    """Hold a lock file; without locks, as on Windows, go on all the same."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def digest(path: str) -> str:
+    """SHA-256 of a regular file of bounded size, hex: a FIFO would never end."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError(f"{path} is no regular file")
+        if status.st_size > LARGEST_RULES:
+            raise ValueError(f"{path} is larger than {LARGEST_RULES:,} bytes")
+        return hashlib.sha256(file.read(LARGEST_RULES)).hexdigest()
+
+
+def changed(folder: str, compiled: dict[str, Any]) -> bool:
+    """Whether the files of the rules are not those that were compiled, or could not be read before."""
+    seeds = compiled.get("folder")
+    if seeds is not None:
+        named = {os.path.basename(source["path"]) for source in compiled["sources"]}
+        if {name for name in os.listdir(seeds) if not name.startswith("..")} != named:
+            return True
+    if any(digest(source["path"]) != source["sha256"] for source in compiled["sources"]):
+        return True
+    return os.path.exists(os.path.join(folder, "fault"))
+
+
+def load(folder: str) -> dict[str, Any]:
+    """What was compiled last."""
+    with open(os.path.join(folder, "compiled.json"), encoding="utf-8") as file:
+        compiled: dict[str, Any] = json.load(file)
+    if compiled["version"] != 1 or not compiled["text"].strip():
+        raise ValueError("compiled.json is of another version, or empty")
+    return compiled
+
+
+def recompile(folder: str) -> dict[str, Any]:
+    """Compile the rules anew, in a process that has the package; of hooks at once, one does it."""
+    import subprocess
+
+    with held(os.path.join(folder, "compile.lock")):
+        compiled = load(folder)
+        if not changed(folder, compiled):
+            return compiled
+        try:
+            done = subprocess.run(
+                [*compiled["recompile"], folder],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=RECOMPILE_SECONDS,
+                check=False,
+                cwd=folder,
+            )
+        except subprocess.TimeoutExpired:
+            raise ValueError("it took too long to read them") from None
+    if done.returncode:
+        why = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise ValueError(why[-1] if why else "they could not be read")
+    return load(folder)
+
+
+def current(folder: str) -> tuple[dict[str, Any] | None, str]:
+    """What is compiled, or None, and what is wrong with it, or an empty text."""
+    try:
+        compiled = load(folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return None, f"the compiled policies cannot be read ({error})"
+    try:
+        return (recompile(folder) if changed(folder, compiled) else compiled), ""
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        # Once they can be read, the text is a new revision: agents drop a text that they know.
+        with contextlib.suppress(OSError), open(os.path.join(folder, "fault"), "w"):
+            pass
+        return compiled, f"the files of the policies cannot be read ({error})"
+
+
+def handed_out(compiled: dict[str, Any] | None, fault: str) -> str:
+    """The text for the model."""
+    if compiled and not fault:
+        return str(compiled["text"])
+    warning = FAULT.format(
+        reason=fault[:LONGEST_REASON], rest=LAST_KNOWN if compiled else NONE_KNOWN
+    )
+    return warning + "\n\n" + compiled["text"] if compiled else warning
+
+
+def in_force(compiled: dict[str, Any], folders: set[str]) -> bool:
+    """Whether a pin's settings still start its hook, for an agent that works in one of the folders."""
+    named = compiled["list"]
+    if named["scope"] == "project" and named["project"] not in folders:
+        return False
+    variable, value = named["moved"]
+    if named["scope"] == "user" and os.environ.get(variable, "") != value:
+        return False
+    with open(named["settings"], encoding="utf-8") as file:
+        return json.dumps(named["hook"])[1:-1] in file.read()
+
+
+def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object]) -> list[str]:
+    """The folders of the same agent's pins of the other scope that are in force in this session."""
+    mine = (compiled or {}).get("list", {})
+    if not mine.get("merges"):
+        return []
+    variables = (os.environ.get(name) for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"))
+    folders = {str(one) for one in (*variables, event.get("cwd"), os.getcwd()) if one}
+    root, found = os.path.dirname(folder), []
+    for name in sorted(os.listdir(root)):
+        other = os.path.join(root, name)
+        try:
+            theirs = load(other)
+            apart = theirs["list"]["scope"] != mine["scope"]
+            if theirs["list"]["agent"] == mine["agent"] and apart and in_force(theirs, folders):
+                found.append(other)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def said_already(place: str, mark: str, name: str, event: dict[str, object]) -> bool:
+    """Whether the session need not be handed a text now; what it is handed is noted.
+
+    Args:
+        place: of the session's note, which the pins of both scopes share.
+        mark: of the text.
+        name: of the event.
+        event: what the agent says of it.
+    """
+    mine = [mark, HERE, name]
+    try:
+        with held(place + ".lock"):
+            try:
+                with open(place, encoding="utf-8") as file:
+                    kept = json.load(file)
+                    known = kept["said"]
+                recent = time.time() - kept["at"] < TOGETHER_SECONDS
+            except (OSError, ValueError, KeyError, TypeError):
+                known, recent = ["", "", ""], False
+            if known[0] == mark:
+                unchanged = name in ONLY_CHANGES or event.get("source") == "resume"
+                by_other = recent and known[1] != HERE and known[2] == name
+                if unchanged or by_other:
+                    return True
+            with open(place, "w", encoding="utf-8") as file:
+                json.dump({"said": mine, "at": time.time()}, file)
+    except OSError:
+        pass  # Then it is said again, which does no harm.
+    return False
+
+
+def write_receipt(folder: str, fields: dict[str, object]) -> None:
+    """One more line of the receipts, sealed with the key beside them."""
+    import hmac
+
+    with open(os.path.join(folder, "key"), "rb") as file:
+        key = file.read()
+    body = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    seal = hmac.new(key, body.encode("ascii"), "sha256").hexdigest()
+    path = os.path.join(folder, "receipts.jsonl")
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        # One write: hooks of several sessions append at the same time.
+        os.write(handle, f'{{"receipt":{body},"seal":"{seal}"}}\n'.encode("ascii"))
+        full = os.fstat(handle).st_size > LONGEST_RECEIPTS
+    finally:
+        os.close(handle)
+    if full:
+        os.replace(path, path + ".1")
+
+
+def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, object]:
+    """What is printed for an event."""
+    name = str(event.get("hook_event_name") or "SessionStart")
+    session = str(event.get("session_id") or "")
+    compiled, fault = current(folder)
+    text = handed_out(compiled, fault)
+    lists = {folder: (compiled, fault)}
+    for other in beside(folder, compiled, event):
+        lists[other] = current(other)
+    # The user's first, whichever hook says them.
+    first, *_ = ordered = sorted(lists, key=lambda one: "-user-" not in os.path.basename(one))
+    whole = "\n\n".join(handed_out(*lists[one]) for one in ordered)
+    if compiled and len(lists) > 1 and len(whole.encode()) <= compiled["longest"]:
+        text = whole
+        fault = "; ".join(lists[one][1] for one in ordered if lists[one][1])
+    else:
+        first = folder
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    called = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    place = os.path.join(first, "sessions", called)
+    if session and said_already(place, mark, name, event):
+        return {}
+    out: dict[str, object] = {
+        "hookSpecificOutput": {"hookEventName": name, "additionalContext": text}
+    }
+    receipt = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "agent": agent,
+        "event": name,
+        "source": event.get("source") if isinstance(event.get("source"), str) else None,
+        "session": session,
+        "state": "injected" if not fault else "stale" if compiled else "failed",
+        "manifest": compiled["manifest"] if compiled else None,
+        "revision": compiled["revision"] if compiled else None,
+        "blocks": compiled["blocks"] if compiled else [],
+        "sha256": mark,
+        "characters": len(text),
+    }
+    try:
+        write_receipt(folder, receipt)
+    except OSError as error:
+        fault = fault or f"no receipt could be written ({error})"
+    if fault:
+        out["systemMessage"] = "constraintrot: " + fault
+    return out
+
+
+def main() -> None:
+    """Answer the event on standard input."""
+    agent = sys.argv[1] if len(sys.argv) > 1 else "unknown"
+    event: dict[str, object] = {}
+    try:
+        given = json.loads(sys.stdin.buffer.read() or b"{}")
+        event = given if isinstance(given, dict) else {}
+    except (ValueError, RecursionError):
+        pass  # What to hand out depends little on it.
+    try:
+        out = answer(HERE, agent, event)
+    except Exception as error:
+        reason = f"its hook failed ({type(error).__name__}: {error})"
+        name = str(event.get("hook_event_name") or "SessionStart")
+        text = FAULT.format(reason=reason, rest=NONE_KNOWN)
+        out = {
+            "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
+            "systemMessage": "constraintrot: " + reason,
+        }
+    if out:
+        sys.stdout.write(json.dumps(out) + "\n")
+
+
+if __name__ == "__main__":
+    main()

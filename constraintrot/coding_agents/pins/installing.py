@@ -1,0 +1,297 @@
+"""Putting a pin into an agent's settings, and taking it out of them again.
+
+What belongs to a pin is in one folder below the user's data: the hook, the compiled
+rules, the key of the receipts, the settings as they were before, and ``install.json``,
+which says what was done. The settings hold no more than a command that starts the hook.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from constraintrot.coding_agents.pins import hook, targets
+from constraintrot.coding_agents.pins.agents import Agent, Scope, agent_named
+from constraintrot.coding_agents.pins.compiled import (
+    HEADING,
+    Source,
+    compile_rules,
+    read_compiled,
+    source_of,
+    write_compiled,
+)
+from constraintrot.coding_agents.pins.edits import Edit, apply_all, leftover
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import check_writable
+from constraintrot.errors import ConstraintRotError
+from constraintrot.files import held, replace
+
+_RECORD: Final = "install.json"
+_VERSION: Final = 1
+_KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A pin for one agent in one scope.
+
+    Attributes:
+        agent: whose.
+        scope: ``user`` or ``project``.
+        project: the project's folder; that of the command for the scope ``user``.
+        home: a home in which an agent is tried; None for the user's own.
+    """
+
+    agent: Agent
+    scope: Scope
+    project: Path
+    home: Path | None = None
+
+    @property
+    def settings(self) -> Path:
+        """The file that the hook is written into."""
+        return self.agent.settings(self.scope, self.project, self.home)
+
+    @property
+    def folder(self) -> Path:
+        """Where the pin's own files are."""
+        name = sha256(os.fsencode(self.settings)).hexdigest()[:12]
+        return pins_folder(self.home) / f"{self.agent.name}-{self.scope}-{name}"
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The list's name, which is its scope's, and what the other scope's hook has to know of it."""
+        variable = self.agent.user_folder[0]
+        return {
+            "name": self.scope,
+            "agent": self.agent.name,
+            "scope": self.scope,
+            "project": str(self.project) if self.scope == "project" else None,
+            "settings": str(self.settings),
+            "hook": str(self.folder / "hook.py"),
+            "moved": [variable, "" if self.home else os.environ.get(variable, "")],
+            # A plugin says its text with each request, so that two of them are not in each other's way.
+            "merges": not self.agent.plugin,
+        }
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a command did, or would do.
+
+    Attributes:
+        diffs: of the user's files, one each; none where they are as they should be.
+        notes: what the user should know, a sentence each.
+        folder: of the pin.
+    """
+
+    diffs: list[str]
+    notes: list[str]
+    folder: Path
+
+
+@dataclass
+class Record:
+    """What was done to the user's files, as ``install.json`` has it.
+
+    Attributes:
+        agent, scope, project: of the pin.
+        summarizer: whether the summarizer is told too.
+        files: for each file: its path, the digests before and after, what was made in it.
+    """
+
+    agent: str
+    scope: Scope
+    project: str
+    summarizer: bool = False
+    files: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def pin(self) -> Pin:
+        """The pin that it is about."""
+        return Pin(agent_named(self.agent), self.scope, Path(self.project))
+
+
+def pins_folder(home: Path | None = None) -> Path:
+    """Where all pins of this user are, or all in another home."""
+    data = home / ".local/share/constraintrot" if home else None
+    return (data or platformdirs.user_data_path("constraintrot")) / "pins"
+
+
+def install(
+    pin: Pin,
+    source: Source | None,
+    *,
+    summarizer: bool = False,
+    dry_run: bool = False,
+    heading: str = HEADING,
+) -> Change:
+    """Put a pin into an agent's settings; once more, it brings them up to date.
+
+    Args:
+        pin: which.
+        source: the rules; None for those of the installation before.
+        summarizer: tell the summarizer too, where the agent has a way to.
+        dry_run: change nothing.
+        heading: the line above the rules.
+
+    Raises:
+        ConstraintRotError: the rules or the settings cannot be used; nothing was changed.
+    """
+    if dry_run:
+        return _install(pin, source, summarizer, heading, write=False)
+    with _locked(pin.home):
+        known = (pin.folder / _RECORD).exists()
+        try:
+            return _install(pin, source, summarizer, heading, write=True)
+        except (ConstraintRotError, OSError):
+            if not known:
+                shutil.rmtree(pin.folder, ignore_errors=True)
+            raise
+
+
+def uninstall(pin: Pin, *, dry_run: bool = False) -> Change:
+    """Take a pin out of an agent's settings, which are as before then, to the byte.
+
+    Where the user changed them meanwhile, our part goes and the rest stays.
+
+    Raises:
+        PinInstallError: there is no such pin, or a file cannot be read or written.
+    """
+    if dry_run:
+        return _uninstall(pin, write=False)
+    with _locked(pin.home):
+        return _uninstall(pin, write=True)
+
+
+def records() -> list[Record]:
+    """All installations of this user, by folder."""
+    return [
+        record
+        for folder in sorted(pins_folder().glob("*-*-*"))
+        if (record := read_record(folder)) is not None
+    ]
+
+
+def read_record(folder: Path) -> Record | None:
+    """The record in a folder.
+
+    Raises:
+        PinInstallError: it is damaged.
+    """
+    path = folder / _RECORD
+    if not path.exists():
+        return None
+    try:
+        kept = json.loads(path.read_bytes())
+        if kept.pop("version") != _VERSION:
+            raise ValueError("of another version")
+        return Record(**kept)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise PinInstallError(
+            f"{path} is damaged ({error}); what the settings were before is in {folder}"
+        ) from None
+
+
+def _install(
+    pin: Pin, source: Source | None, summarizer: bool, heading: str, *, write: bool
+) -> Change:
+    folder = pin.folder
+    source = source or _source_before(folder)
+    record = read_record(folder) or Record(pin.agent.name, pin.scope, str(pin.project))
+    if write:
+        _make_folder(folder)
+    key = (folder / "key").read_bytes() if write else bytes(_KEY_BYTES)
+    compiled = compile_rules(folder, source, key, pin.agent.longest, heading, pin.named)
+    edits = [
+        Edit.planned(folder, target, record.files)
+        for target in targets.of(pin.agent, pin.settings, folder, compiled, summarizer)
+    ]
+    edits += leftover(folder, record.files, edits)
+    for edit in edits:
+        check_writable(edit.now)
+    if write:
+        _write_state(folder, compiled)
+        record.summarizer = summarizer
+        _carry_out(folder, record, edits)
+    notes = [note for edit in edits for note in edit.notes]
+    diffs = [shown for edit in edits if (shown := edit.diff())]
+    return Change(diffs, notes, folder)
+
+
+def _carry_out(folder: Path, record: Record, edits: list[Edit]) -> None:
+    """Make the changes, all or none, and note them."""
+    # Before the settings: what is done is known, wherever this is killed.
+    record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
+    _write_record(folder, record)
+    apply_all(edits)
+    record.files = [edit.noted for edit in edits if edit.wanted is not None]
+    _write_record(folder, record)
+
+
+def _uninstall(pin: Pin, *, write: bool) -> Change:
+    folder = pin.folder
+    record = read_record(folder)
+    if record is None:
+        raise PinInstallError(
+            f"no pin for {pin.agent.title} is installed in {pin.settings};"
+            " constraintrot pin status lists those that are"
+        )
+    edits = leftover(folder, record.files, [])
+    for edit in edits:
+        check_writable(edit.now)
+    if write:
+        apply_all(edits)
+        shutil.rmtree(folder)
+    notes = [note for edit in edits for note in edit.notes]
+    return Change([shown for edit in edits if (shown := edit.diff())], notes, folder)
+
+
+def _source_before(folder: Path) -> Source:
+    if read_record(folder) is None:
+        raise PinInstallError("name the rules with --rules FILE or --seeds DIR")
+    return source_of(read_compiled(folder))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / "sessions").mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise PinInstallError(f"cannot make {folder}: {error}") from None
+    if not (folder / "key").exists():
+        replace(folder / "key", secrets.token_bytes(_KEY_BYTES), PinInstallError)
+
+
+def _write_state(folder: Path, compiled: dict[str, Any]) -> None:
+    program = Path(__file__).with_name("hook.py").read_bytes()
+    replace(folder / "hook.py", program, PinInstallError)
+    # A hook that runs meanwhile may compile the same rules.
+    with hook.held(str(folder / "compile.lock")):
+        write_compiled(folder, compiled)
+
+
+def _write_record(folder: Path, record: Record) -> None:
+    data = json.dumps({"version": _VERSION, **vars(record)}, indent=1).encode()
+    replace(folder / _RECORD, data, PinInstallError)
+
+
+@contextmanager
+def _locked(home: Path | None) -> Iterator[None]:
+    folder = pins_folder(home)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise PinInstallError(f"cannot make {folder}: {error}") from None
+    with held(folder / "lock", PinInstallError):
+        yield

@@ -1,0 +1,246 @@
+"""Adding our hooks to the text of a settings file, and taking them out again.
+
+Nothing else in the text changes. What is ours is known by the path of our hook in its
+command, wherever the user has moved it meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, cast
+
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.json_spans import (
+    Beyond,
+    JsonError,
+    Node,
+    added,
+    line_end,
+    parse,
+    removed,
+)
+
+Entry = Mapping[str, object]
+"""One entry of an event's list: a matcher, if any, and hooks."""
+
+
+def with_hooks(text: str, entries: Mapping[str, Entry]) -> str:
+    """A settings file's text with one entry more for each event.
+
+    Args:
+        text: JSON, perhaps with comments; blank for a file without settings.
+        entries: by event.
+
+    Raises:
+        PinInstallError: the text is no JSON object, has hooks of another shape, or cannot
+            be changed without changing something else.
+    """
+    if not text.strip():
+        text = "{}" + line_end(text)
+    before, wanted = text, cast("dict[str, Any]", root_of(text))
+    for event, entry in entries.items():
+        root = _root(text)
+        hooks = _expect(root.get("hooks"), "object", '"hooks"')
+        if hooks is None:
+            text = added(text, root, {event: [entry]}, key="hooks")
+            continue
+        events = _expect(hooks.get(event), "array", f'"hooks"."{event}"')
+        if events is None:
+            text = added(text, hooks, [entry], key=event)
+        else:
+            text = added(text, events, entry)
+    for event, entry in entries.items():
+        wanted.setdefault("hooks", {}).setdefault(event, []).append(entry)
+    return _checked(before, text, wanted)
+
+
+def check_dialect(text: str, marked: bool, allowed: Collection[Beyond], title: str) -> None:
+    """Check that an agent reads a settings file, in which it may allow comments or not.
+
+    Args:
+        text: of the settings file.
+        marked: whether a byte order mark comes before it.
+        allowed: what the agent reads beyond strict JSON.
+        title: the agent's.
+
+    Raises:
+        PinInstallError: it ignores the file.
+    """
+    beyond = dict(_root(text).beyond) if text.strip() else {}
+    if marked:
+        beyond["byte order mark"] = 1
+    for what, line in beyond.items():
+        if what not in allowed:
+            raise PinInstallError(
+                f"line {line} has a {what}, for which {title} reads nothing of the file, no hook"
+                " either; take it out first"
+            )
+
+
+def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:
+    """Which events, and perhaps ``hooks`` itself, ``with_hooks`` has to make in a text.
+
+    Raises:
+        PinInstallError: the text is no JSON object.
+    """
+    hooks = _root(text).get("hooks") if text.strip() else None
+    made = [] if hooks is not None else ["hooks"]
+    return made + [event for event in entries if hooks is None or hooks.get(event) is None]
+
+
+def without_hooks(text: str, command_part: str, created: Collection[str] = ()) -> str:
+    """The text without the entries whose command holds a text; the same where none does.
+
+    Of an entry in which the user put other commands, only ours goes.
+
+    Args:
+        text: of the settings file.
+        command_part: what only our commands hold.
+        created: the events, and perhaps ``hooks``, that go too where they are empty then.
+
+    Raises:
+        PinInstallError: the text is no JSON object.
+    """
+    if not text.strip():
+        return text
+    before = text
+    while True:
+        root = _root(text)
+        hooks = root.get("hooks")
+        place = _ours(hooks, command_part) if hooks is not None else None
+        if place is None:
+            wanted = _less(root_of(before), command_part, created)
+            return _checked(before, text, wanted, command_part, created)
+        parent, index = place
+        text = _without_empty(removed(text, parent, index), created)
+
+
+def holds_hooks(text: str, entries: Mapping[str, Entry]) -> bool:
+    """Whether all entries are in a settings file's text, as they were put in.
+
+    Raises:
+        PinInstallError: the text is no JSON object.
+    """
+    hooks = _root(text).get("hooks") if text.strip() else None
+    for event, entry in entries.items():
+        events = hooks.get(event) if hooks is not None else None
+        if events is None or not any(plain(item) == entry for item in events.items):
+            return False
+    return True
+
+
+def plain(node: Node) -> object:
+    """A node's value as Python has it."""
+    if node.kind == "object":
+        return {key.text: plain(value) for key, value in node.members}
+    return [plain(item) for item in node.items] if node.kind == "array" else node.value
+
+
+def root_of(text: str) -> object:
+    """The whole value, comments aside; an empty object for a blank text.
+
+    Raises:
+        PinInstallError: the text is no JSON object.
+    """
+    return plain(_root(text)) if text.strip() else {}
+
+
+def _root(text: str) -> Node:
+    try:
+        root = parse(text)
+    except JsonError as error:
+        raise PinInstallError(f"it is not JSON: {error}") from None
+    if root.kind != "object":
+        raise PinInstallError("it holds no JSON object")
+    return root
+
+
+def _expect(node: Node | None, kind: str, what: str) -> Node | None:
+    if node is not None and node.kind != kind:
+        raise PinInstallError(f"{what} is no JSON {kind}")
+    return node
+
+
+def _ours(hooks: Node, command_part: str) -> tuple[Node, int] | None:
+    """The parent and the index of the next thing to take out."""
+    for _, events in hooks.members:
+        for index, entry in enumerate(events.items):
+            commands = entry.get("hooks")
+            ours = [
+                at
+                for at, hook in enumerate(commands.items if commands else [])
+                if any(command_part in text for text in hook.strings())
+            ]
+            if commands is None or not ours:
+                continue
+            return (events, index) if len(ours) == len(commands.items) else (commands, ours[0])
+    return None
+
+
+def _without_empty(text: str, created: Collection[str]) -> str:
+    root = _root(text)
+    hooks = root.get("hooks")
+    if hooks is None:
+        return text
+    for index, (key, events) in enumerate(hooks.members):
+        if key.text in created and _is_empty(text, events):
+            return _without_empty(removed(text, hooks, index), created)
+    if "hooks" in created and _is_empty(text, hooks):
+        return removed(text, root, [key.text for key, _ in root.members].index("hooks"))
+    return text
+
+
+def _is_empty(text: str, node: Node) -> bool:
+    return node.kind in ("object", "array") and not text[node.start + 1 : node.end - 1].strip()
+
+
+def _less(value: object, command_part: str, created: Collection[str]) -> object:
+    """A settings file's value without our hooks, and without the lists that were made for them."""
+    hooks = value.get("hooks") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(hooks, dict):
+        return value
+    left = {}
+    for event, entries in hooks.items():
+        kept = [_entry_less(one, command_part) for one in entries] if entries else entries
+        kept = [one for one in kept if one is not None] if isinstance(kept, list) else kept
+        if kept != [] or event not in created:
+            left[event] = kept
+    rest = {name: one for name, one in value.items() if name != "hooks"}
+    return rest if not left and "hooks" in created else {**rest, "hooks": left}
+
+
+def _entry_less(entry: object, command_part: str) -> object | None:
+    commands = entry.get("hooks") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(commands, list):
+        return entry
+    kept = [one for one in commands if command_part not in json.dumps(one, ensure_ascii=False)]
+    if len(kept) == len(commands):
+        return entry
+    return {**entry, "hooks": kept} if kept else None
+
+
+def _checked(
+    before: str, after: str, wanted: object, part: str = "", created: Collection[str] = ()
+) -> str:
+    """The text after a change, which says what it should.
+
+    Raises:
+        PinInstallError: it does not.
+    """
+    try:
+        made = root_of(after)
+        # A list that was made for our hooks stays where the user put a comment into it.
+        same = (_less(made, part, created) if part else made) == wanted
+    except PinInstallError:
+        same = False
+    if not same:
+        line = next(
+            (at for at, (old, new) in enumerate(zip(before.splitlines(), after.splitlines(),
+             strict=False), 1) if old != new), 1,
+        )  # fmt: skip
+        raise PinInstallError(
+            f"our hook cannot be changed near line {line} without changing something of yours;"
+            " move the comments there, or take our entries out by hand"
+        )
+    return after

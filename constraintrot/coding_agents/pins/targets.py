@@ -1,0 +1,196 @@
+"""What is written into which file for an agent: hooks in JSON, a plugin, or a line of TOML."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from constraintrot.coding_agents.pins import settings_edit
+from constraintrot.coding_agents.pins.agents import Agent
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import FileState
+
+Kind: TypeAlias = Literal["hooks", "plugin", "prompt"]
+
+LOST: Final = (
+    "WARNING from constraintrot, which keeps the standing policies of this session: its hook could"
+    " not be run, so no policy could be read, though there are some. Tell the user this before you"
+    " do anything else, and do nothing that cannot be undone until they have answered."
+)
+SHORT: Final = "constraintrot: the hook of the standing policies could not be run"
+_BEGIN: Final = "# constraintrot pin: begin\n"
+_END: Final = "# constraintrot pin: end\n"
+_PLUGINS: Final = Path(__file__).parent / "plugins"
+_SUMMARY: Final = (
+    "Write a summary of this conversation with which another model can go on with the work:"
+    " what was asked, what was done and decided, what is open, and every rule that the user gave."
+    " Then repeat these policies word for word:\n\n"
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What belongs into one file.
+
+    Attributes:
+        kind: of the change.
+        path: of the file.
+        part: what nothing but our part of the file holds.
+        value: the entries by event, or the text.
+        agent: whose file it is.
+    """
+
+    kind: Kind
+    path: Path
+    part: str
+    value: Any
+    agent: Agent
+
+    def check_dialect(self, state: FileState) -> None:
+        """Check that the agent reads the file as it is.
+
+        Raises:
+            PinInstallError: it ignores the whole file.
+        """
+        if self.kind == "hooks":
+            settings_edit.check_dialect(
+                state.text, state.marked, self.agent.allows, self.agent.title
+            )
+
+    def put_into(self, state: FileState) -> tuple[bytes, list[str]]:
+        """The file's bytes with our part, and what had to be made for it.
+
+        Raises:
+            PinInstallError: the file is not what the agent reads.
+        """
+        self.check_dialect(state)
+        if self.kind == "hooks":
+            created = settings_edit.created_by(state.text, self.value)
+            return state.encoded(settings_edit.with_hooks(state.text, self.value)), created
+        if self.kind == "plugin":
+            if state.data is not None:
+                raise PinInstallError("there is a file of this name already")
+            return self.value.encode(), []
+        return state.encoded(_with_prompt(state.text, self.value)), []
+
+    def without(self, state: FileState, data: bytes | None) -> bytes | None:
+        """The bytes less what an installation that we have no record of left there."""
+        if data is None:
+            return None
+        return without(self.kind, state, self.part, ())
+
+
+def of(
+    agent: Agent, settings: Path, folder: Path, compiled: Mapping[str, Any], summarizer: bool
+) -> list[Target]:
+    """The files to change for an agent.
+
+    Args:
+        agent: whose.
+        settings: the file that the hook goes into.
+        folder: of the pin.
+        compiled: the rules.
+        summarizer: tell the summarizer too.
+
+    Raises:
+        PinInstallError: the agent has no way to tell its summarizer.
+    """
+    if summarizer and agent.name not in ("codex", "opencode"):
+        raise PinInstallError(
+            f"{agent.title} has no setting that tells its summarizer something; leave"
+            " --summarizer-prompt out"
+        )
+    hook = str(folder / "hook.py")
+    if agent.plugin:
+        names = agent.summarizer_plugin if summarizer else agent.plugin
+        return [Target("plugin", settings, hook, _plugin(agent, names, hook), agent)]
+    entries = {event: _entry(agent, event, hook) for event in agent.events}
+    made = [Target("hooks", settings, hook, entries, agent)]
+    if summarizer:
+        config = settings.with_name("config.toml")
+        made.append(Target("prompt", config, _BEGIN, _SUMMARY + compiled["text"], agent))
+    return made
+
+
+def without(kind: Kind, state: FileState, part: str, created: Collection[str]) -> bytes | None:
+    """A file's bytes less our part, where the user has changed it since.
+
+    Raises:
+        PinInstallError: the file is not what the agent reads.
+    """
+    if state.data is None:
+        return None
+    if kind == "plugin":
+        # All of it was ours, and the agent would go on running it.
+        return None if json.dumps(part)[1:-1] in state.text else state.data
+    if kind == "hooks":
+        return state.encoded(settings_edit.without_hooks(state.text, part, created))
+    return state.encoded(_without_prompt(state.text))
+
+
+def command(agent: Agent, event: str, hook: str) -> str:
+    """The shell command that starts the hook, and says so where it cannot be started.
+
+    Raises:
+        PinInstallError: a path holds what agents replace before the shell sees it.
+    """
+    for path in (sys.executable, hook):
+        if "$" in path or not path.isprintable():
+            raise PinInstallError(f"the path {path!a} holds a character that agents replace")
+    told = {"hookEventName": event, "additionalContext": LOST}
+    lost = json.dumps({"hookSpecificOutput": told, "systemMessage": SHORT})
+    return f"{shlex.join(words(agent, hook))} || printf %s {shlex.quote(lost)}"
+
+
+def words(agent: Agent, hook: str) -> list[str]:
+    """The command that starts the hook: isolated, and without the site's start-up code."""
+    return [sys.executable, "-I", "-S", hook, agent.name]
+
+
+def _entry(agent: Agent, event: str, hook: str) -> dict[str, Any]:
+    started: dict[str, Any] = {
+        "type": "command",
+        "command": command(agent, event, hook),
+        "timeout": agent.timeout,
+        **agent.further,
+    }
+    return {"hooks": [started]}
+
+
+def _plugin(agent: Agent, names: Collection[str], hook: str) -> str:
+    text = "".join((_PLUGINS / name).read_text(encoding="utf-8") for name in names)
+    values = {"PYTHON": sys.executable, "HOOK": hook, "LOST": LOST, "AGENT": agent.name}
+    for name, value in values.items():
+        text = text.replace(f'"@{name}@"', json.dumps(value))
+    return text
+
+
+def _with_prompt(text: str, prompt: str) -> str:
+    known = _toml(text)
+    for key in ("compact_prompt", "experimental_compact_prompt_file"):
+        if key in known:
+            raise PinInstallError(f"it has a {key} of yours, which is left alone")
+    # Keys of the root come before the first table, so the first line is a place for one.
+    line = f"compact_prompt = {json.dumps(prompt, ensure_ascii=False)}\n"
+    made = _BEGIN + line + _END + text
+    if _toml(made) != {**known, "compact_prompt": prompt}:
+        raise PinInstallError("the prompt cannot be written as TOML")
+    return made
+
+
+def _without_prompt(text: str) -> str:
+    start, end = text.find(_BEGIN), text.find(_END)
+    return text if start < 0 or end < start else text[:start] + text[end + len(_END) :]
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PinInstallError(f"it is not TOML: {error}") from None

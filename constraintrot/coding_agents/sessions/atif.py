@@ -1,0 +1,101 @@
+"""ATIF, the trajectory format of Harbor and others: one JSON object with ``steps``.
+
+A system step whose ``extra.context_management`` says ``compaction`` and ``replace`` stands
+for a compaction. The new context is what that step observed; where it observed nothing, the
+user's step after it. Inspect Scout's source keeps the earlier steps in the context, so by it
+every rule would survive; therefore this reader, which needs no package of another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from constraintrot.coding_agents.sessions.events import (
+    Channel,
+    Compaction,
+    Event,
+    Facts,
+    Losses,
+    Message,
+)
+from constraintrot.coding_agents.sessions.format import Format
+from constraintrot.coding_agents.sessions.json_lines import Record, at, call, items, plain, string
+from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+
+
+def sniff(record: Record) -> bool:
+    """Whether a record is a trajectory."""
+    steps = record.get("steps")
+    return isinstance(steps, list) and (
+        string(record, "schema_version").startswith("ATIF") or isinstance(record.get("agent"), dict)
+    )
+
+
+def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
+    """The events of trajectories; what is counted as lines are steps."""
+    for _, record in lines:
+        yield Facts(string(record, "session_id"), version=_version(record))
+        yield from _steps(record, losses)
+
+
+def _version(record: Record) -> str:
+    agent = at(record, "agent")
+    return " ".join(filter(None, (string(agent, "name"), string(agent, "version"))))
+
+
+def _steps(record: Record, losses: Losses) -> Iterator[Event]:
+    calls = Calls()
+    summary_follows = False
+    for number, step in enumerate(items(record, "steps"), 1):
+        source, managed = at(step, "source"), at(step, "extra", "context_management")
+        if source not in ("system", "user", "agent"):
+            losses.line(number)
+        elif source == "system" and managed is not None:
+            if at(managed, "boundary") in (None, "replace"):
+                summary_follows = not _observed(step)
+                yield from _compacted(number, step, "assumed" if summary_follows else "rebuilt")
+            else:
+                losses.unknown += 1
+        else:
+            summary = summary_follows and source == "user"
+            yield from _step(number, step, calls, summary=summary)
+            summary_follows = False
+
+
+def _compacted(
+    number: int, step: object, certainty: Literal["assumed", "rebuilt"]
+) -> Iterator[Event]:
+    time = string(step, "timestamp")
+    yield Compaction(number, time, certainty=certainty)
+    for text in _observed(step):
+        yield Message("user", text, "summary", number, time, attached=True)
+
+
+def _observed(step: object) -> list[str]:
+    results = items(step, "observation", "results")
+    return [text for one in results if (text := plain(at(one, "content")))]
+
+
+def _step(number: int, step: object, calls: Calls, *, summary: bool) -> Iterator[Message]:
+    time, text = string(step, "timestamp"), plain(at(step, "message"))
+    if at(step, "source") == "user":
+        came_by: Channel = "summary" if summary else "user"
+        yield Message("user", text, came_by, number, time, attached=summary)
+        return
+    if at(step, "source") == "system":
+        yield Message("system", text, "system", number, time)
+        return
+    asked = items(step, "tool_calls")
+    made = tuple(call(at(one, "function_name"), at(one, "arguments")) for one in asked)
+    yield Message("assistant", text, "agent", number, time, calls=made)
+    for one, done in zip(asked, made, strict=True):
+        calls.made(at(one, "tool_call_id"), done)
+    for one in items(step, "observation", "results"):
+        channel, origin = calls.answered(at(one, "source_call_id"))
+        channel = "nested file" if is_project_file(origin) else channel
+        if shown := plain(at(one, "content")):
+            yield Message("tool", shown, channel, number, time, origin)
+
+
+FORMAT = Format(name="atif", title="ATIF", sniff=sniff, read=read)

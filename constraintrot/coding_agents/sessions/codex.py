@@ -1,0 +1,140 @@
+"""Codex: ``~/.codex/sessions/Y/M/D/rollout-*.jsonl``.
+
+A ``compacted`` line holds the whole new context. With a provider that compacts on its
+own side the new context is an encrypted item, of which nothing can be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from constraintrot.coding_agents.sessions.events import (
+    Call,
+    Compaction,
+    Event,
+    Facts,
+    Kept,
+    Losses,
+    Message,
+)
+from constraintrot.coding_agents.sessions.format import Format
+from constraintrot.coding_agents.sessions.json_lines import Record, at, call, plain, string
+from constraintrot.coding_agents.sessions.tools import Calls
+
+# User turns that stay beside a summary in versions that do not write the new context out.
+_NEWEST = 80_000
+_PROJECT = ("# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>")
+_SYSTEM = ("<environment_context>", "<permissions", "<collaboration", "<turn_aborted>", "<skill")
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+
+
+def sniff(record: Record) -> bool:
+    """Whether a record is one of these sessions."""
+    return "payload" in record and record.get("type") in (
+        "session_meta", "response_item", "event_msg", "turn_context", "compacted",
+    )  # fmt: skip
+
+
+def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
+    """The events of a session."""
+    calls = Calls()
+    for number, record in lines:
+        kind, payload = record.get("type"), record.get("payload")
+        time = string(record, "timestamp")
+        if kind == "session_meta":
+            yield Facts(
+                string(payload, "id"), string(payload, "cwd"), string(payload, "cli_version")
+            )
+            told = plain(at(payload, "base_instructions")) or string(payload, "instructions")
+            if told:
+                yield Message("system", told, "system", number, time)
+        elif kind == "response_item":
+            yield from _item(number, payload, time, calls)
+        elif kind == "compacted":
+            yield from _compacted(number, payload, time)
+
+
+def _compacted(number: int, payload: object, time: str) -> Iterator[Event]:
+    written = at(payload, "replacement_history")
+    if not isinstance(written, list):
+        kept = Kept(
+            channels=frozenset(["user", "project file", "system"]), newest_characters=_NEWEST
+        )
+        yield Compaction(number, time, kept=kept)
+        summary = string(payload, "message")
+        yield Message("user", summary, "summary", number, time, attached=True)
+        return
+    calls = Calls()
+    summary = string(payload, "message")
+    new = [
+        replace(one, channel="summary") if summary and one.text == summary else one
+        for item in written
+        for one in _item(number, item, time, calls)
+    ]
+    opaque = any(
+        at(item, "type") in ("compaction", "compaction_summary")
+        and string(item, "encrypted_content")
+        for item in written
+    )
+    yield Compaction(
+        number, time, replacement=tuple(new), certainty="opaque" if opaque else "written"
+    )
+
+
+def _item(number: int, item: object, time: str, calls: Calls) -> Iterator[Message]:
+    kind = at(item, "type")
+    if kind == "message":
+        text = plain(at(item, "content"))
+        role = at(item, "role")
+        if not text:
+            return
+        if role == "assistant":
+            yield Message("assistant", text, "agent", number, time)
+        elif role in ("developer", "system"):
+            yield Message("system", text, "system", number, time, attached=True)
+        elif text.lstrip().startswith(_PROJECT):
+            yield Message("user", text, "project file", number, time, "AGENTS.md", attached=True)
+        elif text.lstrip().startswith(_SYSTEM):
+            yield Message("user", text, "system", number, time, attached=True)
+        else:
+            yield Message("user", text, "user", number, time)
+    elif kind in _CALLS:
+        made = _call(item)
+        calls.made(at(item, "call_id"), made)
+        yield Message("assistant", "", "agent", number, time, calls=(made,))
+    elif kind in _OUTPUTS:
+        channel, origin = calls.answered(at(item, "call_id"))
+        output = at(item, "output")
+        yield Message("tool", plain(output), channel, number, time, origin)
+
+
+def _call(item: object) -> Call:
+    name = string(item, "name") or "local_shell"
+    namespace = string(item, "namespace")
+    if namespace:
+        name = (
+            f"{namespace}__{name}"
+            if namespace.startswith("mcp__")
+            else f"namespace:{namespace}.{name}"
+        )
+    arguments: object = next(
+        (found for key in ("arguments", "input", "action") if (found := at(item, key)) is not None),
+        {},
+    )
+    return call(name, arguments)
+
+
+FORMAT = Format(
+    name="codex",
+    title="Codex",
+    sniff=sniff,
+    read=read,
+    skip=(b'"type":"event_msg"', b'"type":"turn_context"', b'"payload":{"type":"reasoning"'),
+    places=(
+        "~/.codex/sessions/*/*/*/rollout-*.jsonl",
+        "~/.codex/archived_sessions/rollout-*.jsonl",
+    ),
+    project_files=("AGENTS.md",),
+)

@@ -1,0 +1,94 @@
+"""Copilot CLI: ``~/.copilot/session-state/ID/events.jsonl``.
+
+``session.compaction_complete`` holds the summary. Trials show that the user's turns are
+listed in the summary message word for word; the file does not say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from constraintrot.coding_agents.sessions.events import (
+    Compaction,
+    Event,
+    Facts,
+    Kept,
+    Losses,
+    Message,
+)
+from constraintrot.coding_agents.sessions.format import Format
+from constraintrot.coding_agents.sessions.json_lines import Record, at, call, items, plain, string
+from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+
+_PREFIXES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "abort", "skill.",
+             "subagent.")  # fmt: skip
+
+
+def sniff(record: Record) -> bool:
+    """Whether a record is one of these sessions."""
+    return string(record, "type").startswith(_PREFIXES) and isinstance(record.get("data"), dict)
+
+
+def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
+    """The events of a session."""
+    calls = Calls()
+    for number, record in lines:
+        kind, data = record.get("type"), record.get("data")
+        time, key = string(record, "timestamp"), string(record, "id")
+        if kind in ("session.start", "session.resume"):
+            yield Facts(
+                string(data, "sessionId"),
+                string(data, "context", "cwd") or string(data, "cwd"),
+                string(data, "copilotVersion"),
+            )
+        elif kind == "session.compaction_complete":
+            yield from _compacted(number, data, time, key)
+        elif kind == "user.message":
+            yield Message("user", string(data, "content"), "user", number, time, key=key)
+        elif kind == "system.message":
+            yield Message("system", string(data, "content"), "system", number, time, key=key)
+        elif kind == "assistant.message":
+            yield _reply(number, data, time, key, calls)
+        elif kind == "tool.execution_complete":
+            channel, origin = calls.answered(at(data, "toolCallId"), string(data, "toolName"))
+            channel = "nested file" if is_project_file(origin) else channel
+            yield Message("tool", plain(at(data, "result")), channel, number, time, origin, key)
+        elif kind == "tool.execution_start" and string(data, "mcpServerName"):
+            name = f"mcp__{string(data, 'mcpServerName')}__{string(data, 'mcpToolName')}"
+            calls.made(at(data, "toolCallId"), call(name, at(data, "arguments")))
+
+
+def _reply(number: int, data: object, time: str, key: str, calls: Calls) -> Message:
+    made = []
+    for asked in items(data, "toolRequests"):
+        made.append(call(at(asked, "name"), at(asked, "arguments")))
+        calls.made(at(asked, "toolCallId"), made[-1])
+    return Message(
+        "assistant", string(data, "content"), "agent", number, time, key=key, calls=tuple(made)
+    )
+
+
+def _compacted(number: int, data: object, time: str, key: str) -> Iterator[Event]:
+    if at(data, "success") is False:
+        return
+    yield Compaction(
+        number,
+        time,
+        string(data, "trigger"),
+        kept=Kept(channels=frozenset(["user", "system"])),
+        certainty="assumed",
+    )
+    yield Message(
+        "user", string(data, "summaryContent"), "summary", number, time, key=key, attached=True
+    )
+
+
+FORMAT = Format(
+    name="copilot",
+    title="Copilot CLI",
+    sniff=sniff,
+    read=read,
+    skip=(b'"type":"assistant.message_delta"', b'"type":"assistant.reasoning'),
+    places=("~/.copilot/session-state/*/events.jsonl",),
+    project_files=("AGENTS.md", "copilot-instructions.md", "CLAUDE.md", "GEMINI.md"),
+)

@@ -1,0 +1,162 @@
+"""Gemini CLI: ``~/.gemini/tmp/PROJECT/chats/session-*.jsonl``.
+
+A compaction has no mark: a ``$set`` line replaces all messages, and one of the first of
+the new history holds a ``<state_snapshot>``. The same line is written whenever a session
+is resumed, so only a snapshot that was not there before is a compaction. A reply is
+written again when its tools have answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from constraintrot.coding_agents.sessions.events import (
+    Compaction,
+    Event,
+    Facts,
+    Kept,
+    Losses,
+    Message,
+)
+from constraintrot.coding_agents.sessions.format import Format
+from constraintrot.coding_agents.sessions.google_parts import (
+    SNAPSHOT,
+    channel_of,
+    content,
+    result,
+    texts,
+)
+from constraintrot.coding_agents.sessions.json_lines import Record, at, call, items, plain, string
+from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+
+# The snapshot stands in the first messages of a compacted history.
+_FIRST = 3
+# What the agent says of the folder and of instruction files, at the head of each history.
+_FOLDER = re.compile(r"Workspace Directories:\*\*\s*\n\s*- (\S.*)")
+_LOADED = re.compile(
+    r"--- Context from: (?P<path>.+?) ---\n(?P<text>.*?)\n--- End of Context from: (?P=path) ---",
+    re.DOTALL,
+)
+
+
+def sniff(record: Record) -> bool:
+    """Whether a record is one of these sessions."""
+    return (
+        "projectHash" in record
+        or "$set" in record
+        or "$rewindTo" in record
+        or (
+            record.get("type") in ("user", "gemini")
+            and "content" in record
+            and "id" in record
+            and "message" not in record
+        )
+    )
+
+
+def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
+    """The events of a session."""
+    calls = Calls()
+    snapshot = ""
+    begun = False
+    for number, record in lines:
+        if "$set" in record:
+            for one in _replaced(number, record, snapshot):
+                new = one.replacement or ()
+                snapshot = _snapshot(new) or snapshot
+                yield from _folder(new)
+                # A session that is resumed in a new file begins with its whole history.
+                yield from [one] if begun or one.counted else new
+                begun = begun or any(each.channel in ("user", "agent") for each in new)
+        elif "$rewindTo" in record:
+            yield _rewound(number, record)
+        elif "projectHash" in record:
+            yield Facts(string(record, "sessionId"), string(record, "cwd"))
+            # The form of before: one object for the whole session.
+            for entry in items(record, "messages"):
+                yield from _entry(number, entry, calls)
+        else:
+            begun = True
+            yield from _entry(number, record, calls)
+
+
+def _folder(new: Sequence[Message]) -> Iterator[Facts]:
+    """The folder that the agent worked in, which only its own words say."""
+    for one in new[:_FIRST]:
+        if one.channel == "system" and (said := _FOLDER.search(one.text)):
+            yield Facts(cwd=said[1].strip())
+
+
+def _rewound(number: int, record: Record) -> Compaction:
+    first = string(record, "$rewindTo")
+    return Compaction(number, kept=Kept(last=first), counted=False)
+
+
+def _replaced(number: int, record: Record, before: str) -> Iterator[Compaction]:
+    told = at(record, "$set", "messages")
+    if not isinstance(told, list):
+        return
+    calls = Calls()
+    new = tuple(one for entry in told for one in _entry(number, entry, calls))
+    time = string(record, "timestamp") or string(at(record, "$set"), "lastUpdated")
+    counted = _snapshot(new) not in ("", before)
+    yield Compaction(number, time, replacement=new, certainty="written", counted=counted)
+
+
+def _snapshot(new: Sequence[Message]) -> str:
+    """The summary that a history begins with; empty if it has none."""
+    return next((one.text for one in new[:_FIRST] if SNAPSHOT in one.text), "")
+
+
+def _entry(number: int, entry: object, calls: Calls) -> Iterator[Message]:
+    time, key = string(entry, "timestamp"), string(entry, "id")
+    if at(entry, "parts") is not None:
+        yield from content(entry, number, time, key, calls)
+        return
+    kind = at(entry, "type")
+    text = texts(at(entry, "content"))
+    if kind == "user" and text:
+        channel = channel_of(text)
+        for loaded in _LOADED.finditer(text) if channel == "system" else ():
+            yield Message("user", loaded["text"], "project file", number, time, loaded["path"],
+                          f"{key}:{loaded['path']}", attached=True)  # fmt: skip
+        if channel == "system":
+            text = _LOADED.sub("", text)
+        yield Message("user", text, channel, number, time, key=key, attached=channel != "user")
+    for given in items(entry, "content") if kind == "user" else ():
+        if at(given, "functionResponse") is not None:
+            yield result(at(given, "functionResponse"), number, time, key, calls)
+    if kind == "gemini":
+        yield from _reply(number, entry, text, calls)
+
+
+def _reply(number: int, entry: object, text: str, calls: Calls) -> Iterator[Message]:
+    time, key = string(entry, "timestamp"), string(entry, "id")
+    asked = items(entry, "toolCalls")
+    asked = [one for one in asked if not calls.known(at(one, "id"))]
+    made = tuple(call(at(one, "name"), at(one, "args")) for one in asked)
+    if text or made:
+        yield Message("assistant", text, "agent", number, time, key=key, calls=made)
+    for one, done in zip(asked, made, strict=True):
+        calls.made(at(one, "id"), done)
+        channel, origin = calls.answered(at(one, "id"), done.function)
+        channel = "nested file" if is_project_file(origin) else channel
+        shown = plain(_results(at(one, "result")))
+        if shown:
+            yield Message("tool", shown, channel, number, time, origin, key)
+
+
+def _results(result: object) -> object:
+    listed = result if isinstance(result, list) else [result]
+    return [at(one, "functionResponse", "response") or one for one in listed]
+
+
+FORMAT = Format(
+    name="gemini",
+    title="Gemini CLI",
+    sniff=sniff,
+    read=read,
+    places=("~/.gemini/tmp/*/chats/session-*.jsonl", "~/.gemini/tmp/*/chats/session-*.json"),
+    project_files=("GEMINI.md",),
+)

@@ -1,0 +1,157 @@
+"""Inspect's messages and events as the doctor's, for its logs and for Scout's transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.coding_agents.sessions import rewritten
+from constraintrot.coding_agents.sessions.events import (
+    Call,
+    Channel,
+    Compaction,
+    Event,
+    Facts,
+    Message,
+)
+from constraintrot.coding_agents.sessions.tools import came_by, is_project_file
+from constraintrot.episode.scaffold.review import RECALL, REVIEW
+from constraintrot.evaluation.roles import ROLES
+
+if TYPE_CHECKING:
+    from inspect_ai.event import Event as InspectEvent
+    from inspect_ai.event import ModelEvent
+    from inspect_ai.model import ChatMessage
+
+
+# Models whose calls are no part of the agent's conversation; ``grader`` is Inspect's own.
+_OTHERS = frozenset({*ROLES, "grader", "author"} - {"agent", "summarizer"})
+
+_SHORTEST_SUMMARY = 20
+# Sources of Scout's that leave what a compaction dropped in the later inputs.
+_BEFORE_TOO = ("atif",)
+
+
+def conversation(
+    session: str,
+    messages: Sequence[ChatMessage],
+    events: Iterable[InspectEvent],
+    *,
+    by_input: bool = False,
+) -> Iterator[Event]:
+    """The events of a sample or transcript.
+
+    Where it has model events, each context is the one that the model was sent, so that
+    compactions are known exactly; else it has the messages alone.
+
+    Args:
+        session: its identifier.
+        messages: the conversation.
+        events: what was recorded of it; may be empty.
+        by_input: whoever recorded them knows no compactions, so that one is told by the
+            input of a call that leaves most of the former's messages out.
+    """
+    yield Facts(session)
+    told = list(_recorded(rewritten.marked(events) if by_input else events))
+    yield from told or _plain(messages)
+
+
+def _plain(messages: Sequence[ChatMessage]) -> Iterator[Message]:
+    calls: dict[str, Call] = {}
+    for number, one in enumerate(messages, 1):
+        yield _message(one, number, "", calls)
+
+
+def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
+    events = list(events)
+    asides = _asides(events)
+    listed = [
+        (at, one)
+        for at, one in enumerate(events, 1)
+        if one.event in ("model", "compaction") and one.span_id not in asides
+    ]
+    calls: dict[str, Call] = {}
+    seen: set[str] = set()
+    compacted: Any = None
+    for place, (number, event) in enumerate(listed):
+        if event.event == "compaction":
+            compacted = event
+            continue
+        assert event.event == "model"
+        time = event.timestamp.isoformat() if event.timestamp else ""
+        if _is_summary(event, [one for _, one in listed[place + 1 : place + 3]]):
+            # It shows the history, and what is asked of the summarizer.
+            shown = _before_request(event.input)
+        elif event.role in _OTHERS:
+            continue
+        else:
+            if compacted is not None:
+                known = compacted.source not in _BEFORE_TOO
+                new = tuple(_message(one, number, time, calls) for one in event.input)
+                yield Compaction(
+                    number, time, str(compacted.type), replacement=new if known else (),
+                    certainty="written" if known else "opaque",
+                )  # fmt: skip
+                seen |= {_key(one) for one in event.input}
+                compacted = None
+            shown = [*event.input, *(choice.message for choice in event.output.choices)]
+        for one in shown:
+            if _key(one) not in seen:
+                seen.add(_key(one))
+                yield _message(one, number, time, calls)
+
+
+def _asides(events: Iterable[InspectEvent]) -> set[str]:
+    """The spans in which the scaffold ``review`` asks the agent, beside its conversation."""
+    begun = [one for one in events if one.event == "span_begin"]
+    named = {one.id for one in begun if one.name == REVIEW}
+    ours = {one.parent_id for one in begun if one.name == RECALL and one.parent_id in named}
+    return {one.id for one in begun if one.parent_id in ours}
+
+
+def _is_summary(event: ModelEvent, following: Sequence[InspectEvent]) -> bool:
+    """Whether a model was asked for a summary: by its role, or by what became of its answer."""
+    if event.role == "summarizer":
+        return True
+    if event.role in _OTHERS or len(following) < 2 or following[0].event != "compaction":
+        return False
+    said, after = " ".join(event.output.completion.split()), following[1]
+    return (
+        len(said) > _SHORTEST_SUMMARY
+        and after.event == "model"
+        and any(
+            said in " ".join(one.text.split()) for one in after.input if one.role != "assistant"
+        )
+    )
+
+
+def _before_request(input: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """What a summarizer is shown of the history; the request for the summary is the last of it.
+
+    One that is given the history as a single text shows no messages of it.
+    """
+    return list(input[:-1]) if any(one.role == "assistant" for one in input) else []
+
+
+def _key(message: ChatMessage) -> str:
+    return message.id or f"{message.role}:{hash(message.text)}"
+
+
+def _message(message: ChatMessage, number: int, time: str, calls: dict[str, Call]) -> Message:
+    made: tuple[Call, ...] = ()
+    channel: Channel = "system" if message.role == "system" else "user"
+    origin = ""
+    if message.role == "assistant":
+        channel = "agent"
+        made = tuple(Call(one.function, one.arguments) for one in message.tool_calls or ())
+        calls |= {one.id: done for one, done in zip(message.tool_calls or (), made, strict=True)}
+    elif message.role == "tool":
+        call = calls.get(message.tool_call_id or "") or Call(message.function or "", {})
+        channel, origin = came_by(call)
+        channel = "nested file" if is_project_file(origin) else channel
+    elif (message.metadata or {}).get("summary"):
+        channel = "summary"
+    return Message(
+        message.role, message.text, channel, number, time, origin, message.id or "", made,
+        attached=channel == "summary",
+    )  # fmt: skip

@@ -1,0 +1,175 @@
+"""opencode: SQLite ``~/.local/share/opencode/opencode.db``, or what ``opencode export`` writes.
+
+A compaction is a user message with a part ``compaction``, and then an assistant message
+that is marked ``summary``. The database is opened read-only.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from constraintrot.coding_agents.sessions.events import (
+    Compaction,
+    Event,
+    Facts,
+    Kept,
+    Losses,
+    Message,
+)
+from constraintrot.coding_agents.sessions.format import Format
+from constraintrot.coding_agents.sessions.json_lines import (
+    LONGEST_LINE,
+    Record,
+    at,
+    call,
+    items,
+    parsed,
+    plain,
+    string,
+)
+from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+
+_PARTS = """
+    select m.rowid, m.id, m.data, p.data from message m left join part p on p.message_id = m.id
+    where m.session_id = ? order by m.time_created, m.id, p.id
+"""
+
+_OWN = frozenset(["apply_patch", "plan_exit", "plan_enter", "background_output"])
+
+
+def sniff(record: Record) -> bool:
+    """Whether a record is an exported session."""
+    return isinstance(record.get("messages"), list) and "info" in record
+
+
+def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
+    """The events of exported sessions."""
+    for number, record in lines:
+        info = record.get("info")
+        yield Facts(string(info, "id"), string(info, "directory"), string(info, "version"))
+        for entry in items(record, "messages"):
+            yield from message(number, at(entry, "info"), items(entry, "parts"))
+
+
+def sessions(path: Path) -> list[tuple[str, str]]:
+    """The sessions of a database: identifier and folder, oldest first.
+
+    Raises:
+        sqlite3.Error: it is no database of opencode, or is damaged.
+    """
+    with closing(_opened(path)) as database:
+        rows = database.execute(
+            "select id, directory from session order by time_created"
+        ).fetchall()
+    return [(str(key), str(folder)) for key, folder in rows]
+
+
+def read_session(path: Path, session: str, folder: str, losses: Losses) -> Iterator[Event]:
+    """The events of one session of a database.
+
+    Raises:
+        sqlite3.Error: the database is damaged.
+    """
+    yield Facts(session, folder)
+    with closing(_opened(path)) as database:
+        held: tuple[str, int, Any] | None = None
+        parts: list[Any] = []
+        for row, key, told, part in database.execute(_PARTS, (session,)):
+            if held is None or held[0] != key:
+                if held is not None:
+                    yield from message(held[1], held[2], parts)
+                info = _json(told, row, losses)
+                held, parts = (key, row, {"id": key, **(info or {})}), []
+            if part is not None and (found := _json(part, row, losses)) is not None:
+                parts.append(found)
+        if held is not None:
+            yield from message(held[1], held[2], parts)
+
+
+def message(number: int, info: object, parts: Iterable[object]) -> Iterator[Event]:
+    """The events of one message and its parts."""
+    calls = Calls()
+    key = string(info, "id")
+    time = _time(at(info, "time", "created"))
+    listed = list(parts)
+    mark = next((one for one in listed if at(one, "type") == "compaction"), None)
+    if mark is not None:
+        trigger = "auto" if at(mark, "auto") is True else "manual"
+        kept = Kept(first=string(mark, "tail_start_id"))
+        yield Compaction(number, time, trigger, kept=kept)
+        return
+    text = "\n".join(
+        string(one, "text")
+        for one in listed
+        if at(one, "type") == "text" and at(one, "ignored") is not True
+    )
+    if at(info, "role") == "assistant":
+        yield from _reply(number, info, listed, text, time, calls)
+        return
+    own = any(at(one, "synthetic") is True for one in listed)
+    yield Message("user", text, "system" if own else "user", number, time, key=key, attached=own)
+
+
+def _reply(
+    number: int, info: object, parts: list[object], text: str, time: str, calls: Calls
+) -> Iterator[Message]:
+    key = string(info, "id")
+    if at(info, "summary") is True:
+        yield Message("assistant", text, "summary", number, time, key=key, attached=True)
+        return
+    done = [one for one in parts if at(one, "type") == "tool"]
+    made = tuple(call(at(one, "tool"), at(one, "state", "input")) for one in done)
+    yield Message("assistant", text, "agent", number, time, key=key, calls=made)
+    for one, asked in zip(done, made, strict=True):
+        calls.made("it", asked)
+        channel, origin = calls.answered("it")
+        channel = "nested file" if is_project_file(origin) else channel
+        # MCP tools are named SERVER_TOOL; none of the agent's own has such a name.
+        if channel == "tool" and "_" in asked.function and asked.function not in _OWN:
+            channel = "mcp"
+        shown = plain(at(one, "state", "output"))
+        if shown:
+            yield Message("tool", shown, channel, number, time, origin, key)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
+    database.execute("pragma query_only = on")
+    return database
+
+
+def _json(told: object, row: int, losses: Losses) -> Record | None:
+    if isinstance(told, str):
+        told = told.encode("utf-8", "replace")
+    if isinstance(told, bytes) and len(told) >= LONGEST_LINE:
+        losses.line(row, too_long=True)
+        return None
+    found = parsed(told) if isinstance(told, bytes) else None
+    if found is None:
+        losses.line(row)
+    return found
+
+
+def _time(created: object) -> str:
+    from datetime import UTC, datetime
+
+    if not isinstance(created, int | float):
+        return ""
+    try:
+        return datetime.fromtimestamp(created / 1000, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+FORMAT = Format(
+    name="opencode",
+    title="opencode",
+    sniff=sniff,
+    read=read,
+    places=("~/.local/share/opencode/opencode.db",),
+    project_files=("AGENTS.md", "CLAUDE.md"),
+)

@@ -1,0 +1,104 @@
+"""pi: ``~/.pi/agent/sessions/*/*.jsonl``.
+
+A ``compaction`` line holds the summary and the id of the first entry that is kept.
+Entries are a tree; one whose parent is an earlier entry starts a new branch, and what
+came after that parent is out of the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from constraintrot.coding_agents.sessions.events import (
+    Compaction,
+    Event,
+    Facts,
+    Kept,
+    Losses,
+    Message,
+)
+from constraintrot.coding_agents.sessions.format import Format
+from constraintrot.coding_agents.sessions.json_lines import (
+    Record,
+    at,
+    call,
+    items,
+    plain,
+    string,
+    text_parts,
+)
+from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
+
+_KINDS = ("message", "compaction", "branch_summary", "custom_message")
+
+
+def sniff(record: Record) -> bool:
+    """Whether a record is one of these sessions."""
+    if record.get("type") == "session":
+        return "cwd" in record and "id" in record
+    return (
+        record.get("type") in (*_KINDS, "model_change", "thinking_level_change")
+        and ("parentId" in record)
+        and "data" not in record
+    )
+
+
+def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
+    """The events of a session."""
+    calls = Calls()
+    last = ""
+    for number, record in lines:
+        key, parent = string(record, "id"), string(record, "parentId")
+        kind, time = record.get("type"), string(record, "timestamp")
+        if kind == "session":
+            yield Facts(key, string(record, "cwd"), f"session format {record.get('version', '?')}")
+            continue
+        if parent and last and parent != last:
+            yield Compaction(number, time, kept=Kept(last=parent), counted=False)
+        last = key or last
+        if kind == "compaction":
+            kept = Kept(string(record, "firstKeptEntryId"))
+            yield Compaction(number, time, kept=kept)
+            yield Message(
+                "user", string(record, "summary"), "summary", number, time, key=key, attached=True
+            )
+        elif kind == "message":
+            yield from _message(number, record, key, time, calls)
+        elif kind in ("branch_summary", "custom_message"):
+            text = string(record, "summary") or plain(record.get("content"))
+            yield Message("user", text, "system", number, time, key=key)
+        else:
+            # Settings stand in the tree too, and a later entry may name them as its parent.
+            yield Message("system", "", "system", number, time, key=key)
+
+
+def _message(number: int, record: Record, key: str, time: str, calls: Calls) -> Iterator[Message]:
+    message = record.get("message")
+    role = at(message, "role")
+    text = text_parts(at(message, "content"))
+    if role == "assistant":
+        made = []
+        for part in items(message, "content"):
+            if at(part, "type") == "toolCall":
+                made.append(call(at(part, "name"), at(part, "arguments")))
+                calls.made(at(part, "id"), made[-1])
+        yield Message("assistant", text, "agent", number, time, key=key, calls=tuple(made))
+    elif role == "toolResult":
+        channel, origin = calls.answered(at(message, "toolCallId"), string(message, "toolName"))
+        channel = "nested file" if is_project_file(origin) else channel
+        yield Message("tool", text, channel, number, time, origin, key)
+    elif role == "bashExecution":
+        shown = string(message, "output")
+        yield Message("user", shown, "tool", number, time, string(message, "command"), key)
+    else:
+        yield Message("user", text, "user", number, time, key=key)
+
+
+FORMAT = Format(
+    name="pi",
+    title="pi",
+    sniff=sniff,
+    read=read,
+    places=("~/.pi/agent/sessions/*/*.jsonl",),
+    project_files=("AGENTS.md", "CLAUDE.md"),
+)

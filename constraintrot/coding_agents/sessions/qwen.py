@@ -1,0 +1,73 @@
+"""Qwen Code: ``~/.qwen/projects/*/chats/*.jsonl``.
+
+A compaction is a line ``system/chat_compression``, which in current versions holds the
+new context; in older ones it holds the token counts only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from constraintrot.coding_agents.sessions.events import Compaction, Event, Facts, Losses, Message
+from constraintrot.coding_agents.sessions.format import Format
+from constraintrot.coding_agents.sessions.google_parts import content
+from constraintrot.coding_agents.sessions.json_lines import Record, at, plain, string
+from constraintrot.coding_agents.sessions.tools import Calls
+
+
+def sniff(record: Record) -> bool:
+    """Whether a record is one of these sessions."""
+    return "sessionId" in record and (
+        at(record, "message", "parts") is not None or "systemPayload" in record
+    )
+
+
+def read(lines: Iterable[tuple[int, Record]], losses: Losses) -> Iterator[Event]:
+    """The events of a session."""
+    calls = Calls()
+    begun = False
+    for number, record in lines:
+        if not begun and string(record, "cwd"):
+            begun = True
+            yield Facts(
+                string(record, "sessionId"), string(record, "cwd"), string(record, "version")
+            )
+        time, key = string(record, "timestamp"), string(record, "uuid")
+        if record.get("type") == "system":
+            if record.get("subtype") == "chat_compression":
+                yield _compressed(number, record, time)
+        elif record.get("type") in ("user", "assistant", "tool_result"):
+            yield from content(record.get("message"), number, time, key, calls)
+            if at(record, "message", "parts") is None:
+                losses.unknown += 1
+
+
+def _compressed(number: int, record: Record, time: str) -> Compaction:
+    payload = record.get("systemPayload")
+    trigger = string(payload, "info", "triggerReason")
+    written = at(payload, "compressedHistory")
+    if not isinstance(written, list):
+        return Compaction(number, time, trigger, certainty="assumed")
+    calls = Calls()
+    new: list[Message] = []
+    for entry in written:
+        told = content(entry, number, time, "", calls)
+        new += told if at(entry, "parts") is not None else _other(entry, number, time)
+    return Compaction(number, time, trigger, replacement=tuple(new), certainty="written")
+
+
+def _other(entry: object, number: int, time: str) -> Iterator[Message]:
+    text = plain(entry)
+    if text:
+        yield Message("user", text, "summary", number, time)
+
+
+FORMAT = Format(
+    name="qwen",
+    title="Qwen Code",
+    sniff=sniff,
+    read=read,
+    skip=(b'"subtype":"ui_telemetry"', b'"subtype":"file_history_snapshot"'),
+    places=("~/.qwen/projects/*/chats/*.jsonl", "~/.qwen/tmp/*/chats/*.jsonl"),
+    project_files=("QWEN.md", "AGENTS.md"),
+)

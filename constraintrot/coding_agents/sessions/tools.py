@@ -1,0 +1,84 @@
+"""By which channel a tool's result came: a file, an MCP server, or another tool."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from constraintrot.coding_agents.sessions.events import Call, Channel
+
+_READS = frozenset(
+    ["read", "read_file", "readfile", "view", "cat", "open_file", "read_many_files", "view_file",
+     "read_document", "notebookread"]
+)  # fmt: skip
+_PATHS = ("file_path", "filePath", "absolute_path", "path", "filename", "file", "paths")
+_MCP = re.compile(r"^mcp__|^mcp_|^[a-z0-9-]+__[a-z0-9_]+$|^namespace:", re.IGNORECASE)
+# Instruction files that agents load by themselves.
+_PROJECT = re.compile(r"(?:^|[\\/])(?:AGENTS|CLAUDE|GEMINI|QWEN)(?:\.\w+)*\.md$", re.IGNORECASE)
+_SHELL_READ = re.compile(
+    r"\b(?:cat|head|tail|less|more|sed -n|bat)\b[^|;&\n]*?([\w./~-]+\.\w{1,8})"
+)
+_SHELLS = frozenset(
+    ["bash", "shell", "exec_command", "run_shell_command", "local_shell", "container.exec"]
+)
+# Calls that are remembered until their result; a session may have millions.
+_WAITING = 5000
+
+
+class Calls:
+    """Which call a result belongs to."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, Call] = OrderedDict()
+
+    def made(self, key: object, call: Call) -> None:
+        """Note a call under the vendor's identifier."""
+        if isinstance(key, str) and key:
+            # What was written need not be kept: only the name and the path are asked for.
+            self._waiting[key] = Call(call.function, _short(call.arguments))
+            if len(self._waiting) > _WAITING:
+                self._waiting.popitem(last=False)
+
+    def known(self, key: object) -> bool:
+        """Whether a call of this identifier was noted."""
+        return key in self._waiting
+
+    def answered(self, key: object, name: str = "") -> tuple[Channel, str]:
+        """The channel and the origin of a result.
+
+        Args:
+            key: the vendor's identifier of the call.
+            name: the tool, where the result says it.
+        """
+        # Not taken out: some agents write a result twice.
+        call = self._waiting.get(key) if isinstance(key, str) else None
+        return came_by(call or Call(name, {}))
+
+
+def came_by(call: Call) -> tuple[Channel, str]:
+    """The channel and the origin of what a call gives back."""
+    name = call.function
+    if _MCP.search(name):
+        return "mcp", name
+    path = next((str(call.arguments[one]) for one in _PATHS if call.arguments.get(one)), "")
+    if not path and name.lower() in _SHELLS:
+        shown = _SHELL_READ.search(str(call.arguments.get("command") or call.arguments.get("cmd")))
+        path = shown[1] if shown else ""
+        return ("file", path) if path else ("tool", name)
+    if name.lower() in _READS and path:
+        return "file", path
+    return "tool", name
+
+
+def is_project_file(path: str) -> bool:
+    """Whether a path is one of the instruction files that agents load by themselves."""
+    return _PROJECT.search(path) is not None
+
+
+def _short(arguments: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: str(value)[:500]
+        for name, value in arguments.items()
+        if name in _PATHS or name in ("command", "cmd")
+    }

@@ -1,0 +1,168 @@
+"""The parts that all commands share: errors without a traceback, missing extras, and options.
+
+It stands below the rooms that bring commands of their own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.extras import require
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@contextmanager
+def clear_errors() -> Generator[None]:
+    """Print this package's errors, and the disk's, without a traceback; exit with status 2."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Who reads the output has read enough; click knows what to do.
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"constraintrot: {where}{error.strerror or error}", err=True)
+        sys.exit(2)
+    except Exception as error:
+        # Some are wrapped for Inspect's command line; the original is the cause.
+        ours = error if isinstance(error, ConstraintRotError) else error.__cause__
+        if not isinstance(ours, ConstraintRotError):
+            raise
+        click.echo(f"constraintrot: {ours}", err=True)
+        sys.exit(2)
+
+
+def write(option: str, path: Path, text: str) -> None:
+    """Write what an option names a file for, its folder too.
+
+    Raises:
+        ConstraintRotError: the disk refuses; the message names the option.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        why = error.strerror or error
+        raise ConstraintRotError(f"{option} {path}: {why}; name another place") from error
+
+
+class ClearGroup(click.Group):
+    """A group whose commands all run within ``clear_errors``."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with clear_errors():
+            return super().invoke(ctx)
+
+
+def needs(*extras: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorator: a command whose extras are missing prints how to install them, with status 2.
+
+    Args:
+        *extras: names in ``constraintrot.extras.MODULES``.
+    """
+
+    def wrap(command: Callable[P, T]) -> Callable[P, T]:
+        @wraps(command)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+            # Without the program's name, which depends on how it was started.
+            path = click.get_current_context().command_path.partition(" ")[2]
+            with clear_errors():
+                require(f"constraintrot {path}", *extras)
+            return command(*args, **kwargs)
+
+        return checked
+
+    return wrap
+
+
+def named_model(option: str, name: str, *, memoize: bool = False, **model_args: Any) -> Model:
+    """The model that an option names.
+
+    Args:
+        option: the option's name, for messages.
+        name: the model, as Inspect names it.
+        memoize: whether Inspect is to take this very model where it is given the same
+            name and arguments, so that its weights are loaded once.
+        **model_args: the model's arguments.
+
+    Raises:
+        ConstraintRotError: there is no such provider or model, or it cannot be set up; the
+            message says why.
+    """
+    from inspect_ai.model import get_model
+
+    from constraintrot.models.config_errors import reason
+
+    try:
+        return get_model(name, memoize=memoize, **model_args)
+    # A provider may raise whatever it likes: a missing package, key, file or argument.
+    except Exception as error:
+        raise ConstraintRotError(f"{option} {name}: {reason(error)}") from error
+
+
+def model_in_role(role: str, name: str, *, memoize: bool, **model_args: Any) -> Model:
+    """The model that ``--model-role`` gives to a role.
+
+    Raises:
+        UnknownNameError: there is no such role.
+        ConstraintRotError: there is no such model.
+    """
+    from constraintrot.evaluation.roles import check
+
+    check([role], others=False)
+    return named_model(f"--model-role {role}", name, memoize=memoize, **model_args)
+
+
+def named_roles(given: tuple[str, ...]) -> dict[str, str]:
+    """The names of models by role, of ``--model-role ROLE=MODEL``; each is set up once.
+
+    Raises:
+        ParameterError: a text is of another form.
+        UnknownNameError: there is no such role.
+        ConstraintRotError: there is no such model.
+    """
+    pairs = [item.partition("=") for item in given]
+    for role, equals, model in pairs:
+        if not (role and equals and model):
+            raise ParameterError(f"--model-role takes ROLE=MODEL, not {role + equals + model!r}")
+        model_in_role(role, model, memoize=True)
+    return {role: model for role, _, model in pairs}
+
+
+def named_values(option: str, given: tuple[str, ...]) -> dict[str, Any]:
+    """``name=value`` texts as a dictionary; a value is read as YAML, as Inspect reads it.
+
+    Args:
+        option: the option's name, for messages.
+        given: the texts.
+
+    Raises:
+        ParameterError: a text is of another form.
+    """
+    import yaml
+
+    found: dict[str, Any] = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not (name.strip() and equals):
+            raise ParameterError(f"{option} takes NAME=VALUE, not {item!r}")
+        try:
+            found[name.strip().replace("-", "_")] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ParameterError(
+                f"{option} {name}: {value!r} is no value, being no YAML: {error}"
+            ) from error
+    return found

@@ -1,0 +1,6 @@
+"""deepagents: a registry's pins in the agent and in its subagents."""
+
+from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subagents
+from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
+
+__all__ = ["PinMiddleware", "pinned_model", "pinned_subagents"]

@@ -1,0 +1,129 @@
+"""Policy channels: the ways in which a policy enters a conversation, by name.
+
+A channel puts the policy into an episode that was staged without one. It is a module of
+this package under its own name, or a module of an installed package that is named in the
+entry point group ``constraintrot.channels``.
+
+>>> @policy_channel("postscript")
+... def postscript(episode: Episode, given: Given) -> Episode:
+...     return with_policy_turn(episode, Message("user", given.text, "user"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from constraintrot.components import ComponentRegistry
+from constraintrot.episode.episode import Episode, Message, Turn
+from constraintrot.scenario.template import Value, fill
+
+
+@dataclass(frozen=True)
+class Given:
+    """The text that a channel gives.
+
+    Attributes:
+        text: the policy among the other rules, or a neutral text in its place.
+        rules: the same, rule by rule.
+    """
+
+    text: str
+    rules: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Player:
+    """The facts about a harness on which a channel may depend.
+
+    Attributes:
+        name: as it is registered.
+        live: whether the model also plays the history.
+        runs_program: whether it runs a program in a folder that holds files.
+    """
+
+    name: str
+    live: bool
+    runs_program: bool
+
+
+Filled: TypeAlias = Callable[[Mapping[str, Value]], Sequence[str]]
+"""Fills in the texts of an attack, with more values than every attack has."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Texts beside the conversation, of which the channel shows a session a part.
+
+    Attributes:
+        noun: its name in error messages, as "the vault of a wiki".
+        check: raises ``EpisodeError`` if an attack changed a text that no adversary writes;
+            it takes the texts before and after the attack, by path.
+        shown: the episode of a session that reads these texts.
+        added: the episode after texts of an adversary came into the store.
+        fills: placeholders that such texts may hold besides those of every attack.
+    """
+
+    noun: str
+    check: Callable[[Mapping[str, str], Mapping[str, str]], None]
+    shown: Callable[[Episode, Mapping[str, str]], Episode]
+    added: Callable[[Episode, Filled], Episode]
+    fills: frozenset[str] = frozenset()
+
+
+Stage: TypeAlias = Callable[[Episode, Given], Episode]
+
+
+@dataclass(frozen=True)
+class PolicyChannel:
+    """A registered channel.
+
+    Attributes:
+        stage: the episode with the policy in it, from the same episode without.
+        store: the texts that an attack named after the channel works on; None if the policy
+            is in the conversation or in a file.
+        unfit: the end of an error message that begins with the channel's name, if the
+            channel does not go with a harness; else an empty text.
+        uncompacted: the noun of what holds the policy, if no compaction reaches it.
+    """
+
+    stage: Stage
+    store: Store | None = None
+    unfit: Callable[[Player], str] = lambda player: ""
+    uncompacted: str = ""
+
+
+CHANNELS: ComponentRegistry[PolicyChannel] = ComponentRegistry(
+    "channel", __name__, "constraintrot.channels"
+)
+
+
+def policy_channel(
+    name: str,
+    *,
+    store: Store | None = None,
+    unfit: Callable[[Player], str] = lambda player: "",
+    uncompacted: str = "",
+) -> Callable[[Stage], Stage]:
+    """Register a channel under a name; the arguments are those of ``PolicyChannel``."""
+
+    def register(stage: Stage) -> Stage:
+        CHANNELS(name)(PolicyChannel(stage, store, unfit, uncompacted))
+        return stage
+
+    return register
+
+
+def with_policy_turn(episode: Episode, *messages: Message) -> Episode:
+    """The episode with a turn that gives the policy, which the agent acknowledges."""
+    variant = episode.variant
+    ack = Message("assistant", fill(variant.scenario.ack, variant.values), "agent")
+    return replace(episode, standing=(Turn("policy", (*messages, ack)),))
+
+
+def framed(episode: Episode, kind: str, policy: str) -> str:
+    """The policy in one of the scenario's texts: ``system``, ``user`` or ``memory``."""
+    variant = episode.variant
+    text: str = getattr(variant.scenario.channels, kind)
+    return fill(text, variant.values | {"policy": policy})

@@ -1,0 +1,55 @@
+"""The reader of rules that a run declares: word lists, the judge's model, or the local adapter."""
+
+from __future__ import annotations
+
+from inspect_ai.model import Model, model_roles
+
+from constraintrot.errors import ParameterError, UnknownNameError
+from constraintrot.rule_text.judge_reader import JudgeReader
+from constraintrot.rule_text.reader import READERS, Reader, ReaderName
+from constraintrot.rule_text.words import WordsReader
+
+
+def check(name: str | None) -> ReaderName | None:
+    """Return the name of a reader, None for the default.
+
+    Raises:
+        UnknownNameError: no reader has this name.
+    """
+    for known in READERS:
+        if name == known:
+            return known
+    if name is None:
+        return None
+    raise UnknownNameError("reader", name, READERS)
+
+
+def make(name: str | None) -> Reader:
+    """Return a reader; by default the role ``judge`` where a model has it, else ``words``.
+
+    Args:
+        name: ``words``, ``judge``, ``local``, or None.
+
+    Raises:
+        UnknownNameError: no reader has this name.
+        ParameterError: ``judge`` was asked for, and no model has the role.
+    """
+    chosen = check(name)
+    judge = _judge()
+    if chosen == "judge" and judge is None:
+        raise ParameterError(
+            "reader=judge asks the model in the role judge, and none has it; add"
+            " --model-role judge=MODEL, or choose reader=words"
+        )
+    if chosen == "local":
+        raise ParameterError(
+            "reader=local needs a trained adapter, and this version comes with none; choose"
+            " reader=judge or reader=words"
+        )
+    return JudgeReader(judge) if judge is not None and chosen != "words" else WordsReader()
+
+
+def _judge() -> Model | None:
+    """The model in the role ``judge``, the first one where several vote."""
+    given = model_roles().get("judge")
+    return given[0] if isinstance(given, list) else given

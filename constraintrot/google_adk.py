@@ -1,0 +1,5 @@
+"""Google's ADK: a registry's pins as a plugin of the app."""
+
+from constraintrot.harnesses.google_adk.pins import PinPlugin
+
+__all__ = ["PinPlugin"]

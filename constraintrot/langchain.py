@@ -1,0 +1,6 @@
+"""LangChain's agents: a registry's pins as a middleware, or in the model itself."""
+
+from constraintrot.harnesses.langchain.pins import PinMiddleware
+from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
+
+__all__ = ["PinMiddleware", "pinned_model"]

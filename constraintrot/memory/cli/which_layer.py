@@ -1,0 +1,99 @@
+"""``constraintrot which-layer``: which layer of a context pipeline lost the rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from constraintrot.command_line import (
+    clear_errors,
+    named_model,
+    named_roles,
+    named_values,
+    needs,
+    write,
+)
+
+
+@click.command("which-layer")
+@click.argument("tasks", nargs=-1)
+@click.option("--model", default="scripted/obedient", show_default=True, help="The agent's.")
+@click.option(
+    "--model-role", "roles", multiple=True, metavar="ROLE=MODEL", help="As summarizer=..."
+)
+@click.option("--variants", default=4, show_default=True, help="Variants of each task.")
+@click.option(
+    "--profile",
+    default="kept",
+    show_default=True,
+    help="kept, or literal: what the specification says, and nothing that protects.",
+)
+@click.option("--layer", "names", multiple=True, help="Ask about these only; repeat it.")
+@click.option("-T", "task_args", multiple=True, metavar="NAME=VALUE", help="A task parameter.")
+@click.option(
+    "-o",
+    "--out",
+    "folder",
+    default="logs/which-layer",
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the episodes; what is there is not played again.",
+)
+@click.option("--csv", type=click.Path(path_type=Path), help="Write the table here.")
+@needs("eval")
+def which_layer(
+    tasks: tuple[str, ...],
+    model: str,
+    roles: tuple[str, ...],
+    variants: int,
+    profile: str,
+    names: tuple[str, ...],
+    task_args: tuple[str, ...],
+    folder: Path,
+    csv: Path | None,
+) -> None:
+    """Say which layer of the context pipeline lost the rule of TASKS, by default soft_email.
+
+    A task may be a scenario file of yours. The same episodes through all layers, none, all but one, and one alone. Without
+    "rounds", three compactions are played, the third of which is a hand-off. Every
+    request was answered before, in a conversation that knew no rule, so that caches have
+    something to replay. An interrupted run goes on where it stopped.
+    """
+    from constraintrot.memory.which_layer import Question, play
+    from constraintrot.memory.which_layer_table import csv_text, lines, table
+
+    with clear_errors():
+        named_model("--model", model, memoize=True)
+        writers = named_roles(roles)
+        given = named_values("-T", task_args)
+        families, usual = _asked(tasks or ("soft_email",), given)
+        question = Question(
+            families,
+            variants,
+            model,
+            writers,
+            profile,  # type: ignore[arg-type]  # checked there
+            {"rounds": 3, "context_tokens": 1200, **usual, **given},
+            layers=names,
+        )
+        played = play(question, folder)
+        click.echo(
+            f"{', '.join(question.families)}, {variants} variants each, {model}, profile"
+            f" {profile}\n\n{table(played, question.names)}"
+        )
+        if csv is not None:
+            facts = {"model": model, "profile": profile}
+            write("--csv", csv, csv_text(lines(played, question.names), **facts))
+
+
+def _asked(tasks: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The families of tasks, and what scenarios of the user's can give of the parameters."""
+    from constraintrot.tasks.mine import chosen, defaults
+
+    if not any(Path(one).suffix in (".yaml", ".yml") or Path(one).is_dir() for one in tasks):
+        return tuple(dict.fromkeys(tasks)), {}
+    found = chosen(tasks, given.get("locale"))
+    usual = {name: value for name, value in defaults(found).items() if name != "variants"}
+    return tuple(dict.fromkeys(one.family for one in found)), usual

@@ -1,0 +1,264 @@
+"""A context pipeline plays an episode: every request goes through all of its layers.
+
+The history is sent segment by segment, as a client would send all of it with every
+request, and compacted behind each where the condition says so; then the trigger comes.
+A defense that pins gives the pipeline its pins; any other wraps the compactor and
+assembles what the layers leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_ai.log import transcript
+from inspect_ai.model import (
+    ChatMessage,
+    CompactionStrategy,
+    GenerateConfig,
+    Model,
+    get_model,
+)
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.compaction.context_cache import SharedDraws
+from constraintrot.compaction.counterfactual import edited
+from constraintrot.compaction.rounds import Compacted, after_opening, diff
+from constraintrot.compaction.strategy_wrapper import SummaryCheck
+from constraintrot.defenses.pinning.pins import Pins
+from constraintrot.episode.episode import Episode
+from constraintrot.episode.messages import (
+    history_segments,
+    opening_messages,
+    standing_messages,
+    trigger_messages,
+)
+from constraintrot.errors import EpisodeError
+from constraintrot.evaluation.play_settings import PlaySettings
+from constraintrot.harnesses import Harness, Played
+from constraintrot.harnesses.agent_call import (
+    check_trigger,
+    config_for,
+    offered,
+    read_output,
+)
+from constraintrot.harnesses.cost import Clock
+from constraintrot.harnesses.framework_pins import framework_pins
+from constraintrot.harnesses.replay import Agent, Asked
+from constraintrot.memory.harness.policy_watch import COMPACTING, PolicyWatch, rounds
+from constraintrot.memory.pipeline import Pipeline, Prepared, Trace
+from constraintrot.memory.pipeline.budget import DEFAULT
+from constraintrot.memory.pipeline.cache import replayed
+from constraintrot.memory.pipeline.history import HANDOFF_AFTER, THRESHOLD
+from constraintrot.memory.pipeline.layer import Layer
+from constraintrot.memory.pipeline.pipeline import settings_of
+from constraintrot.memory.pipeline.profiles import Profile, layers
+from constraintrot.rule_text.survival import mentions
+
+SESSION = "episode"
+
+
+def pipeline(mode: str, live: bool) -> Harness:
+    """Play an episode through all layers of the profile ``kept``."""
+    return play
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The layers that an episode is played through.
+
+    Attributes:
+        profile: as ``profiles.layers`` takes it.
+        only: names of the layers that are on; None for all.
+        extra_tools: further tools on offer, for the layer that prunes them.
+        primed: the same request was answered before, in another conversation of the
+            same tenant that knew no policy, and the caches keep that answer.
+        core: the tools that the agent acts with are never pruned. Without one of them it
+            is silent, and nothing is measured but the layer that prunes.
+    """
+
+    profile: Profile = "kept"
+    only: frozenset[str] | None = None
+    extra_tools: tuple[ToolInfo, ...] = field(default=())
+    primed: bool = False
+    core: bool = True
+
+
+async def play(episode: Episode, settings: PlaySettings) -> Played:
+    """Play an episode through all layers.
+
+    Raises:
+        EpisodeError: a compaction that was due did not run or changed nothing, or the
+            trigger is not whole in the last model input.
+    """
+    return await Run(episode, settings, Stack()).played()
+
+
+class Run:
+    """One episode on its way through a pipeline.
+
+    Args:
+        episode: the staged conversation.
+        settings: what it is played with.
+        stack: the layers.
+    """
+
+    def __init__(self, episode: Episode, settings: PlaySettings, stack: Stack) -> None:
+        self.episode, self.settings, self.stack = episode, settings, stack
+        self.model: Model = get_model(role="agent")
+        self.defense = settings.defense.make(episode.declared)
+        pins = framework_pins(self.defense)
+        assert pins is None or isinstance(pins, Pins), "the package's own pins know Inspect"
+        self.pins = pins
+        self.draws: SharedDraws | None = None
+        self.tools = [*offered(episode, settings.scaffold), *stack.extra_tools]
+        self.pipeline = self._pipeline()
+        self.clock = Clock()
+        session = self.pipeline.sessions.get("", SESSION)
+        self.watch = PolicyWatch(episode, session)
+
+    def _pipeline(self) -> Pipeline:
+        settings = self.settings
+        strategy: CompactionStrategy = SummaryCheck(settings.compactor.make())
+        if settings.share_as is not None and not self.defense.touches_summarizer:
+            strategy = self.draws = SharedDraws(strategy, settings.share_as)
+        wrapped = strategy if self.pins is not None else self.defense.wrap(strategy)
+        at = settings.compactor.settings.compact_at
+        threshold = THRESHOLD if at is None else min(1.0, at / DEFAULT.total)
+        every = layers(
+            wrapped,
+            self.stack.profile,
+            threshold=threshold,
+            # Alone it would never be due, for it comes after compactions.
+            handoff_after=0 if self.stack.only == frozenset({"handoff"}) else HANDOFF_AFTER,
+            core=[tool.name for tool in self.episode.variant.tools] if self.stack.core else (),
+        )
+        return Pipeline([one for one in every if self._on(one)], pins=self.pins)
+
+    def _on(self, layer: Layer) -> bool:
+        if layer.name in COMPACTING and not self.settings.condition.compacts:
+            return False
+        return self._names(layer.name)
+
+    def _names(self, layer: str) -> bool:
+        return self.stack.only is None or layer in self.stack.only
+
+    async def played(self) -> Played:
+        """Play it."""
+        if self.stack.primed:
+            await self._prime()
+        history = await self._history()
+        self.clock.lap("seconds_compaction")
+        compacted = self._compacted()
+        if compacted is not None:
+            transcript().info(diff(self.episode, compacted.context), source="compaction diff")
+        agent = _Agent(self)
+        return agent.played(await agent.act(history), compacted, {})
+
+    async def _history(self) -> list[ChatMessage]:
+        """Send the history, segment by segment; all of it, as the client has it."""
+        history = [*opening_messages(self.episode), *standing_messages(self.episode)]
+        by_size = self.settings.compactor.settings.compact_at is not None
+        for segment in history_segments(self.episode):
+            history += segment
+            if self.settings.condition.compacts:
+                await self.prepare(history, compact_now=not by_size)
+        return history
+
+    async def prepare(
+        self, messages: Sequence[ChatMessage], *, compact_now: bool = False
+    ) -> Prepared:
+        """A request of the episode, through the layers."""
+        self.watch.start(messages)
+        return await self.pipeline.prepare(
+            messages, self.tools, session=SESSION, model=self.model, compact_now=compact_now,
+            settings=settings_of("auto", self._config()), watch=self.watch,
+        )  # fmt: skip
+
+    def _config(self) -> GenerateConfig:
+        return config_for(self.model, self.settings.scaffold, self.tools)
+
+    async def _prime(self) -> None:
+        """Have the request answered in a conversation that holds nothing else."""
+        opening = opening_messages(self.episode)
+        await self.pipeline.unpinned().generate(
+            self.model, [*opening, *trigger_messages(self.episode)], self.tools,
+            session="before", tool_choice="auto", config=self._config(),
+        )  # fmt: skip
+
+    def _compacted(self) -> Compacted | None:
+        session = self.pipeline.sessions.get("", SESSION)
+        on = {layer.name for layer in self.pipeline.layers}
+        if not on & COMPACTING:
+            return None
+        if (
+            session.compacted is None
+            and "compaction" not in on
+            and self.stack.only != frozenset({"handoff"})
+        ):
+            # A hand-off comes after compactions.
+            return None
+        if session.compacted is None:
+            raise EpisodeError(
+                "compaction did not run, or changed nothing: the history is too short for this"
+                " compactor, or stayed below compact_at; give a larger context_tokens"
+            )
+        context = list(session.compacted)
+        held = mentions(after_opening(context), self.episode.policy, self.episode.variant.slots)
+        made = Compacted(
+            context=context,
+            rounds=rounds(session.history, self.episode.policy),
+            made_here=self.draws is None or self.draws.made,
+            degenerate=None if held.kept else "no_policy",
+        )
+        if self.settings.condition.edit is not None:
+            made = edited(made, self.episode, self.settings.condition.edit)
+            session.compacted = list(made.context)
+        return made
+
+
+class _Agent(Agent):
+    """The agent after the trigger, whose every request goes through the layers."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.episode, run.settings, run.model, run.defense, run.clock)
+        self._run = run
+        self._traces: tuple[Trace, ...] = ()
+
+    async def ask(self, messages: list[ChatMessage]) -> Asked:
+        """Ask the agent's model once, unless a cache or the reviewer answers."""
+        run, scaffold = self._run, self.settings.scaffold
+        prepared = await run.prepare(messages)
+        sent = prepared.messages
+        if run.pins is None:
+            sent = await self.defense.assemble(sent)
+        self.clock.lap("seconds_staging")
+        check_trigger(self.episode, prepared.revealed(sent))
+        output = prepared.answer or await self.reviewer.refusal(sent, prepared.tools)
+        if output is None:
+            config = config_for(self.model, scaffold, prepared.tools)
+            output = await self.model.generate(
+                sent, tools=prepared.tools, tool_choice="auto", config=config
+            )
+        output = prepared.answered(output)
+        self.clock.lap("seconds_agent")
+        self._traces = prepared.traces
+        return Asked(sent, output, read_output(output, run.tools, scaffold))
+
+    def played(
+        self, asked: Sequence[Asked], compacted: Compacted | None, facts: Mapping[str, Any]
+    ) -> Played:
+        """The result, with the layer that lost the policy and what each layer did."""
+        session = self._run.pipeline.sessions.get("", SESSION)
+        layers = [
+            {"layer": one.layer, "changed": one.changed, "tokens": one.tokens_after, **one.notes}
+            for one in self._traces
+        ]
+        found = {
+            "lost_at": self._run.watch.lost_at,
+            "replayed": replayed(asked[-1].output),
+            "handoffs": session.handoffs,
+            "layers": layers,
+        }
+        return super().played(asked, compacted, {**facts, **found})

@@ -1,0 +1,200 @@
+"""Layers that put a request in order: prefix tiers, pins at both ends, roles, and the backend.
+
+Prefix tiers: what never changes comes first, so that a provider's prefix cache keeps it.
+Global (every agent's) before tenant (one agent's sessions) before session (this request).
+Tools stand in the order of their names, and what is made anew with every request, such as
+a time of day, is taken out of the first two tiers. Lines that read as rules keep it, with the
+lines that they go on in: a rule's deadline is a part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Content, ContentText
+
+from constraintrot.compactors.turns import SUMMARY
+from constraintrot.defenses.pinning.pinned_messages import leading
+from constraintrot.errors import ParameterError
+from constraintrot.memory.pipeline.context import Context, size
+from constraintrot.memory.pipeline.layer import Layer, Ran
+from constraintrot.rule_text.rule_words import reads_as_rule
+from constraintrot.tokens import count
+
+# Times to the second, and identifiers of requests. A date alone may be part of a rule.
+VOLATILE: Final = re.compile(
+    r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+    r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
+)
+# Line ends but for those within a sentence, behind which it goes on in lower case.
+_ENDS: Final = re.compile(r"(?<=[.!?。！？\n])\n|\n(?![ \t]*[^\W_A-Z])|\n(?=[ \t]*\d+[.)][ \t])")
+STRIPPED: Final = "[left out]"
+
+
+class PrefixTiers(Layer):
+    """Orders the tiers, and strips what changes from request to request from the first two.
+
+    Args:
+        common: the global tier, the same for every agent; empty for none.
+        tenants: the tenant's tier, by tenant.
+        strip: take times and request ids out of system messages.
+    """
+
+    name = "prefix"
+    lengthens = True
+
+    def __init__(
+        self, common: str = "", tenants: dict[str, str] | None = None, *, strip: bool = True
+    ) -> None:
+        self.common, self.tenants, self.strip = common, tenants or {}, strip
+
+    async def run(self, context: Context) -> Ran:
+        """Put the tiers in front and the tools in order."""
+        tiers: list[ChatMessage] = [
+            ChatMessageSystem(content=text, id=f"tier-{kind}")
+            for kind, text in (
+                ("global", self.common),
+                ("tenant", self.tenants.get(context.tenant)),
+            )
+            if text
+        ]
+        # What comes later in the system role stays where it is: history is only appended to.
+        at = leading(context.messages)
+        system = [self._stable(m) for m in context.messages[:at]]
+        rest = context.messages[at:]
+        tools = tuple(sorted(context.tools, key=lambda tool: tool.name))
+        stable = [*tiers, *system]
+        notes = {"prefix_tokens": size(stable)}
+        if not tiers and all(map(operator.is_, system, context.messages)):
+            return replace(context, tools=tools), notes
+        return replace(context, messages=(*stable, *rest), tools=tools), notes
+
+    def _stable(self, message: ChatMessage) -> ChatMessage:
+        if not self.strip or not VOLATILE.search(message.text):
+            return message
+        if not isinstance(message.content, str):
+            return message
+        said = _ENDS.split(message.content)
+        kept = [one if reads_as_rule(one) else VOLATILE.sub(STRIPPED, one) for one in said]
+        return message.model_copy(update={"content": "\n".join(kept)})
+
+
+ABOVE: Final = 20
+
+
+class DualPosition(Layer):
+    """Adds the pins to the last request, word for word, where a conversation is long.
+
+    They are read from the registry with every request, so that what is repeated is what
+    is in force.
+
+    Args:
+        above: up to so many messages, nothing is repeated.
+    """
+
+    name = "dual_position"
+
+    def __init__(self, *, above: int = ABOVE) -> None:
+        self.above = above
+
+    async def run(self, context: Context) -> Ran:
+        """Repeat the pins behind the request."""
+        users = [at for at, m in enumerate(context.messages) if m.role == "user"]
+        if len(context.messages) <= self.above or not context.pinned or not users:
+            return context, {}
+        at = users[-1]
+        said = context.messages[at]
+        repeated = _repeated(context.pinned)
+        content: str | list[Content] = f"{said.text}\n\n{repeated}"
+        if not isinstance(said.content, str):
+            content = [*said.content, ContentText(text=repeated)]
+        made = said.model_copy(update={"content": content})
+        messages = (*context.messages[:at], made, *context.messages[at + 1 :])
+        return replace(context, messages=messages), {"repeated_tokens": count(repeated)}
+
+    def repeats(self, pinned: Sequence[str]) -> int:
+        """Return the tokens of the repeated pins."""
+        return count(f"\n\n{_repeated(pinned)}") if pinned else 0
+
+
+def _repeated(pinned: Sequence[str]) -> str:
+    rules = "\n".join(pinned)
+    return f"<critical_constraints>\n{rules}\n</critical_constraints>"
+
+
+# How this package's compactors, Inspect's and common gateways begin a summary.
+_SUMMARY: Final = re.compile(
+    r"\s*(?:\[(?:Summary of the conversation so far|CONTEXT COMPACTION SUMMARY)\]"
+    r"|<(?:conversation_)?summary\b[^>]*>"
+    r"|(?:OBJECTIVE|Summary of the conversation so far):)",
+    re.IGNORECASE,
+)
+# An operator's own prompt may begin with its objective; a briefing has the last heading too.
+_OBJECTIVE: Final = re.compile(r"\s*OBJECTIVE:", re.IGNORECASE)
+_BRIEFING: Final = re.compile(r"^[#*\s]*NEXT[_ ]STEPS\b", re.IGNORECASE | re.MULTILINE)
+
+
+def laundered(message: ChatMessage, *, first: bool = False) -> bool:
+    """Return whether a message is a summary in the role of the system.
+
+    Args:
+        message: the message.
+        first: whether it is a conversation's first, which is commonly the operator's prompt.
+    """
+    if message.role != "system":
+        return False
+    if SUMMARY in (message.metadata or {}):
+        return True
+    if first and _OBJECTIVE.match(message.text) and not _BRIEFING.search(message.text):
+        return False
+    return _SUMMARY.match(message.text) is not None
+
+
+class SummaryRoles(Layer):
+    """Gives a summary that stands in the system role back to the user's."""
+
+    name = "roles"
+
+    async def run(self, context: Context) -> Ran:
+        """Move the summaries, each in its place."""
+        told = context.messages
+        caught = {at for at, m in enumerate(told) if laundered(m, first=at == 0)}
+        if not caught:
+            return context, {}
+        kept = tuple(_demoted(m) if at in caught else m for at, m in enumerate(told))
+        return replace(context, messages=kept), {"caught": len(caught)}
+
+
+def _demoted(message: ChatMessage) -> ChatMessage:
+    metadata = {**(message.metadata or {}), SUMMARY: True}
+    return ChatMessageUser(content=message.content, id=message.id, metadata=metadata)
+
+
+class Affinity(Layer):
+    """Names the backend of a conversation, by rendezvous hashing.
+
+    Where a backend goes, only its own conversations move. The messages stay as they are.
+
+    Args:
+        backends: their names.
+    """
+
+    name = "affinity"
+
+    def __init__(self, backends: Sequence[str]) -> None:
+        if isinstance(backends, str):
+            raise ParameterError(f"backends are several names, as ({backends!r},)")
+        if not backends or len(set(backends)) < len(backends):
+            raise ParameterError("affinity needs backends, each named once")
+        self.backends = tuple(backends)
+
+    async def run(self, context: Context) -> Ran:
+        """Choose the backend."""
+        key = f"{context.tenant}\0{context.session.id}\0"
+        chosen = max(self.backends, key=lambda one: hashlib.sha256((key + one).encode()).digest())
+        return replace(context, backend=chosen), {"backend": chosen}

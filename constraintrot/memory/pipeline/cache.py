@@ -1,0 +1,270 @@
+"""Caches of answers, whose keys hold the pins: an answer from before a policy is never replayed.
+
+The key of both caches holds the tenant, the model and how it is to answer (sampling, choice of
+tools, schema), the layers, the manifest of the pins, the tools, all that was said before the
+last request, so a rule that was only said in the conversation changes it too, and what the request has
+besides text, as an image. The exact cache holds the
+request's text as well; the semantic one compares it by likeness. Texts that differ in a
+negation, a number, an address or a capitalised name never match, and an answer that calls
+tools is replayed for the same words only: its arguments are of the other request.
+
+``keyed="query"`` leaves all but the request out of the key, which is how such a cache loses
+a policy; it is there to be measured.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
+from typing import Final, Literal, TypeAlias
+
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, Model, ModelOutput
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.errors import ParameterError
+from constraintrot.memory.pipeline.context import Context, definition
+from constraintrot.memory.pipeline.layer import Layer, Ran
+from constraintrot.memory.pipeline.memo import Memo, content_of, parameters_of
+from constraintrot.memory.playbook.similarity import Similarity, Words, opposed
+
+Keyed: TypeAlias = Literal["context", "query"]
+# Metadata key for what a message has besides its text, where a client's form keeps it elsewhere.
+ATTACHED: Final = "attached"
+_WORD: Final = re.compile(r"[^\W\d_]+")
+MOST: Final = 10_000
+TTL: Final = 300.0
+
+
+class _Cache(Layer):
+    """The base of both caches: the answers that are kept, and their lifetime.
+
+    Args:
+        keyed: ``context`` for all that an answer depends on; ``query`` for the request alone.
+        most: how many answers are kept; the longest unused go.
+        ttl: seconds for which an answer is good.
+        clock: gives the time in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        keyed: Keyed = "context",
+        most: int = MOST,
+        ttl: float = TTL,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        if keyed not in ("context", "query"):
+            raise ParameterError(f"keyed is context or query, not {keyed!r}")
+        if most < 1 or ttl <= 0:
+            raise ParameterError("a cache keeps at least one answer, for more than no time")
+        self.keyed, self.most, self.ttl, self.clock = keyed, most, ttl, clock
+        self._kept: OrderedDict[str, dict[str, tuple[float, ModelOutput]]] = OrderedDict()
+
+    def forget(self) -> None:
+        """Forget all answers."""
+        self._kept.clear()
+
+    def _scope(self, context: Context) -> str:
+        if self.keyed == "query":
+            return ""
+        return _digested(context)
+
+    def _keep(self, scope: str, query: str, output: ModelOutput) -> None:
+        known = self._kept.setdefault(scope, {})
+        # A copy: whoever gets the answer may change it.
+        known[query] = (self.clock(), output.model_copy(deep=True))
+        self._kept.move_to_end(scope)
+        if len(known) > self.most:
+            del known[next(iter(known))]
+        while len(self._kept) > self.most:
+            self._kept.popitem(last=False)
+
+    def _fresh(self, scope: str) -> dict[str, ModelOutput]:
+        known = self._kept.get(scope, {})
+        now = self.clock()
+        return {query: output for query, (at, output) in known.items() if now - at < self.ttl}
+
+    def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
+        """Keep the answer, unless it is from a cache or was cut off."""
+        ended = bool(output.choices) and output.error is None
+        whole = ended and output.stop_reason in ("stop", "tool_calls")
+        if whole and context.query and _asks(context) and not replayed(output):
+            self._keep(self._scope(context), context.query, output)
+        return output
+
+
+class ExactCache(_Cache):
+    """The answer to the same request in the same context, and no other."""
+
+    name = "exact_cache"
+
+    async def run(self, context: Context) -> Ran:
+        """Look the request up."""
+        if not _asks(context):
+            return context, {}
+        scope = self._scope(context)
+        known = self._kept.get(scope, {}).get(context.query)
+        if known is None or self.clock() - known[0] >= self.ttl:
+            return context, {"hit": False}
+        return replace(context, answer=_replay(known[1], self.name)), {"hit": True}
+
+
+class SemanticCache(_Cache):
+    """The answer to a request that says the same in other words, in the same context.
+
+    Args:
+        similarity: measure of likeness; by words unless given. ``playbook.minilm()``
+            takes embeddings (extra ``embed``).
+        least: likeness from which on two requests say the same; the measure's own unless
+            given.
+        guard: texts that differ in what turns a meaning around or in a name never match,
+            and calls of tools are not replayed for other words.
+        settings: as for the other cache.
+    """
+
+    name = "semantic_cache"
+
+    def __init__(
+        self,
+        similarity: Similarity | None = None,
+        *,
+        least: float | None = None,
+        guard: bool = True,
+        keyed: Keyed = "context",
+        most: int = 500,
+        ttl: float = TTL,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(keyed=keyed, most=most, ttl=ttl, clock=clock)
+        if isinstance(similarity, str):
+            raise ParameterError(f"similarity is a measure, as minilm(), not {similarity!r}")
+        self.similarity = similarity or Words()
+        self.least = self.similarity.least if least is None else least
+        self.guard = guard
+
+    async def run(self, context: Context) -> Ran:
+        """Look for the likest request."""
+        if not _asks(context):
+            return context, {}
+        known = self._fresh(self._scope(context))
+        if context.query in known:
+            best: tuple[float, str] | None = (1.0, context.query)
+        else:
+            # What an agent does is done to what the other request names.
+            found = known.items()
+            told = [q for q, output in found if not (self.guard and _calls(output))]
+            best = self._likest(context.query, told)
+        if best is None:
+            return context, {"hit": False}
+        answer = _replay(known[best[1]], self.name)
+        return replace(context, answer=answer), {"hit": True, "likeness": best[0]}
+
+    def _likest(self, query: str, known: list[str]) -> tuple[float, str] | None:
+        pairs = self.similarity.alike([query, *known], [0], self.least)
+        found = [(likeness, known[max(pair) - 1]) for *pair, likeness in pairs]
+        found = [one for one in found if not (self.guard and _differ(query, one[1]))]
+        return max(found, default=None)
+
+
+def replayed(output: ModelOutput) -> str | None:
+    """The cache that an answer is from; None of a model's own."""
+    return (output.metadata or {}).get("replayed")
+
+
+def _replay(output: ModelOutput, by: str) -> ModelOutput:
+    made = output.model_copy(deep=True)
+    made.metadata = {**(output.metadata or {}), "replayed": by}
+    return made
+
+
+def _calls(output: ModelOutput) -> bool:
+    return bool(output.choices and output.message.tool_calls)
+
+
+def _differ(one: str, other: str) -> bool:
+    """Return whether two requests that read alike may ask for different things."""
+    (first, within), (others_first, others_within) = _names(one, other), _names(other, one)
+    # A name may begin a sentence; so may any other word, where one text has none in its place.
+    return opposed(one, other) or within or others_within or (first and others_first)
+
+
+def _names(text: str, other: str) -> tuple[bool, bool]:
+    """Return whether words with a capital that another text does not have begin a sentence, or stand in one."""
+    known = set(_WORD.findall(other.casefold()))
+    starts = {
+        text[: found.start()].rstrip()[-1:] in ("", ".", "!", "?")
+        for found in _WORD.finditer(text)
+        if found[0][0].isupper() and found[0].casefold() not in known
+    }
+    return True in starts, False in starts
+
+
+def _asks(context: Context) -> bool:
+    """Return whether a cache may answer: the last message is a request, not the result of a tool's call."""
+    if context.settings is None:
+        return False
+    return bool(context.messages) and context.messages[-1].role == "user"
+
+
+def _said(message: ChatMessage) -> list[object]:
+    calls = message.tool_calls if isinstance(message, ChatMessageAssistant) else None
+    made = [[call.function, call.arguments] for call in calls or []]
+    content = message.content
+    plain = content if isinstance(content, str) else [part.model_dump() for part in content]
+    failed = message.error.message if isinstance(message, ChatMessageTool) and message.error else ""
+    return [message.role, plain, made, failed, (message.metadata or {}).get(ATTACHED)]
+
+
+def _attached(message: ChatMessage) -> str:
+    """Return the parts of a message besides its text as one text; empty without any."""
+    if isinstance(message.content, str):
+        return str((message.metadata or {}).get(ATTACHED, ""))
+    parts = [part.model_dump() for part in message.content if part.type != "text"]
+    return json.dumps(parts, default=str) if parts else ""
+
+
+_digest: Memo[ChatMessage, str] = Memo(
+    lambda message: hashlib.sha256(json.dumps(_said(message)).encode()).hexdigest(), content_of
+)
+
+_tool_digest: Memo[ToolInfo, str] = Memo(
+    lambda tool: hashlib.sha256(definition(tool).encode()).hexdigest(), parameters_of
+)
+
+
+def _model(model: Model) -> str:
+    """A model, with where it is asked and how it samples by itself."""
+    return repr((str(model), model.api.base_url, model.model_args, model.config))
+
+
+# The last digest: both caches ask of the same context, one after the other.
+_latest: list[tuple[Context, str]] = []
+
+
+def _digested(context: Context) -> str:
+    """All that an answer depends on but the last request, as a digest."""
+    # Read once: another thread may put its own there in between.
+    for known, digest in _latest[:]:
+        if known is context:
+            return digest
+    parts = [
+        context.tenant,
+        context.layers,
+        "" if context.model is None else _model(context.model),
+        context.settings or "",
+        context.manifest,
+        *map(_tool_digest, context.tools),
+        "",
+        *map(_digest, context.messages[:-1]),
+        *map(_attached, context.messages[-1:]),
+    ]
+    # Lengths in front, so that no text can pass for two.
+    told = "".join(f"{len(one)}:{one}" for one in parts)
+    found = hashlib.sha256(told.encode()).hexdigest()
+    _latest[:] = [(context, found)]
+    return found

@@ -1,0 +1,247 @@
+"""History: compacted when it is too long, and handed off when it was compacted too often.
+
+Both use any Inspect ``CompactionStrategy``, this package's compactors among them. What a
+conversation was compacted to is kept, so a client goes on sending all of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from inspect import isawaitable
+from typing import Final, TypeAlias
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    CompactionStrategy,
+    Model,
+    get_model,
+)
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.compaction.strategy_wrapper import SummaryCheck
+from constraintrot.compactors.turns import (
+    RECENT_TURNS,
+    SUMMARY,
+    InPlace,
+    OlderTurns,
+    Span,
+    asked,
+    flat,
+    partition,
+    summarizer,
+    summary_message,
+)
+from constraintrot.errors import ParameterError
+from constraintrot.memory.pipeline.context import Compaction as Compacted
+from constraintrot.memory.pipeline.context import Context, same
+from constraintrot.memory.pipeline.layer import Layer, Ran
+
+# Share of the total budget from which on history is compacted, and compactions before a hand-off.
+THRESHOLD: Final = 0.80
+HANDOFF_AFTER: Final = 2
+HEADINGS: Final = ("OBJECTIVE", "CONTEXT", "STATE", "CONSTRAINTS", "NEXT_STEPS")
+_HEADING: Final = re.compile(rf"^[#*\s]*({'|'.join(HEADINGS)})[*\s]*:[*\s]*", re.MULTILINE)
+BRIEF: Final = (
+    "Write a briefing for whoever takes this conversation over, under these five headings, each"
+    " at the start of a line:\n"
+    "OBJECTIVE: what was to be accomplished\n"
+    "CONTEXT: key facts and decisions so far\n"
+    "STATE: what is done, and what is pending\n"
+    "CONSTRAINTS: every rule and limit that is in force, word for word\n"
+    "NEXT_STEPS: what should happen next"
+)
+Summarize: TypeAlias = Callable[[Sequence[ChatMessage]], Awaitable[str] | str]
+
+
+class Compaction(Layer):
+    """Compacts the history once the request takes up too much of the budget.
+
+    Args:
+        strategy: the compactor.
+        threshold: share of the total budget from which on it is due.
+        summary_role: of the summary; ``system`` gives what a model wrote the authority of
+            an operator, and is there to be measured.
+    """
+
+    name = "compaction"
+
+    def __init__(
+        self,
+        strategy: CompactionStrategy,
+        *,
+        threshold: float = THRESHOLD,
+        summary_role: str = "user",
+    ) -> None:
+        if not 0 < threshold <= 1:
+            raise ParameterError(f"threshold is a share of the budget, 0 to 1, not {threshold}")
+        if summary_role not in ("user", "system"):
+            raise ParameterError(f"summary_role is user or system, not {summary_role!r}")
+        self.strategy = SummaryCheck(strategy)
+        self.threshold, self.summary_role = threshold, summary_role
+
+    async def run(self, context: Context) -> Ran:
+        """Compact, where it is due."""
+        context, forgot = resumed(context)
+        notes = {"forgot": True} if forgot else {}
+        if not due(context, self.threshold):
+            return context, notes
+        shown = list(context.messages)
+        model = context.model or _model()
+        outcome = await self.strategy.compact_outcome(model, shown, list(context.tools))
+        kept = [self._voiced(m) for m in _with_prefix(shown, outcome.input)]
+        if len(kept) == len(shown) and all(map(same, kept, shown)):
+            return context, {**notes, "unchanged": True}
+        ran = Compacted("compaction", tuple(shown), tuple(kept), outcome.message)
+        return _replaced(context, ran), {**notes, "compactions": context.session.compactions}
+
+    def _voiced(self, message: ChatMessage) -> ChatMessage:
+        if self.summary_role == "user" or SUMMARY not in (message.metadata or {}):
+            return message
+        text = f"<conversation_summary>\n{message.text}\n</conversation_summary>"
+        return ChatMessageSystem(content=text, id=message.id, metadata=message.metadata)
+
+
+class Handoff(Layer):
+    """Instead of one compaction too many, a briefing under five headings starts afresh.
+
+    Args:
+        after: how many compactions come before a hand-off.
+        threshold: share of the total budget from which on it is due.
+        recent: turns that are handed on as they are.
+        write: writes the briefing, for who has no Inspect model: given the messages and
+            the request for one, its text.
+    """
+
+    name = "handoff"
+
+    def __init__(
+        self,
+        *,
+        after: int = HANDOFF_AFTER,
+        threshold: float = THRESHOLD,
+        recent: int = RECENT_TURNS,
+        write: Summarize | None = None,
+    ) -> None:
+        if after < 0 or recent < 1:
+            raise ParameterError("a hand-off comes after 0 compactions or more, and keeps a turn")
+        self.after, self.threshold, self.recent, self.write = after, threshold, recent, write
+
+    async def run(self, context: Context) -> Ran:
+        """Hand off, where it is due."""
+        context, forgot = resumed(context)
+        notes = {"forgot": True} if forgot else {}
+        session = context.session
+        if session.compactions < self.after or not due(context, self.threshold):
+            return context, notes
+        parts = partition(list(context.messages))
+        older, recent = parts.split(self.recent)
+        if not older:
+            return context, notes
+        shown = [*parts.protected, *flat(older)]
+        if self.write is not None:
+            text = await _text_of(self.write, [*shown, ChatMessageUser(content=BRIEF)])
+        else:
+            text = await brief(context.model or _model(), shown, context.tools)
+        message = summary_message(briefing(text))
+        kept = (*parts.protected, message, *recent)
+        ran = Compacted("handoff", context.messages, kept, message)
+        made = _replaced(context, ran)
+        # What was just handed off is not to be compacted right behind it.
+        return replace(made, compact_now=False), {**notes, "handoffs": session.handoffs}
+
+
+async def brief(model: Model, shown: Sequence[ChatMessage], tools: Sequence[ToolInfo]) -> str:
+    """A briefing by the role ``summarizer``."""
+    asker = summarizer(model)
+    request = [*shown, ChatMessageUser(content=BRIEF)]
+    text, _ = await asked(
+        lambda: asker.generate(request, tools=list(tools), tool_choice="none"),
+        lambda output: output.completion,
+    )
+    return text
+
+
+def briefing(text: str) -> str:
+    """A model's briefing with all five headings, once each and in order.
+
+    What stands under no heading is context; a heading that a model left out is there and
+    says so, so that an absent rule is seen to be absent.
+    """
+    parts: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
+    cuts = list(_HEADING.finditer(text))
+    parts["CONTEXT"].append(text[: cuts[0].start()] if cuts else text)
+    ends = [*(cut.start() for cut in cuts[1:]), len(text)]
+    for cut, end in zip(cuts, ends, strict=False):
+        parts[cut[1]].append(text[cut.end() : end])
+    told = {name: "\n".join(filter(None, map(str.strip, said))) for name, said in parts.items()}
+    return "\n".join(f"{name}: {said or 'none stated'}" for name, said in told.items())
+
+
+class Summary(OlderTurns):
+    """A strategy around a function that writes the summary, for who has no Inspect model.
+
+    Args:
+        write: given the messages that are to go, the summary's text.
+        recent: turns that stay as they are.
+    """
+
+    def __init__(self, write: Summarize, *, recent: int = RECENT_TURNS) -> None:
+        super().__init__(recent=recent)
+        self.write = write
+
+    async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
+        """Replace the older turns by what the function writes."""
+        summary = summary_message(await _text_of(self.write, flat(span.older)))
+        return [summary], summary
+
+
+def resumed(context: Context) -> tuple[Context, bool]:
+    """The context with its history as it was compacted before; whether that had to be forgotten."""
+    if context.client is not None:
+        return context, False
+    messages = context.session.resumed(context.messages)
+    forgot = messages is None
+    kept = context.messages if messages is None else tuple(messages)
+    made = replace(context, messages=kept, client=context.messages)
+    return made.sized_as(context), forgot
+
+
+def _model() -> Model:
+    """The model being evaluated; outside of an evaluation one that answers nothing."""
+    try:
+        return get_model()
+    except ValueError:
+        return get_model("none/none")
+
+
+def due(context: Context, threshold: float) -> bool:
+    """Return whether history is to be compacted."""
+    used = context.tokens + context.pinned_tokens
+    return context.compact_now or used > threshold * context.budget.total
+
+
+def _replaced(context: Context, ran: Compacted) -> Context:
+    assert context.client is not None, "history was resumed before it was compacted"
+    context.session.replace(context.client, ran)
+    return replace(context, messages=ran.kept)
+
+
+def _with_prefix(shown: Sequence[ChatMessage], kept: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the kept messages, with the protected ones that a strategy left out in front."""
+    known = {message.id for message in kept}
+    prefix = [m for m in partition(list(shown)).protected if m.id not in known]
+    return [*prefix, *kept]
+
+
+async def _text_of(write: Summarize, messages: Sequence[ChatMessage]) -> str:
+    said: object = write(messages)
+    text = await said if isawaitable(said) else said
+    if not isinstance(text, str):
+        raise ParameterError(
+            f"write gives a text, and not {type(text).__name__}; of a model's message take .text"
+        )
+    return text

@@ -1,0 +1,143 @@
+"""The budget's limits by category, kept without cutting a rule's sentence in two.
+
+Memory and retrieval are cut entry by entry, history turn by turn, the oldest first. What
+may not be cut, the system messages and the request, stops the agent where it is too long.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from inspect_ai.model import ChatMessage
+
+from constraintrot.compactors.turns import flat, partition
+from constraintrot.memory.pipeline.budget import Allocation
+from constraintrot.memory.pipeline.context import CATEGORY, Context, PipelineOverflowError, size
+from constraintrot.memory.pipeline.layer import Layer, Ran
+
+CUT: Final = "[left out]"
+_ENTRIES: Final = ("memory", "retrieval", "domain")
+
+
+def category(message: ChatMessage, *, request: bool = False) -> str:
+    """The budget category of a message.
+
+    Args:
+        message: the caller's ``category`` in its metadata counts; else its role.
+        request: whether it is the last request.
+    """
+    given = (message.metadata or {}).get(CATEGORY)
+    if given in _ENTRIES:
+        return str(given)
+    if message.role == "system":
+        return "system"
+    if request:
+        return "query"
+    return "retrieval" if message.role == "tool" else "history"
+
+
+class Limits(Layer):
+    """Keeps every category to its part of the budget.
+
+    Args:
+        allocation: parts that are learned; the budget's own unless given.
+    """
+
+    name = "limits"
+
+    def __init__(self, allocation: Allocation | None = None) -> None:
+        self.allocation = allocation
+
+    async def run(self, context: Context) -> Ran:
+        """Cut what may be cut.
+
+        Raises:
+            PipelineOverflowError: system messages or the request are over their part, or
+                the latest turn alone is over the history's.
+        """
+        groups = _grouped(context.messages)
+        budget = context.budget
+        for name in ("system", "query"):
+            _check(name, size(groups[name]), getattr(budget, name))
+        gone: dict[str, int] = {}
+        messages = list(context.messages)
+        for name in _ENTRIES:
+            cut = self._over(context, name, groups[name])
+            if cut:
+                gone[name] = len(cut)
+                messages = [_without(m) if id(m) in cut else m for m in messages]
+        # What pins and tools take beyond their parts, history leaves them.
+        pinned = context.pinned_tokens + size(groups["system"]) - budget.system
+        tools = context.tools_tokens - budget.tools
+        most = budget.history - max(0, pinned) - max(0, tools)
+        # What was cut above is no history, so its size is the same as before.
+        kept = messages if size(groups["history"]) <= most else _turns(messages, most)
+        if len(kept) < len(messages):
+            gone["history"] = len(messages) - len(kept)
+        if not gone:
+            return context, {}
+        return replace(context, messages=tuple(kept)), {"cut": gone}
+
+    def _over(self, context: Context, name: str, entries: Sequence[ChatMessage]) -> set[int]:
+        """The entries that are over a category's number or tokens, by identity."""
+        budget = context.budget
+        most = {"memory": budget.most_memories, "retrieval": budget.most_retrieved}.get(name)
+        tokens, newest = getattr(budget, name), list(reversed(entries))
+        if (learned := self.allocation) is not None:
+            tokens = learned.tokens(name)
+            newest.sort(key=lambda m: -learned.score(m.id or m.text))
+        used = kept = 0
+        gone: set[int] = set()
+        for entry in newest:
+            cost = size([entry])
+            if (most is not None and kept >= most) or used + cost > tokens:
+                gone.add(id(entry))
+            else:
+                used, kept = used + cost, kept + 1
+        return gone
+
+
+def _grouped(messages: Sequence[ChatMessage]) -> defaultdict[str, list[ChatMessage]]:
+    users = [at for at, m in enumerate(messages) if m.role == "user"]
+    last = users[-1] if users else -1
+    groups: defaultdict[str, list[ChatMessage]] = defaultdict(list)
+    for at, message in enumerate(messages):
+        groups[category(message, request=at == last)].append(message)
+    return groups
+
+
+def _check(name: str, used: int, most: int) -> None:
+    if used > most:
+        what = "the system messages have" if name == "system" else "the request has"
+        raise PipelineOverflowError(
+            f"{what} {used} tokens, the budget gives them {most}, and they are never cut; shorten"
+            f" them, or raise {name} in the budget"
+        )
+
+
+def _without(message: ChatMessage) -> ChatMessage:
+    # A tool's result stays, for its call needs one.
+    return message.model_copy(update={"content": CUT})
+
+
+def _turns(messages: list[ChatMessage], most: int) -> list[ChatMessage]:
+    """The messages less the oldest turns, so that what is history fits.
+
+    Raises:
+        PipelineOverflowError: the latest turn alone does not.
+    """
+
+    def used(kept: Sequence[ChatMessage]) -> int:
+        return size(_grouped(kept)["history"])
+
+    parts = partition(messages)
+    for at in range(1, len(parts.turns)):
+        kept = [*parts.protected, *flat(parts.turns[at:])]
+        if used(kept) <= most:
+            return kept
+    raise PipelineOverflowError(
+        f"the latest turn alone is over the history's budget of {most} tokens; raise history"
+    )

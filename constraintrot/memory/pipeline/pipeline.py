@@ -1,0 +1,293 @@
+"""Layers one after the other, and the pins behind them.
+
+>>> pipeline = Pipeline([ExactCache(), Compaction(strategy)], pins=registry)
+>>> output = await pipeline.generate(model, messages, tools, session="ticket-17")
+
+No layer sees the pins: they are taken out of what the client sends, and put in, word for
+word, when all layers are done. So nothing can compress, mask, reorder or cache them away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
+
+from constraintrot.defenses.pinning.pins import Pins
+from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
+from constraintrot.memory.pipeline.budget import DEFAULT, Budget
+from constraintrot.memory.pipeline.checks import check_messages, check_order, layer_name
+from constraintrot.memory.pipeline.context import (
+    Context,
+    PipelineOverflowError,
+    Sessions,
+    Trace,
+    conversation,
+    size,
+    tool_tokens,
+)
+from constraintrot.memory.pipeline.layer import Layer
+
+# Is told of the messages as each layer leaves them.
+Watch: TypeAlias = Callable[[str, Sequence[ChatMessage]], None]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request as it goes to the model.
+
+    Attributes:
+        messages: the messages, pins and all.
+        tools: the tools on offer.
+        answer: an answer from a cache; None where the model is to be asked.
+        backend: the backend that affinity chose; None without that layer.
+        traces: what each layer did.
+        passed: each layer with the context that it got.
+    """
+
+    messages: list[ChatMessage]
+    tools: list[ToolInfo]
+    answer: ModelOutput | None
+    backend: str | None
+    traces: tuple[Trace, ...]
+    passed: tuple[tuple[Layer, Context], ...]
+
+    def answered(self, output: ModelOutput) -> ModelOutput:
+        """The model's answer as it goes to the client: unmasked, and kept by the caches."""
+        for layer, context in reversed(self.passed):
+            output = layer.answered(context, output)
+        return output
+
+    def revealed(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """Messages with what a layer hid from the model shown again."""
+        for layer, context in reversed(self.passed):
+            messages = layer.revealed(context, messages)
+        return list(messages)
+
+
+class Pipeline:
+    """Layers around the calls of a model.
+
+    Args:
+        layers: in the order in which a request passes them.
+        pins: whose pins are in every request, word for word; None for none.
+        budget: the token budget.
+
+    Raises:
+        ParameterError: what stands among the layers is none, two have the same name, one
+            behind ``limits`` makes a request longer, or pins or budget are none.
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[Layer],
+        *,
+        pins: Registry | Pins | None = None,
+        budget: Budget = DEFAULT,
+    ) -> None:
+        names = [layer_name(layer) for layer in layers]
+        if len(set(names)) < len(names):
+            raise ParameterError(f"a pipeline takes each layer once: {', '.join(names)}")
+        check_order(layers)
+        self.layers = tuple(layers)
+        if not isinstance(pins, Registry | Pins | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ParameterError(
+                f"pins are a Registry (Registry(operator).pin(text, by=operator)), not {pins!r:.60}"
+            )
+        if not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ParameterError(
+                f"budget is a Budget, as Budget(total=100_000), not {budget!r:.60}"
+            )
+        self.pins = Pins(pins) if isinstance(pins, Registry) else pins
+        self.budget = budget
+        self.sessions = Sessions()
+
+    def without(self, *names: str) -> Pipeline:
+        """The same pipeline less some layers, with nothing remembered.
+
+        The layers are shared, and with them what they keep; but no cache gives what was
+        answered behind other layers.
+
+        Raises:
+            ParameterError: there is no such layer.
+        """
+        known = [layer.name for layer in self.layers]
+        if unknown := [name for name in names if name not in known]:
+            raise ParameterError(f"no layer {unknown[0]!r}; there are {', '.join(known)}")
+        kept = [layer for layer in self.layers if layer.name not in names]
+        return Pipeline(kept, pins=self.pins, budget=self.budget)
+
+    def unpinned(self) -> Pipeline:
+        """The same layers, with all that they keep, and no pins."""
+        return Pipeline(self.layers, budget=self.budget)
+
+    async def prepare(
+        self,
+        messages: Sequence[ChatMessage],
+        tools: Sequence[ToolInfo] = (),
+        *,
+        session: str = "",
+        tenant: str = "",
+        model: Model | None = None,
+        settings: str | None = "",
+        tool_choice: ToolChoice | None = None,
+        compact_now: bool = False,
+        watch: Watch | None = None,
+    ) -> Prepared:
+        """Take a request through the layers, and put the pins in.
+
+        Args:
+            messages: the whole conversation, as the client has it.
+            tools: the client's tools.
+            session: names the conversation; the id of its first message, unless given.
+            tenant: on whose behalf it is.
+            model: the agent's, which layers may ask.
+            settings: what else the answer depends on, as a text (``settings_of``); None keeps
+                the caches out of it.
+            tool_choice: as Inspect takes it; a tool that it names is not pruned. What the caches
+                tell apart by it is in ``settings``.
+            compact_now: compact the history, whatever its size.
+            watch: is told of the messages as each layer leaves them.
+
+        Raises:
+            PipelineOverflowError: what must stay whole is over the budget.
+            ParameterError: the messages are not Inspect's.
+        """
+        check_messages(messages)
+        given = Context(
+            tuple(messages), tuple(tools),
+            self.sessions.get(tenant, session or conversation(messages)), tenant,
+            budget=self.budget, model=model, compact_now=compact_now,
+            layers=" ".join(str(layer.number) for layer in self.layers), settings=settings,
+            chosen=tool_choice.name if isinstance(tool_choice, ToolFunction) else "",
+        )  # fmt: skip
+        start = self._with_pins(given)
+        context, traces, passed = await self._through(start, watch)
+        while self._with_pins(given).manifest != start.manifest:
+            # A pin came or went while a layer waited for a model, so what the layers did, and
+            # what the caches would keep, is of pins that are no longer in force.
+            start = self._with_pins(replace(given, compact_now=False))
+            context, traces, passed = await self._through(start, watch)
+        sent = await self._pinned(context)
+        if watch is not None:
+            watch("pins", sent)
+        return Prepared(
+            sent, list(context.tools), context.answer, context.backend, tuple(traces), tuple(passed)
+        )
+
+    async def _through(
+        self, context: Context, watch: Watch | None
+    ) -> tuple[Context, list[Trace], list[tuple[Layer, Context]]]:
+        """The context behind all layers, what each did, and each with the context that it got."""
+        traces: list[Trace] = []
+        passed: list[tuple[Layer, Context]] = []
+        for layer in self.layers:
+            passed.append((layer, context))
+            context, trace = await layer.apply(context)
+            traces.append(trace)
+            if watch is not None:
+                watch(layer.name, context.messages)
+            if context.answer is not None:
+                break
+        return context, traces, passed
+
+    def _with_pins(self, context: Context) -> Context:
+        """The context with the pins as they are now."""
+        if self.pins is None:
+            return context
+        now = self.pins.rendering()
+        pinned = tuple(now.contents.values())
+        repeated = sum(layer.repeats(pinned) for layer in self.layers)
+        return replace(
+            context,
+            messages=tuple(self.pins.bare(context.messages)),
+            manifest=now.manifest if now.blocks else "",
+            pinned=pinned,
+            pinned_tokens=now.tokens + repeated,
+        )
+
+    async def _pinned(self, context: Context) -> list[ChatMessage]:
+        """The messages with the pins, whole and under the budget."""
+        if self.pins is None or not self.pins.text:
+            sent = list(context.messages)
+        else:
+            sent = await self.pins.check(context.messages)
+        if context.answer is None:
+            used = size(sent) + sum(map(tool_tokens, context.tools))
+            if used > self.budget.total:
+                raise PipelineOverflowError(
+                    f"the request has {used} tokens, {context.pinned_tokens} of them pins, and the"
+                    f" budget is {self.budget.total}; add the layers compaction and limits, or"
+                    " raise the budget"
+                )
+        return sent
+
+    async def generate(
+        self,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        tools: Sequence[ToolInfo] = (),
+        *,
+        session: str = "",
+        tenant: str = "",
+        tool_choice: ToolChoice | None = None,
+        config: GenerateConfig | None = None,
+    ) -> ModelOutput:
+        """A request through the layers, to the model, and back.
+
+        Args:
+            model: is asked, unless a cache has the answer.
+            messages: the whole conversation, as the client has it.
+            tools: the client's tools.
+            session: names the conversation.
+            tenant: on whose behalf it is.
+            tool_choice: as Inspect takes it.
+            config: how the model is to sample.
+
+        Raises:
+            PipelineOverflowError: what must stay whole is over the budget.
+        """
+        config = config or GenerateConfig()
+        prepared = await self.prepare(
+            messages, tools, session=session, tenant=tenant, model=model,
+            settings=settings_of(tool_choice, config), tool_choice=tool_choice,
+        )  # fmt: skip
+        output = prepared.answer
+        if output is None:
+            output = await model.generate(
+                prepared.messages,
+                tools=prepared.tools,
+                tool_choice=tool_choice,
+                config=config,
+            )
+        return prepared.answered(output)
+
+
+def settings_of(tool_choice: ToolChoice | None, config: GenerateConfig) -> str:
+    """Return the settings of an answer as a text, as ``prepare`` takes it.
+
+    An evaluation's own settings are in it, which no public function of Inspect gives.
+
+    Args:
+        tool_choice: as Inspect takes it.
+        config: how the model is to sample.
+    """
+    return repr((tool_choice, config, active_generate_config()))
+
+
+def checked(pipeline: object) -> Pipeline:
+    """A pipeline, which is refused where it is given and not with the first request.
+
+    Raises:
+        ParameterError: it is none, as a bare list of layers.
+    """
+    if not isinstance(pipeline, Pipeline):
+        raise ParameterError(
+            f"a pipeline is a Pipeline, as Pipeline(layers(), pins=rules), not {pipeline!r:.60}"
+        )
+    return pipeline

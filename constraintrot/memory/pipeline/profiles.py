@@ -1,0 +1,143 @@
+"""The layers by name, as two profiles: one that keeps rules, and one that takes a text literally.
+
+``kept`` is what this package recommends. ``literal`` does as the specification of the
+context pipeline says where it says something, and protects nothing where it leaves that
+open: a summary in the system role, caches that know a request by its words alone, an
+injection filter that withholds instead of marking. It is there to be measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final, Literal, TypeAlias
+
+from inspect_ai.model import (
+    ChatMessageUser,
+    CompactionStrategy,
+    GenerateConfig,
+    Model,
+)
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.compactors.turns import (
+    InPlace,
+    OlderTurns,
+    Span,
+    asked,
+    flat,
+    summarizer,
+    summary_message,
+)
+from constraintrot.errors import ParameterError
+from constraintrot.memory.pipeline.arrangement import (
+    Affinity,
+    DualPosition,
+    PrefixTiers,
+    SummaryRoles,
+)
+from constraintrot.memory.pipeline.budget import DEFAULT, Budget
+from constraintrot.memory.pipeline.cache import ExactCache, SemanticCache
+from constraintrot.memory.pipeline.history import (
+    HANDOFF_AFTER,
+    THRESHOLD,
+    Compaction,
+    Handoff,
+    Summarize,
+    Summary,
+)
+from constraintrot.memory.pipeline.injection import InjectionFilter
+from constraintrot.memory.pipeline.layer import Layer
+from constraintrot.memory.pipeline.limits import Limits
+from constraintrot.memory.pipeline.masking import Masking
+from constraintrot.memory.pipeline.tools import ToolPruning
+
+Profile: TypeAlias = Literal["kept", "literal"]
+PROFILES: Final[tuple[Profile, ...]] = ("kept", "literal")
+# In the order in which a request passes them; the profile "literal" has no "roles".
+NAMES: Final = (
+    "prefix", "exact_cache", "semantic_cache", "masking", "injection", "tools", "handoff",
+    "compaction", "roles", "limits", "dual_position", "affinity",
+)  # fmt: skip
+BACKENDS: Final = ("backend-a", "backend-b")
+
+
+def layers(
+    strategy: CompactionStrategy | None = None,
+    profile: Profile = "kept",
+    *,
+    threshold: float = THRESHOLD,
+    handoff_after: int = HANDOFF_AFTER,
+    backends: tuple[str, ...] = BACKENDS,
+    write: Summarize | None = None,
+    core: Collection[str] = (),
+) -> list[Layer]:
+    """All layers in their order.
+
+    Args:
+        strategy: compacts the history; a summary of all but ten turns unless given.
+        profile: ``kept`` or ``literal``.
+        threshold: share of the budget from which on history is compacted.
+        handoff_after: compactions before a hand-off.
+        backends: between which affinity chooses.
+        write: writes summaries and briefings, for who has no Inspect model.
+        core: names of tools that are never pruned.
+
+    Raises:
+        ParameterError: there is no such profile, or a number is out of its range.
+    """
+    if profile not in PROFILES:
+        raise ParameterError(f"profile is {' or '.join(PROFILES)}, not {profile!r}")
+    literal = profile == "literal"
+    found: list[Layer] = [
+        PrefixTiers(),
+        ExactCache(keyed="query" if literal else "context"),
+        SemanticCache(keyed="query" if literal else "context", guard=not literal),
+        Masking(keep_domain=not literal),
+        InjectionFilter(
+            action="withhold" if literal else "mark",
+            roles=("user", "tool") if literal else ("tool",),
+        ),
+        ToolPruning(core),
+        Handoff(after=handoff_after, threshold=threshold, write=write),
+        Compaction(
+            strategy or (Summary(write, recent=DEFAULT.recent_turns) if write else RecentTurns()),
+            threshold=threshold,
+            summary_role="system" if literal else "user",
+        ),
+        SummaryRoles(),
+        Limits(),
+        DualPosition(),
+        Affinity(backends),
+    ]
+    return [one for one in found if not (literal and one.name == "roles")]
+
+
+class RecentTurns(OlderTurns):
+    """The specification's compaction: the recent turns stay, the older ones become a summary.
+
+    Args:
+        budget: says how many turns, and how long the summary may be.
+    """
+
+    def __init__(self, budget: Budget = DEFAULT) -> None:
+        super().__init__(recent=budget.recent_turns)
+        self.budget = budget
+
+    async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
+        """Ask the role ``summarizer`` for a summary of the older turns."""
+        request = [*span.protected, *flat(span.older), ChatMessageUser(content=_ASK)]
+        config = GenerateConfig(max_tokens=self.budget.summary)
+        text, retries = await asked(
+            lambda: summarizer(model).generate(
+                request, tools=tools, tool_choice="none", config=config
+            ),
+            lambda output: output.completion,
+        )
+        summary = summary_message(text, retries)
+        return [summary], summary
+
+
+_ASK: Final = (
+    "Summarise the conversation above for whoever goes on with it: what was asked, what was done,"
+    " what is pending, and every rule that was given, word for word."
+)

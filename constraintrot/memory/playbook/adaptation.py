@@ -1,0 +1,259 @@
+"""Adaptation of a memory to tasks: offline on a training set, online at test time (ACE, section 4).
+
+::
+
+    memory = PlaybookMemory(Playbook(budget=4_000), reflector, curator)
+    await offline(memory, training, play, epochs=5, path="playbook.json")
+    solved = await evaluate(memory, test, play)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias, TypeVar
+
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model, get_model
+
+from constraintrot import tokens
+from constraintrot.memory.playbook import prompts
+from constraintrot.memory.playbook.bullets import PlaybookError
+from constraintrot.memory.playbook.playbook import Playbook
+from constraintrot.memory.playbook.roles import MAX_TOKENS, Cost, ask, curate, reflect
+from constraintrot.memory.playbook.saving import load, save
+
+
+class Memory(Protocol):
+    """A memory of earlier work that an agent is shown, and that learns."""
+
+    def render(self) -> str:
+        """The memory as it stands in a prompt."""
+        ...
+
+    async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
+        """Learn from messages that end before the question.
+
+        Args:
+            messages: what happened.
+            feedback: what the environment said of the outcome; may be empty.
+            source: what the messages are called.
+        """
+        ...
+
+
+class Nothing:
+    """No memory; the baseline."""
+
+    def render(self) -> str:
+        return ""
+
+    async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
+        return Cost()
+
+
+class PlaybookMemory:
+    """A playbook that a Reflector and a Curator add to (ACE).
+
+    Args:
+        playbook: the playbook.
+        reflector: the model of that role, or its name.
+        curator: the model of that role, or its name.
+        rounds: how often the Reflector is asked of one trajectory at most; the paper has 5.
+    """
+
+    def __init__(
+        self, playbook: Playbook, reflector: str | Model, curator: str | Model, rounds: int = 1
+    ) -> None:
+        self.playbook, self.rounds = playbook, rounds
+        self.reflector, self.curator = get_model(reflector), get_model(curator)
+
+    def render(self) -> str:
+        return self.playbook.render()
+
+    async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
+        text = self.playbook.render()
+        found = await reflect(self.reflector, messages, text, feedback, rounds=self.rounds)
+        delta, cost = await curate(self.curator, text, found)
+        self.playbook.apply(delta, source=source)
+        return found.cost.plus(cost)
+
+
+class RewrittenMemory:
+    """Notes that a model rewrites as a whole at each step (Dynamic Cheatsheet, cumulative).
+
+    Args:
+        rewriter: the model, or its name.
+        words: word budget of the notes, in words; None for any number.
+    """
+
+    def __init__(self, rewriter: str | Model, words: int | None = None) -> None:
+        self.rewriter, self.words = get_model(rewriter), words
+        self.notes = ""
+
+    def render(self) -> str:
+        return self.notes
+
+    async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
+        said = [ChatMessageUser(content=f"Feedback: {feedback}")] if feedback else []
+        question = ChatMessageUser(content=prompts.rewrite(self.notes, self.words))
+        # All notes have to fit into the answer, or the limit would be the collapse.
+        limit = MAX_TOKENS + (3 * self.words if self.words else 2 * tokens.count(self.notes))
+        text, cost = await ask(self.rewriter, [*messages, *said, question], [], limit)
+        self.notes = text.strip()
+        return cost
+
+
+Task = TypeVar("Task")
+# Where an object is, which another process has elsewhere.
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """The Generator's work on a task.
+
+    Attributes:
+        messages: what was said and done.
+        feedback: what the environment said of the outcome, as an error; no label is needed.
+        success: whether the task is done.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    feedback: str
+    success: bool
+
+
+Play: TypeAlias = Callable[[Task, str], Awaitable[Trajectory]]
+"""Has the Generator do a task; the second argument is the rendered memory."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of adaptation.
+
+    Attributes:
+        epoch: from 1.
+        number: of the task within its epoch, from 1.
+        success: whether the task was done, with the memory as it was before the step.
+        size: tokens of the memory after it.
+        cost: of the models that learn, without the Generator.
+    """
+
+    epoch: int
+    number: int
+    success: bool
+    size: int
+    cost: Cost
+
+
+async def offline(
+    memory: Memory, tasks: Sequence[Task], play: Play[Task], *, epochs: int = 1,
+    path: str | Path | None = None,
+) -> list[Step]:  # fmt: skip
+    """Adapt on a training set, one task a step (the paper's batch size), over epochs.
+
+    Args:
+        memory: what learns.
+        tasks: told apart by their ``repr``.
+        play: has the Generator do one.
+        epochs: how often all are done.
+        path: of a file into which the playbook is saved after every step. Where it is there,
+            what it holds takes the place of the playbook; if the last call with it had the
+            same tasks, this one goes on behind the last step that was saved, and other tasks
+            begin anew with what was learned. Only a step that was cut off is done twice.
+
+    Returns:
+        All steps, those of an earlier call included.
+
+    Raises:
+        PlaybookError: the file cannot be read or written, the memory is no playbook or has
+            learned what the file lacks; another process has written the file meanwhile; or
+            there is no epoch, or no trajectory was played.
+    """
+    if epochs < 1:
+        raise PlaybookError(f"epochs is a whole number, 1 or more, not {epochs!r}")
+    playbook = None if path is None else _playbook(memory)
+    done = [] if playbook is None or path is None else _resumed(playbook, path, tasks)
+    for at in range(len(done), epochs * len(tasks)):
+        epoch, place = divmod(at, len(tasks))
+        done.append(await _step(memory, tasks[place], play, epoch + 1, place + 1))
+        if playbook is not None and path is not None:
+            _keep(playbook, path, tasks, done)
+    return done
+
+
+async def online(
+    memory: Memory, tasks: Sequence[Task], play: Play[Task], *, path: str | Path | None = None
+) -> list[Step]:
+    """Adapt at test time: each task is done with the memory so far, and then learned from.
+
+    With ``path`` as for ``offline``.
+    """
+    return await offline(memory, tasks, play, path=path)
+
+
+async def evaluate(memory: Memory, tasks: Sequence[Task], play: Play[Task]) -> list[bool]:
+    """Return whether each task is done with a memory, which learns nothing here."""
+    text = memory.render()
+    return [(await _played(play, task, text)).success for task in tasks]
+
+
+async def _step(memory: Memory, task: Task, play: Play[Task], epoch: int, number: int) -> Step:
+    played = await _played(play, task, memory.render())
+    cost = await memory.learn(played.messages, played.feedback, f"epoch {epoch}, task {number}")
+    return Step(epoch, number, bool(played.success), tokens.count(memory.render()), cost)
+
+
+async def _played(play: Play[Task], task: Task, memory: str) -> Trajectory:
+    played: object = await play(task, memory)
+    if not isinstance(played, Trajectory):
+        raise PlaybookError(f"play gives a Trajectory, and not {played!r:.60}")
+    return played
+
+
+def _playbook(memory: Memory) -> Playbook:
+    if not isinstance(memory, PlaybookMemory):
+        raise PlaybookError(
+            f"a {type(memory).__name__} has no file to go on from: only a playbook is saved;"
+            " leave path out"
+        )
+    return memory.playbook
+
+
+def _resumed(playbook: Playbook, path: str | Path, tasks: Sequence[Task]) -> list[Step]:
+    """The steps that are done; the playbook is then as it was after them, and can be saved."""
+    if Path(path).exists():
+        more = playbook.deltas - load(Playbook(), path).deltas
+        if more > 0:
+            raise PlaybookError(
+                f"the playbook has {more} more deltas than {path}, which would take its place;"
+                " save it there first, or name another file"
+            )
+        load(playbook, path)
+    found = playbook.adaptation or {}
+    try:
+        done = [
+            Step(**{**one, "cost": Cost(**one["cost"])})
+            for one in (found["steps"] if found.get("tasks") == _digest(tasks) else ())
+        ]
+    except (KeyError, TypeError) as error:
+        raise PlaybookError(
+            f"{path} holds steps of an adaptation that are none: {error!r}"
+        ) from error
+    # A file that cannot be written is said before anything is paid for.
+    _keep(playbook, path, tasks, done)
+    return done
+
+
+def _keep(
+    playbook: Playbook, path: str | Path, tasks: Sequence[Task], done: Sequence[Step]
+) -> None:
+    playbook.adaptation = {"tasks": _digest(tasks), "steps": [asdict(step) for step in done]}
+    save(playbook, path)
+
+
+def _digest(tasks: Sequence[object]) -> str:
+    return sha256("\0".join(_ADDRESS.sub("", repr(one)) for one in tasks).encode()).hexdigest()

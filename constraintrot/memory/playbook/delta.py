@@ -1,0 +1,185 @@
+"""Deltas: the small edits that a curator proposes, and their reading from what a model wrote.
+
+::
+
+    {"operations": [
+      {"op": "ADD", "section": "email", "text": "Attach minutes as a PDF.", "kind": "strategy"},
+      {"op": "UPDATE", "id": "ema-00003", "text": "Attach minutes as a PDF, not as a link."},
+      {"op": "MERGE", "ids": ["ema-00003", "ema-00007"], "text": "..."},
+      {"op": "DELETE", "id": "ema-00004"},
+      {"op": "COUNT", "id": "ema-00003", "helpful": 1}
+    ]}
+
+A model's fault is no exception: what cannot be read is listed, and the rest is used.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
+
+from constraintrot.memory.playbook.bullets import DEFAULT_SECTION, KINDS, Kind
+from constraintrot.rule_text.rule_words import reads_as_rule
+
+# Of words for a constraint: requirement, restricción, prohibición.
+_RULE_STEMS: Final = ("requir", "restric", "prohib", "约束", "限制")
+MOST_OPERATIONS: Final = 200
+"""Operations of one delta that are read; more are no small edit."""
+
+
+def read_kind(word: object) -> Kind:
+    """The kind that a model named; of another word, a constraint if it means a rule."""
+    said = str(word).casefold()
+    named = [kind for kind in KINDS if kind in said]
+    # A form that came back unfilled names them all.
+    if len(named) == len(KINDS):
+        return "strategy"
+    if "constraint" in named or reads_as_rule(said) or any(stem in said for stem in _RULE_STEMS):
+        return "constraint"
+    return named[0] if named else "strategy"
+
+
+def says_something(text: str) -> bool:
+    """Return whether a text has a letter or a digit; a form that came back unfilled ("...") has none."""
+    return any(map(str.isalnum, text))
+
+
+class _Operation(BaseModel):
+    # A model may add a reason or a comment, which changes nothing.
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Add(_Operation):
+    """Append a bullet."""
+
+    op: Literal["ADD"] = "ADD"
+    text: str
+    section: str = DEFAULT_SECTION
+    kind: Annotated[Kind, BeforeValidator(read_kind)] = "strategy"
+
+
+class Update(_Operation):
+    """Change a bullet's text; its id and counters stay."""
+
+    op: Literal["UPDATE"] = "UPDATE"
+    id: str
+    text: str
+
+
+class Merge(_Operation):
+    """Join bullets of one kind in the first of them; counters are added up."""
+
+    op: Literal["MERGE"] = "MERGE"
+    ids: Annotated[tuple[str, ...], Field(min_length=2, max_length=20)]
+    text: str
+
+
+class Delete(_Operation):
+    """Remove a bullet."""
+
+    op: Literal["DELETE"] = "DELETE"
+    id: str
+
+
+class Count(_Operation):
+    """Add to a bullet's counters."""
+
+    op: Literal["COUNT"] = "COUNT"
+    id: str
+    helpful: Annotated[int, Field(ge=0, le=1_000)] = 0
+    harmful: Annotated[int, Field(ge=0, le=1_000)] = 0
+
+
+Operation: TypeAlias = Add | Update | Merge | Delete | Count
+_OPERATION: Final[TypeAdapter[Operation]] = TypeAdapter(
+    Annotated[Operation, Field(discriminator="op")]
+)
+_OPENING: Final = re.compile(r"[\[{]")
+_MOST_TRIES: Final = 100
+# The names that the paper's public code gives to the same things.
+_SAME: Final = {"type": "op", "content": "text", "bullet_id": "id"}
+
+
+@dataclass(frozen=True)
+class Delta:
+    """Operations in their order, and what could not be read of what a model wrote."""
+
+    operations: tuple[Operation, ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+
+def read_delta(text: str) -> Delta:
+    """The delta in a model's answer: its first JSON object with ``operations``, or list of them."""
+    for value in json_values(text):
+        listed = _listed(value)
+        if listed is not None:
+            return _delta(listed)
+    return Delta((), (f"no operations: {text[:120]!r}",))
+
+
+def json_values(text: str) -> Iterator[Any]:
+    """The JSON objects and lists in a text, from the first on; prose around them is left out.
+
+    Of a text that holds bracket after bracket and no JSON, only the first are tried: each
+    try may read all the rest.
+    """
+    decoder = json.JSONDecoder()
+    opening = _OPENING.search(text)
+    for _ in range(_MOST_TRIES):
+        if opening is None:
+            return
+        end = opening.end()
+        try:
+            value, end = decoder.raw_decode(text, opening.start())
+            yield value
+        except (ValueError, RecursionError):
+            pass
+        opening = _OPENING.search(text, end)
+
+
+def _listed(value: Any) -> list[Any] | None:
+    if isinstance(value, dict):
+        inner: Any = cast("dict[str, Any]", value).get("operations")
+        return inner if isinstance(inner, list) else None
+    listed: list[Any] = value
+    return listed if any(isinstance(one, dict) for one in listed) else None
+
+
+def _delta(listed: list[Any]) -> Delta:
+    operations: list[Operation] = []
+    unreadable: list[str] = []
+    for one in listed[:MOST_OPERATIONS]:
+        try:
+            read = _OPERATION.validate_python(_named(one))
+            if isinstance(read, Add | Update | Merge) and not says_something(read.text):
+                unreadable.append(f"{str(one)[:120]}: the text has no word")
+            else:
+                operations.append(read)
+        except ValidationError as error:
+            unreadable.append(f"{str(one)[:120]}: {error.errors()[0]['msg']}")
+    if left := len(listed) - MOST_OPERATIONS:
+        unreadable += [f"{left} more operations than {MOST_OPERATIONS}"] if left > 0 else []
+    return Delta(tuple(operations), tuple(unreadable))
+
+
+def _named(one: Any) -> Any:
+    if not isinstance(one, Mapping):
+        return one
+    # Beside an "op", "type" is a model's word for the kind.
+    same = _SAME | {"type": "kind"} if "op" in one else _SAME
+    plain = {same.get(str(key), str(key)): value for key, value in one.items()}
+    if isinstance(plain.get("op"), str):
+        plain["op"] = plain["op"].strip().upper()
+    return plain

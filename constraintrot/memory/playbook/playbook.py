@@ -1,0 +1,260 @@
+"""A playbook: itemised bullets that deltas change one by one, merged by code and by no model.
+
+::
+
+    from constraintrot.memory.playbook import Add, Delta, Playbook
+
+    playbook = Playbook(budget=2_000)
+    playbook.apply(Delta((Add(text="Never send email outside example.com."),)))
+    prompt = playbook.render()
+
+What no delta does, whatever a model proposes: change, merge, prune or delete a constraint,
+touch the pins, give an id twice, or take the playbook over its budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from constraintrot import tokens
+from constraintrot.memory.playbook.bullets import Bullet, PlaybookError, rendered
+from constraintrot.memory.playbook.delta import Delta, Operation
+from constraintrot.memory.playbook.refinement import (
+    PROACTIVE,
+    Merger,
+    Refinement,
+    duplicates,
+    prunable,
+)
+from constraintrot.memory.playbook.similarity import Similarity, Words
+from constraintrot.memory.playbook.store import Store
+
+
+class PlaybookOverflowError(PlaybookError):
+    """Pins and constraints, which nothing removes, are over the budget."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The outcome of a delta.
+
+    Attributes:
+        added: ids of new bullets.
+        updated: ids of bullets with another text.
+        merged: ids that are gone, each with the id that it went into; by MERGE or likeness.
+        deleted: ids that DELETE removed.
+        counted: ids whose counters were raised.
+        pruned: ids that the budget removed.
+        refused: operations that were not carried out, each with the reason.
+    """
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    merged: tuple[tuple[str, str], ...] = ()
+    deleted: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
+    pruned: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+class Playbook:
+    """Bullets, in the order in which they were added, and pins before them.
+
+    Args:
+        budget: tokens of the rendered playbook at most, pins included; None for any number.
+        most: bullets at most; None for any number.
+        refinement: how it is kept compact.
+        similarity: measure of likeness; ``Words`` unless given.
+        pins: gives the pinned text, as ``Registry.pinned_text`` of the policy registry does.
+            It is rendered first, byte for byte, and no delta or refinement reaches it.
+        counter: of tokens; used where there is a budget.
+    """
+
+    def __init__(
+        self, *, budget: int | None = None, most: int | None = None,
+        refinement: Refinement = PROACTIVE, similarity: Similarity | None = None,
+        pins: Callable[[], str] | None = None, counter: Callable[[str], int] = tokens.count,
+    ) -> None:  # fmt: skip
+        for name, value in (("budget", budget), ("most", most)):
+            if value is not None and (not isinstance(value, int) or value < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise PlaybookError(f"{name} is a whole number, 1 or more, not {value!r}")
+        if pins is not None and not callable(pins):
+            raise PlaybookError(
+                f"pins is a function, as pinned_text of a Registry, not {pins!r:.60}"
+            )
+        if not isinstance(refinement, Refinement):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise PlaybookError(
+                "refinement is PROACTIVE, LAZY, APPEND_ONLY or another Refinement, not"
+                f" {refinement!r}"
+            )
+        self.budget, self.most, self.refinement = budget, most, refinement
+        self.similarity: Similarity = similarity or Words()
+        self._pins, self._counter = pins, counter
+        self._store = Store(None if budget is None else counter)
+        self._merger = Merger(self._store, refinement.protect, self._room)
+        self._prune()
+
+    def __repr__(self) -> str:
+        return f"<Playbook of {len(self._store.bullets)} bullets after {self.deltas} deltas>"
+
+    @property
+    def bullets(self) -> tuple[Bullet, ...]:
+        """All bullets, oldest first."""
+        return tuple(self._store.bullets.values())
+
+    @property
+    def deltas(self) -> int:
+        """The number of applied deltas."""
+        return self._store.deltas
+
+    @property
+    def adaptation(self) -> Mapping[str, Any] | None:
+        """The done steps of an adaptation, as ``adaptation.offline`` notes them."""
+        return self._store.adaptation
+
+    @adaptation.setter
+    def adaptation(self, done: dict[str, Any] | None) -> None:
+        self._store.adaptation = done
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the rendered playbook, pins included."""
+        return self._pinned() + self._size()
+
+    def get(self, bullet_id: str) -> Bullet | None:
+        """The bullet of an id, or of the one that it was merged into; None if it is gone."""
+        return self._store.get(bullet_id)
+
+    def render(self) -> str:
+        """The playbook as it stands in a prompt: pins, then bullets by section."""
+        return self.pinned_text() + rendered(self._store.bullets.values())
+
+    def pinned_text(self) -> str:
+        """The pins as they are now."""
+        text = self._pins() if self._pins else ""
+        # Or the first section's heading would stand on the last pin's line.
+        return f"{text}\n" if text and not text.endswith("\n") else text
+
+    def apply(self, delta: Delta | Iterable[Operation], *, source: str = "") -> Applied:
+        """Carry out a delta, refine, and keep the budget. No model is asked.
+
+        Args:
+            delta: operations, carried out in their order.
+            source: where they come from; new bullets remember it.
+
+        Raises:
+            PlaybookOverflowError: the pins have grown so that they and the constraints are
+                over the budget.
+            EmbeddingError: the measure of likeness failed.
+
+        After an error the playbook is as it was.
+        """
+        found = delta if isinstance(delta, Delta) else Delta(tuple(delta))
+        if not all(isinstance(one, Operation) for one in found.operations):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise PlaybookError(
+                f"a delta is a list of operations, as [Add(...)], not {delta!r:.60}"
+            )
+        before = self._store.state()
+        try:
+            return self._apply(found, source)
+        except Exception:
+            self._store.restore(before)
+            raise
+
+    def refine(self) -> Applied:
+        """De-duplicate all bullets and keep the budget, whatever ``refinement.when`` says."""
+        merged = self._deduplicate(self._store.bullets)
+        return Applied(merged=tuple(merged), pruned=tuple(self._prune()))
+
+    def retire(self, bullet_id: str) -> Bullet:
+        """Remove a bullet, a constraint too. It is the operator's: no delta can ask for it.
+
+        Raises:
+            PlaybookError: there is no such bullet.
+        """
+        bullet = self.get(bullet_id)
+        if bullet is None:
+            raise PlaybookError(f"no bullet {bullet_id!r} to retire")
+        self._store.drop(bullet)
+        return bullet
+
+    def plain(self) -> dict[str, Any]:
+        """Return the learned bullets as plain data for JSON, without pins and settings."""
+        return self._store.plain()
+
+    def fill(self, data: Mapping[str, Any]) -> None:
+        """Take over what ``plain`` gave, in the place of what is here; ids go on from there.
+
+        Raises:
+            PlaybookError: it is something else.
+            PlaybookOverflowError: its constraints do not fit into this playbook's budget.
+        """
+        before = self._store.state()
+        self._store.fill(data)
+        try:
+            self._prune()
+        except PlaybookOverflowError:
+            self._store.restore(before)
+            raise
+
+    def _apply(self, delta: Delta, source: str) -> Applied:
+        self._store.deltas += 1
+        done: dict[str, list[Any]] = {name: [] for name in Applied.__dataclass_fields__}
+        done["refused"] += [("unreadable", reason) for reason in delta.unreadable]
+        for one in delta.operations:
+            try:
+                field, told = self._merger.carry_out(one, source)
+                done[field] += told
+            except PlaybookError as refused:
+                done["refused"].append((one.op, str(refused)))
+        if self.refinement.when == "proactive":
+            changed = {*done["added"], *done["updated"], *(into for _, into in done["merged"])}
+            done["merged"] += self._deduplicate(changed)
+        elif self.refinement.when == "lazy" and self._over():
+            done["merged"] += self._deduplicate(self._store.bullets)
+        done["pruned"] += self._prune()
+        return Applied(**{name: tuple(found) for name, found in done.items()})
+
+    def _deduplicate(self, changed: Collection[str]) -> list[tuple[str, str]]:
+        if not self.refinement.deduplicate or not changed:
+            return []
+        found = list(duplicates(self.bullets, changed, self.similarity, self.refinement))
+        return [self._store.join(later, earlier) for later, earlier in found]
+
+    def _prune(self) -> list[str]:
+        if self.refinement.when == "never" or not self._over():
+            return []
+        gone: list[str] = []
+        for bullet in prunable(self.bullets, self.refinement):
+            self._store.drop(bullet)
+            gone.append(bullet.id)
+            if not self._over():
+                return gone
+        raise PlaybookOverflowError(
+            f"pins and constraints need {self.tokens} tokens and {len(self.bullets)} bullets, and the"
+            f" budget is {self.budget or 'any'} tokens and {self.most or 'any number of'} bullets;"
+            " raise the budget, or retire a constraint"
+        )
+
+    def _room(self, bullet: Bullet) -> bool:
+        if self.refinement.when == "never":
+            return True
+        number, size = self._store.constraints_with(bullet)
+        if self.most is not None and number > self.most:
+            return False
+        return self.budget is None or self._pinned() + size <= self.budget
+
+    def _over(self) -> bool:
+        if self.most is not None and len(self._store.bullets) > self.most:
+            return True
+        return self.budget is not None and self._pinned() + self._store.size > self.budget
+
+    def _pinned(self) -> int:
+        return self._counter(text) if (text := self.pinned_text()) else 0
+
+    def _size(self) -> int:
+        if self.budget is not None:
+            return self._store.size
+        return self._counter(rendered(self._store.bullets.values()))

@@ -1,0 +1,210 @@
+"""Grow and refine: when bullets are de-duplicated and pruned, and which (ACE, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from constraintrot.memory.playbook.bullets import (
+    Bullet,
+    PlaybookError,
+    bullet_id,
+    checked_section,
+    checked_text,
+)
+from constraintrot.memory.playbook.delta import Add, Count, Delete, Merge, Operation, Update
+from constraintrot.memory.playbook.similarity import (
+    Similarity,
+    contradicting,
+    opposed,
+    other_numbers,
+)
+from constraintrot.memory.playbook.store import Store, joined
+from constraintrot.rule_text.rule_words import reads_as_rule
+
+When: TypeAlias = Literal["never", "lazy", "proactive"]
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """The settings that keep a playbook compact.
+
+    Attributes:
+        when: ``proactive`` de-duplicates after every delta, ``lazy`` only when a budget is
+            exceeded, ``never`` appends only. Budgets are kept by all but ``never``.
+        deduplicate: whether bullets that say the same are merged.
+        protect: whether constraints are exempt. False is the playbook of the paper, in which
+            counters and likeness alone decide; it is there to be measured.
+        least: likeness from which on two bullets say the same; None for the measure's own.
+    """
+
+    when: When = "proactive"
+    deduplicate: bool = True
+    protect: bool = True
+    least: float | None = None
+
+
+APPEND_ONLY = Refinement("never", deduplicate=False)
+LAZY = Refinement("lazy")
+PROACTIVE = Refinement("proactive")
+COUNTERS_ONLY = Refinement("lazy", deduplicate=False, protect=False)
+
+
+def duplicates(
+    bullets: Sequence[Bullet],
+    changed: Container[str],
+    similarity: Similarity,
+    refinement: Refinement,
+) -> Iterator[tuple[Bullet, Bullet]]:
+    """Pairs (later, earlier) of bullets that say the same; no bullet is later twice.
+
+    Only bullets of one kind are compared, and protected constraints with none: they are not
+    even handed to the measure. An unprotected playbook trusts the measure alone.
+
+    Args:
+        bullets: oldest first.
+        changed: ids of those that were not compared as they are now.
+        similarity: the measure.
+        refinement: its settings.
+    """
+    compared = [at for at, one in enumerate(bullets) if not (refinement.protect and one.constrains)]
+    focus = [at for at, place in enumerate(compared) if bullets[place].id in changed]
+    texts = [bullets[at].text for at in compared]
+    least = similarity.least if refinement.least is None else refinement.least
+    gone: set[int] = set()
+    for later, earlier, _ in sorted(similarity.alike(texts, focus, least)):
+        one, other = bullets[compared[later]], bullets[compared[earlier]]
+        if later in gone or earlier in gone or one.kind != other.kind:
+            continue
+        if refinement.protect and opposed(one.text, other.text):
+            continue
+        gone.add(later)
+        yield one, other
+
+
+def prunable(bullets: Sequence[Bullet], refinement: Refinement) -> list[Bullet]:
+    """The bullets that may go, the first to go first: least net helpful, longest untouched."""
+    free = (one for one in bullets if not (refinement.protect and one.constrains))
+    order: Callable[[Bullet], tuple[int, int, int]] = lambda one: (one.net, one.touched, one.number)  # noqa: E731
+    return sorted(free, key=order)
+
+
+Done: TypeAlias = Literal["added", "updated", "merged", "deleted", "counted"]
+
+
+class RefusedError(PlaybookError):
+    """An operation is not carried out, for the reason that the message says."""
+
+
+class Merger:
+    """Carries operations out on a store.
+
+    Args:
+        store: the bullets.
+        protect: whether constraints are exempt from UPDATE, MERGE and DELETE.
+        room: whether a constraint fits beside the pins and the other constraints.
+    """
+
+    def __init__(self, store: Store, protect: bool, room: Callable[[Bullet], bool]) -> None:
+        self.store, self.protect, self.room = store, protect, room
+
+    def carry_out(self, one: Operation, source: str) -> tuple[Done, list[Any]]:
+        """Carry one operation out; what became of it, for ``Applied``.
+
+        Raises:
+            PlaybookError: it is refused; then nothing has changed.
+        """
+        match one:
+            case Add():
+                return "added", [self._add(one, source)]
+            case Update():
+                return "updated", [self._update(one, source)]
+            case Merge():
+                return "merged", self._merge(one)
+            case Delete():
+                bullet = self._free(one.id, "deleted")
+                self.store.drop(bullet)
+                return "deleted", [bullet.id]
+            case Count():
+                return "counted", [self._count(one)]
+
+    def _add(self, one: Add, source: str) -> str:
+        text, section = checked_text(one.text), checked_section(one.section)
+        self._only(text)
+        # What reads as a rule is one, whatever the curator calls it.
+        kind = "constraint" if reads_as_rule(text) else one.kind
+        bullet = Bullet(
+            bullet_id(section, self.store.next), section, text, kind,
+            sources=(source,) if source else (), touched=self.store.deltas,
+        )  # fmt: skip
+        self._fits(bullet)
+        self.store.next += 1
+        self.store.put(bullet)
+        return bullet.id
+
+    def _update(self, one: Update, source: str) -> str:
+        bullet, text = self._free(one.id, "changed"), checked_text(one.text)
+        self._only(text, bullet.id)
+        kind = "constraint" if reads_as_rule(text) else bullet.kind
+        sources = joined(bullet.sources, [source] if source else [])
+        changed = replace(bullet, text=text, kind=kind, sources=sources, touched=self.store.deltas)
+        self._fits(changed)
+        self.store.put(changed)
+        return bullet.id
+
+    def _merge(self, one: Merge) -> list[tuple[str, str]]:
+        parts = list(
+            {self.store.now(name): self._free(name, "merged") for name in one.ids}.values()
+        )
+        # The oldest stays, so that an id always goes into an older one.
+        parts.sort(key=lambda part: part.number)
+        text = checked_text(one.text)
+        if len(parts) < 2:
+            raise RefusedError("the ids are those of one bullet")
+        if len({part.kind for part in parts}) > 1:
+            raise RefusedError("the bullets are of different kinds")
+        if reads_as_rule(text) and self.protect:
+            raise RefusedError("the merged text reads as a rule and no bullet does; ADD it")
+        if self.protect and (pair := contradicting([part.text for part in parts])):
+            raise RefusedError(f"{pair[0][:40]!r} and {pair[1][:40]!r} may contradict each other")
+        if self.protect and (found := other_numbers([part.text for part in parts], text)):
+            shown = ", ".join(sorted(found))[:80]
+            raise RefusedError(
+                f"the merged text and the bullets have not the same numbers: {shown}"
+            )
+        self._only(text, *(part.id for part in parts))
+        into = parts[0]
+        gone = [self.store.join(part, into) for part in parts[1:]]
+        self.store.put(replace(self.store.bullets[into.id], text=text, touched=self.store.deltas))
+        return gone
+
+    def _count(self, one: Count) -> str:
+        bullet = self.store.get(one.id)
+        if bullet is None:
+            raise RefusedError(f"there is no bullet {one.id[:40]!r}")
+        counted = replace(
+            bullet, helpful=bullet.helpful + one.helpful, harmful=bullet.harmful + one.harmful,
+            touched=self.store.deltas,
+        )  # fmt: skip
+        self._fits(counted)
+        self.store.put(counted)
+        return bullet.id
+
+    def _free(self, name: str, done: str) -> Bullet:
+        """A bullet that a delta may change."""
+        bullet = self.store.get(name)
+        if bullet is None:
+            raise RefusedError(f"there is no bullet {name[:40]!r}")
+        if bullet.constrains and self.protect:
+            raise RefusedError(f"{bullet.id} is a constraint, which is not {done}")
+        return bullet
+
+    def _only(self, text: str, *by: str) -> None:
+        same = self.store.texts.get(text)
+        if same is not None and same not in by:
+            raise RefusedError(f"{same} says the same, word for word")
+
+    def _fits(self, bullet: Bullet) -> None:
+        if bullet.constrains and self.protect and not self.room(bullet):
+            raise RefusedError("no room: only constraints and pins are left, and they stay")

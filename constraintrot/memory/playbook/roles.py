@@ -1,0 +1,186 @@
+"""The roles of ACE as Inspect model roles: ``reflector`` and ``curator``; the agent generates.
+
+``inspect eval ... --model-role reflector=... --model-role curator=...``; a role that is not
+given falls back to the role ``summarizer``, and that to the model of the task. The paper
+takes one model for all three.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model, get_model
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.memory.playbook import prompts
+from constraintrot.memory.playbook.bullets import DEFAULT_SECTION
+from constraintrot.memory.playbook.delta import (
+    Count,
+    Delta,
+    json_values,
+    read_delta,
+    read_kind,
+    says_something,
+)
+
+# A model that ignores the form of the answer would go on for ever.
+MAX_TOKENS = 1_200
+
+
+@dataclass
+class Cost:
+    """The cost of calls of models.
+
+    Attributes:
+        calls: how many.
+        input_tokens: sent, those from a cache included.
+        output_tokens: written.
+        seconds: waited for them.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+    def plus(self, other: Cost) -> Cost:
+        """Both together."""
+        return Cost(
+            self.calls + other.calls, self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens, self.seconds + other.seconds,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """The Reflector's findings.
+
+    Attributes:
+        insights: each with ``text``, ``kind`` and ``section``.
+        counts: bullets that helped or harmed.
+        faults: what could not be read of its answer.
+        cost: of its calls.
+    """
+
+    insights: tuple[dict[str, str], ...] = ()
+    counts: tuple[Count, ...] = ()
+    faults: tuple[str, ...] = ()
+    cost: Cost = field(default_factory=Cost)
+
+
+def role(name: str, agent: Model) -> Model:
+    """The model of a role; by default the summarizer's, and else the agent's."""
+    return get_model(role=name, default=get_model(role="summarizer", default=agent))
+
+
+async def ask(
+    model: Model, messages: list[ChatMessage], tools: list[ToolInfo], most: int = MAX_TOKENS
+) -> tuple[str, Cost]:
+    """A model's answer in words, and what it took.
+
+    The agent's tools are passed and may not be used, so that a provider's cache of the
+    conversation's prefix goes on hitting.
+    """
+    start = time.perf_counter()
+    limit = min(most, model.config.max_tokens or most)
+    output = await model.generate(
+        messages, tools=tools, tool_choice="none", config=GenerateConfig(max_tokens=limit)
+    )
+    usage = output.usage
+    sent = 0 if usage is None else usage.input_tokens + (usage.input_tokens_cache_read or 0)
+    written = 0 if usage is None else usage.output_tokens
+    return output.completion, Cost(1, sent, written, time.perf_counter() - start)
+
+
+async def reflect(
+    model: Model, messages: Sequence[ChatMessage], playbook: str, feedback: str = "", *,
+    tools: Sequence[ToolInfo] = (), rounds: int = 1,
+) -> Reflection:  # fmt: skip
+    """Ask the Reflector what a trajectory teaches.
+
+    Args:
+        model: of role ``reflector``.
+        messages: the trajectory.
+        playbook: rendered, as the Generator was shown it.
+        feedback: what the environment said of the outcome.
+        tools: of the agent.
+        rounds: how often it is asked; from the second time on to correct itself. It stops
+            where nothing changes.
+    """
+    question = prompts.reflect(playbook, feedback)
+    found, cost = Reflection(), Cost()
+    for _ in range(rounds):
+        text, spent = await ask(model, [*messages, ChatMessageUser(content=question)], list(tools))
+        cost = cost.plus(spent)
+        latest = read_reflection(text)
+        # A later round that cannot be read does not undo an earlier one.
+        if latest.faults and found.insights:
+            break
+        same = (latest.insights, latest.counts) == (found.insights, found.counts)
+        found = latest
+        if same:
+            break
+        question = prompts.again({"insights": list(found.insights)})
+    return Reflection(found.insights, found.counts, found.faults, cost)
+
+
+async def curate(model: Model, playbook: str, reflection: Reflection) -> tuple[Delta, Cost]:
+    """Ask the Curator for a delta; the counters of the reflection are added by code.
+
+    Args:
+        model: of role ``curator``.
+        playbook: rendered.
+        reflection: what to bring in. Without insights no model is asked.
+    """
+    if not reflection.insights:
+        return Delta(reflection.counts, reflection.faults), Cost()
+    question = prompts.curate(playbook, reflection.insights)
+    text, cost = await ask(model, [ChatMessageUser(content=question)], [])
+    delta = read_delta(text)
+    # Counters are the Reflector's finding; a Curator that counts as well would count twice.
+    operations = tuple(one for one in delta.operations if not isinstance(one, Count))
+    faults = (*reflection.faults, *delta.unreadable)
+    return Delta((*reflection.counts, *operations), faults), cost
+
+
+def read_reflection(text: str) -> Reflection:
+    """The reflection in a model's answer; what cannot be read is listed among its faults."""
+    for value in json_values(text):
+        if isinstance(value, dict) and ({"insights", "used"} & value.keys()):
+            return _read(cast("dict[str, Any]", value))
+    return Reflection(faults=(f"no insights: {text[:120]!r}",))
+
+
+def _read(value: dict[str, Any]) -> Reflection:
+    insights: list[dict[str, str]] = []
+    counts: list[Count] = []
+    faults: list[str] = []
+    for one in _listed(value.get("insights")):
+        text = one.get("text") if isinstance(one, dict) else one
+        if not isinstance(text, str) or not says_something(text):
+            faults.append(f"no insight: {str(one)[:120]}")
+            continue
+        fields = cast("dict[str, Any]", one) if isinstance(one, dict) else {}
+        insights.append(
+            {
+                "text": text, "kind": read_kind(fields.get("kind")),
+                "section": str(fields.get("section") or DEFAULT_SECTION),
+            }
+        )  # fmt: skip
+    for one in _listed(value.get("used")):
+        name = one.get("id") if isinstance(one, dict) else None
+        verdict = one.get("verdict") if isinstance(one, dict) else None
+        if isinstance(name, str) and verdict in ("helpful", "harmful"):
+            counts.append(
+                Count(id=name, helpful=int(verdict == "helpful"), harmful=int(verdict == "harmful"))
+            )
+        else:
+            faults.append(f"no verdict on a bullet: {str(one)[:120]}")
+    return Reflection(tuple(insights), tuple(counts), tuple(faults))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,259 @@
+"""The likeness of two bullets: by words, without a model, or by embeddings.
+
+``words`` needs nothing and gives the same on every machine. ``minilm`` takes the cosine of
+all-MiniLM-L6-v2's vectors (extra ``embed``), as the registry does. Neither is chosen behind
+the user's back: a playbook names the measure that it was refined by.
+
+Both leave pairs alone that differ in what turns a meaning around: see ``opposed``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+from constraintrot.rule_text.quantities import is_quantity, numbers, plain_words, signs, words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
+
+# Comparing so many pairs one by one is quicker than looking texts up.
+_FEW_PAIRS: Final = 20_000
+# Vectors that are kept: 1,500 bytes each.
+_MOST_KNOWN: Final = 20_000
+# Beginnings by which a word says the contrary of another: valid and invalid, upload and download.
+_TURNED: Final = (
+    ("", "un"), ("", "in"), ("", "im"), ("", "ir"), ("", "il"), ("", "dis"), ("", "non"),
+    ("in", "ex"), ("im", "ex"), ("in", "de"), ("in", "out"), ("up", "down"),
+)  # fmt: skip
+# From which likeness by words on two texts are about the same thing, whatever they say of it.
+_ABOUT_THE_SAME: Final = 0.5
+_NEGATION: Final = frozenset(
+    ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "won't", "except", "unless", "only", "all", "any", "some", "before", "after", "above", "below", "more", "less", "on", "off", "enable", "enabled", "enables", "disable", "disabled", "disables", "allow", "allowed", "allows", "deny", "denied", "denies", "accept", "accepted", "reject", "rejected", "sin", "nunca", "jamás", "nadie", "nada", "ningún", "ninguno", "ninguna", "tampoco", "ni", "salvo", "solo", "sólo", "todo", "todos", "antes", "después", "más", "menos", "不", "没", "沒", "无", "無", "非", "禁", "未", "前", "后", "勿", "别", "別", "莫", "仅"]
+)  # fmt: skip
+
+
+class Similarity(Protocol):
+    """A measure of likeness."""
+
+    @property
+    def name(self) -> str:
+        """Its name in files and reports."""
+        ...
+
+    @property
+    def least(self) -> float:
+        """From which likeness on two texts say the same, by this measure."""
+        ...
+
+    def alike(
+        self, texts: Sequence[str], focus: Collection[int], least: float
+    ) -> Iterator[tuple[int, int, float]]:
+        """Pairs (later, earlier, likeness) of texts, of which one or both are in focus."""
+        ...
+
+
+class Words:
+    """The share of words and of neighbouring words that two texts have in common (Jaccard)."""
+
+    name = "words"
+    least = 0.8
+
+    def alike(
+        self, texts: Sequence[str], focus: Collection[int], least: float
+    ) -> Iterator[tuple[int, int, float]]:
+        """Pairs whose sets overlap by at least so much."""
+        sets = [_features(text) for text in texts]
+        if len(focus) * len(texts) <= _FEW_PAIRS:
+            pairs = {(max(i, j), min(i, j)) for i in focus for j in range(len(texts)) if i != j}
+        else:
+            wanted = set(focus)
+            pairs = {(i, j) for i, j in _candidates(sets, least) if i in wanted or j in wanted}
+        for later, earlier in pairs:
+            one, other = sets[later], sets[earlier]
+            if min(len(one), len(other)) < least * max(len(one), len(other)):
+                continue
+            shared = len(one & other)
+            # A text without a word is like none.
+            if shared and shared >= least * (len(one) + len(other) - shared):
+                yield later, earlier, shared / (len(one) + len(other) - shared)
+
+
+def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
+    """Pairs (later, earlier) of sets that may overlap by so much.
+
+    Two sets that overlap by a share t have one of the rarest 1 - t of each in common, so
+    only those are looked up (prefix filtering); and what is behind the first that they have
+    in common must be enough for the share (positional filtering). Xiao et al., "Efficient
+    similarity joins for near-duplicate detection", WWW 2008.
+    """
+    common: Counter[str] = Counter()
+    for one in sets:
+        common.update(one)
+    rank = {word: at for at, word in enumerate(sorted(common, key=common.__getitem__))}
+    # Of each word the texts that have it among their rarest, with how many words they have
+    # from it on.
+    index: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    share = least / (1 + least)
+    for at, one in enumerate(sets):
+        size = len(one)
+        rarest = sorted(one, key=rank.__getitem__)[: size - int(least * size - 1e-9)]
+        for before, word in enumerate(rarest):
+            # A word of this text alone is never looked up.
+            if common[word] > 1:
+                rest = size - before
+                for earlier, other in index[word]:
+                    enough = share * (size + len(sets[earlier])) - 1e-9
+                    if rest >= enough and other >= enough:
+                        yield at, earlier
+                index[word].append((at, rest))
+
+
+class Vectors:
+    """The cosine of two texts' embeddings.
+
+    Args:
+        embed: from texts to unit vectors, one a row.
+        name: how the model is called.
+        least: cosine from which on two texts say the same.
+    """
+
+    def __init__(self, embed: Embed, name: str, least: float = 0.9) -> None:
+        self.name, self.least = name, least
+        self._embed = embed
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def alike(
+        self, texts: Sequence[str], focus: Collection[int], least: float
+    ) -> Iterator[tuple[int, int, float]]:
+        """Pairs whose cosine is at least so much; every text is embedded once."""
+        import numpy as np
+
+        if not focus or len(texts) < 2:
+            return
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        if missing := [text for text in dict.fromkeys(texts) if text not in self._known]:
+            self._known.update(zip(missing, self._embed(missing), strict=True))
+        matrix = np.stack([self._known[text] for text in texts])
+        rows = sorted(focus)
+        found = matrix[rows] @ matrix.T
+        wanted = set(rows)
+        for row, column in zip(*np.nonzero(found >= least), strict=True):
+            one, other = rows[row], int(column)
+            # A pair of two texts in focus comes twice.
+            if one != other and (one > other or other not in wanted):
+                yield max(one, other), min(one, other), float(found[row, column])
+
+
+@cache
+def minilm() -> Vectors:
+    """all-MiniLM-L6-v2 by fastembed, loaded at the first call, which takes seconds.
+
+    Raises:
+        EmbeddingError: the extra ``embed`` is not installed, or the weights cannot be had.
+    """
+    from constraintrot.models.embedding.embedder import embedder
+
+    return Vectors(embedder(), "minilm")
+
+
+def opposed(one: str, other: str) -> bool:
+    """Return whether two texts that read alike may yet say opposite or different things.
+
+    They may where they differ in a word of negation or degree, in a prefix that turns a word
+    around, a number or a word beside it, a date, an address or a channel, a sign, or only in
+    the order of their words. Embeddings hardly see these: at a cosine of 0.9 MiniLM takes
+    ``example.com`` for ``example.org`` and ``requires`` for ``does not require``. Numbers are
+    compared as ``quantities`` writes them.
+    """
+    if signs(one) != signs(other):
+        return True
+    said, told = plain_words(one), plain_words(other)
+    a, b = Counter(said), Counter(told)
+    if a == b:
+        return said != told
+    changed = (a - b) + (b - a)
+    if any(map(_telling, changed)) or _turned(changed):
+        return True
+    beside = _beside_numbers(said) | _beside_numbers(told)
+    return not beside <= a.keys() & b.keys()
+
+
+def contradicting(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Two of some texts that are about the same and may say different things of it.
+
+    They share half of their words, whatever their negations, numbers and addresses, and differ in a negation,
+    or each has a number or an address that the other has not, or has them in another order.
+    """
+    bare = [_bare(text) for text in texts]
+    for later, earlier, _ in Words().alike(bare, range(len(bare)), _ABOUT_THE_SAME):
+        one, other = texts[earlier], texts[later]
+        if _contradict(plain_words(one), plain_words(other)):
+            return one, other
+    return None
+
+
+def other_numbers(parts: Sequence[str], merged: str) -> set[str]:
+    """The numbers that some texts have and the one that is to take their place has not, or it alone."""
+    return set[str]().union(*map(numbers, parts)) ^ numbers(merged)
+
+
+def _bare(text: str) -> str:
+    """A text without negations, and each of its numbers and addresses the same."""
+    said = ("0" if _particular(word) else word for word in plain_words(text) if not _negates(word))
+    # Of a text of negations alone all are kept.
+    return " ".join(said) or text
+
+
+def _contradict(one: Sequence[str], other: Sequence[str]) -> bool:
+    a, b = Counter(one), Counter(other)
+    changed = (a - b) + (b - a)
+    if any(map(_negates, changed)) or _turned(changed):
+        return True
+    if any(map(_particular, a - b)) and any(map(_particular, b - a)):
+        return True
+    said, told = ([word for word in text if is_quantity(word)] for text in (one, other))
+    return sorted(said) == sorted(told) and said != told
+
+
+def _telling(word: str) -> bool:
+    return _negates(word) or is_quantity(word) or not word.isalpha()
+
+
+def _particular(word: str) -> bool:
+    """Return whether a word is a number, an address or a channel; words with a hyphen are none."""
+    return is_quantity(word) or any(sign in word for sign in "./:@#$")
+
+
+def _negates(word: str) -> bool:
+    folded = word.casefold()
+    return folded in _NEGATION or folded.endswith("n't")
+
+
+def _turned(changed: Collection[str]) -> bool:
+    """Return whether of the words in which two texts differ one is another's contrary by its prefix."""
+    return any(
+        f"{other}{word.removeprefix(one)}" in changed
+        for word in changed
+        for one, other in _TURNED
+        if word.startswith(one)
+    )
+
+
+def _beside_numbers(said: Sequence[str]) -> set[str]:
+    """The words before and behind numbers: a unit, a currency or a zone that no list has."""
+    at = [place for place, word in enumerate(said) if any(map(str.isnumeric, word))]
+    return {said[near] for place in at for near in (place - 1, place + 1) if 0 <= near < len(said)}
+
+
+@lru_cache(maxsize=4096)
+def _features(text: str) -> frozenset[str]:
+    found = words(text)
+    return frozenset([*found, *(f"{a} {b}" for a, b in pairwise(found))])

@@ -1,0 +1,280 @@
+"""The search for the layer that lost the rule: the same episodes, layer by layer.
+
+Every episode is played through all layers, through none, and through all but one and one
+alone of each. What comes of it is kept in a file, episode by episode.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval  # pyright: ignore[reportUnknownVariableType]
+from inspect_ai.dataset import Sample
+from inspect_ai.model import get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import ToolInfo, ToolParams
+from inspect_ai.util import JSONSchema
+
+from constraintrot.errors import ConstraintRotError, EpisodeError, ParameterError
+from constraintrot.evaluation.parameters import Parameters, read
+from constraintrot.evaluation.solver import answer_form, staged
+from constraintrot.grading.verdict import grade
+from constraintrot.memory.harness.harness import Run, Stack
+from constraintrot.memory.pipeline.profiles import NAMES, PROFILES, Profile
+from constraintrot.scenario.files import load, origin
+
+ALL, NONE = "all", "none"
+ROWS: Final = "rows.jsonl"
+# Task parameters that the command sets itself.
+_SET: Final = frozenset(["conditions", "harness", "variants", "seed"])
+_FILLERS: Final = 20
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question: which layers lost the rule, in which episodes.
+
+    Attributes:
+        families: whose episodes are played.
+        variants: how many of each.
+        model: the agent's, as Inspect names it.
+        roles: models by role, as ``summarizer``.
+        profile: which layers, ``kept`` or ``literal``.
+        parameters: further task parameters, such as ``rounds`` and ``channel``.
+        seed: of the first variant.
+        layers: which layers are asked about; empty for each.
+    """
+
+    families: tuple[str, ...]
+    variants: int
+    model: str
+    roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    profile: Profile = "kept"
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    seed: int = 0
+    layers: tuple[str, ...] = ()
+
+    def checked(self) -> Parameters:
+        """The task's parameters.
+
+        Raises:
+            ParameterError: one is unknown, or set by the command; no such profile.
+        """
+        if given := sorted(_SET & set(self.parameters)):
+            raise ParameterError(f"which-layer sets {', '.join(given)} itself; leave it out of -T")
+        if self.profile not in PROFILES:
+            raise ParameterError(f"profile is {' or '.join(PROFILES)}, not {self.profile!r}")
+        if unknown := sorted(set(self.layers) - set(self.every)):
+            raise ParameterError(
+                f"no layer {unknown[0]!r} in profile {self.profile}; there are {', '.join(self.every)}"
+            )
+        if self.variants < 1:
+            raise ParameterError("variants is a number of episodes, at least 1")
+        return read({**self.parameters, "conditions": "compaction", "harness": "pipeline"})
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """The layers of the profile."""
+        return tuple(one for one in NAMES if not (self.profile == "literal" and one == "roles"))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The layers that are asked about, in their order."""
+        return tuple(one for one in self.every if not self.layers or one in self.layers)
+
+    @property
+    def arms(self) -> dict[str, frozenset[str]]:
+        """The layers that are on, by arm."""
+        every = frozenset(self.every)
+        found = {ALL: every, NONE: frozenset[str]()}
+        found |= {f"without {name}": every - {name} for name in self.names}
+        return found | {f"only {name}": frozenset({name}) for name in self.names}
+
+    @property
+    def key(self) -> str:
+        """Names the settings that an episode's result depends on."""
+        told = [self.model, dict(self.roles), self.profile, dict(self.parameters)]
+        locale = self.parameters.get("locale", "en")
+        # A user's own file is one that is edited between two runs.
+        told += [own for one in self.families if (own := origin(load(one, locale)))]
+        return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One episode through one arm.
+
+    Attributes:
+        key: of the question's settings.
+        family: the episode's family.
+        seed: its variant.
+        arm: which layers were on.
+        outcome: the verdict; ``error`` where the machinery stopped.
+        kept: whether the policy's words were in the last input.
+        lost_at: the layer behind which they were not any more.
+        replayed: the cache that the answer came from.
+        reason: of the verdict or the error.
+    """
+
+    key: str
+    family: str
+    seed: int
+    arm: str
+    outcome: str
+    kept: bool = False
+    lost_at: str | None = None
+    replayed: str | None = None
+    reason: str = ""
+
+    @property
+    def violated(self) -> bool:
+        """Return whether the rule was broken."""
+        return self.outcome == "violated"
+
+    @property
+    def culprit(self) -> str | None:
+        """The layer that took the rule away, or answered without asking anybody."""
+        return self.replayed or self.lost_at
+
+
+def fillers(number: int = _FILLERS) -> tuple[ToolInfo, ...]:
+    """Tools that no request is about, so that the layer that prunes has something to prune."""
+    parameters = ToolParams(properties={"id": JSONSchema(type="string")}, required=["id"])
+    return tuple(
+        ToolInfo(
+            name=f"badge_printer_{at:02}", description=f"Badge printer {at}: status of a print job.",
+            parameters=parameters,
+        )
+        for at in range(number)
+    )  # fmt: skip
+
+
+def play(question: Question, folder: Path) -> list[Row]:
+    """Play what is not in the folder yet; all rows of the question.
+
+    Each episode is kept when it is done, so a run that was killed goes on.
+
+    Raises:
+        ConstraintRotError: a run did not finish, or the question is wrong.
+    """
+    parameters = question.checked()
+    wanted = list(_wanted(question, parameters))
+    known = {
+        (row.family, row.seed, row.arm): row for row in rows(folder) if row.key == question.key
+    }
+    todo = [one for one in wanted if one not in known]
+    if todo:
+        folder.mkdir(parents=True, exist_ok=True)
+        _evaluated(question, parameters, todo, folder)
+        known = {
+            (row.family, row.seed, row.arm): row for row in rows(folder) if row.key == question.key
+        }
+    return [known[one] for one in wanted]
+
+
+def _wanted(question: Question, parameters: Parameters) -> Iterator[tuple[str, int, str]]:
+    for name in question.families:
+        seeds = load(name, parameters.locale).seeds(parameters.split)
+        last = question.seed + question.variants - 1
+        if question.seed not in seeds or last not in seeds:
+            raise ParameterError(
+                f"{name} has the seeds {seeds[0]} to {seeds[-1]}; these go from {question.seed} to"
+                f" {last}"
+            )
+        for seed in range(question.seed, question.seed + question.variants):
+            for arm in question.arms:
+                yield name, seed, arm
+
+
+def rows(folder: Path) -> list[Row]:
+    """The rows of a folder; a last line that a kill cut off is left out.
+
+    Raises:
+        ConstraintRotError: its file holds something else.
+    """
+    path = folder / ROWS
+    if not path.exists():
+        return []
+    # What is no UTF-8 is then no JSON either.
+    lines = path.read_text(encoding="utf-8", errors="backslashreplace").splitlines(keepends=True)
+    found: list[Row] = []
+    try:
+        for line in lines:
+            if line.endswith("\n"):
+                found.append(Row(**json.loads(line)))
+    except (ValueError, TypeError) as error:
+        raise ConstraintRotError(
+            f"{path}, line {len(found) + 1}: no episode of which-layer's ({error}); put the file"
+            " right, remove it, or name another folder by -o"
+        ) from error
+    return found
+
+
+def _evaluated(
+    question: Question, parameters: Parameters, todo: Sequence[tuple[str, int, str]], folder: Path
+) -> None:
+    _mended(folder / ROWS)
+    dataset = [
+        Sample(input="Which layer.", id=f"{name}-{seed}-{arm}", metadata={"episode": [name, seed, arm]})
+        for name, seed, arm in todo
+    ]  # fmt: skip
+    task = Task(
+        dataset=dataset, solver=_solver(question, parameters, folder / ROWS), name="which_layer"
+    )
+    (log,) = inspect_eval(
+        task,
+        model=question.model,
+        model_roles=dict(question.roles),
+        log_dir=str(folder / "logs"),
+        display="none",
+    )
+    if log.status != "success":
+        why = log.error.message if log.error else log.status
+        raise ConstraintRotError(
+            f"the run stopped ({why}); what was played is kept: go on with the same command"
+        )
+
+
+def _mended(path: Path) -> None:
+    """Take away a last line that a kill cut off, for nothing is to be written behind it."""
+    if path.is_file():
+        data = path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if whole != data:
+            path.write_bytes(whole)
+
+
+@solver(name="which_layer")
+def _solver(question: Question, parameters: Parameters, path: Path) -> Solver:
+    (settings,) = parameters.plays
+    arms = question.arms
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        name, seed, arm = state.metadata["episode"]
+        form = answer_form(parameters, get_model(role="agent"))
+        variant = load(name, parameters.locale).variant(seed, parameters.split)
+        episode = staged(variant, parameters, settings, False, form)
+        chosen = replace(settings, scaffold=form.scaffold, steps=parameters.steps)
+        stack = Stack(question.profile, arms[arm], fillers(), primed=True, core=False)
+        run = Run(episode, chosen, stack)
+        try:
+            played = await run.played()
+        except EpisodeError as error:
+            row = Row(question.key, name, seed, arm, "error", reason=str(error))
+        else:
+            verdict = grade(variant, played.calls, fault=played.fault, text=played.prose)
+            row = Row(
+                question.key, name, seed, arm, verdict.outcome, run.watch.holds(played.last_input),
+                played.facts["lost_at"], played.facts["replayed"], verdict.reason,
+            )  # fmt: skip
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(row)) + "\n")
+        return state
+
+    return solve

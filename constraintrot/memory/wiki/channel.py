@@ -1,0 +1,197 @@
+"""The policy in a wiki: a new session is shown the answer to a query on its request, and no more.
+
+The vault is of earlier sessions: the policy's document was ingested first, and after it other
+work of the same scenario, one source a request, with the pages that plain code makes. The
+channel says where the policy is: a rule of the schema, a page (as a writer leaves it who does
+its work), or only the text of a source whose page does not mention it.
+
+An adversary may send sources, and the index and the hot cache rot if a writer does not do its
+work. The schema, the sources and the pages that are there stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Final, Literal, TypeAlias
+
+from constraintrot.episode.channels import Filled, Given, Player, policy_channel
+from constraintrot.episode.channels import Store as ChannelStore
+from constraintrot.episode.episode import Episode, Message, Turn
+from constraintrot.errors import EpisodeError
+from constraintrot.memory.wiki import Answer, Edit, Memory, Plan, Source, Wiki
+from constraintrot.memory.wiki.index import terms
+from constraintrot.memory.wiki.names import HOT_CACHE, INDEX, LOG, one_line
+from constraintrot.scenario import history
+from constraintrot.scenario.schema import HistoryTurn, Variant
+from constraintrot.scenario.template import fill
+
+WikiChannel: TypeAlias = Literal["wiki", "wiki_schema", "wiki_source"]
+WIKI_CHANNELS: Final[tuple[WikiChannel, ...]] = ("wiki", "wiki_schema", "wiki_source")
+"""The policy is on a page, in the schema, or in a source that no page tells of."""
+OTHERS: Final = 40
+"""Sources beside the policy's."""
+# Turns that no episode's own history comes to.
+_SKIPPED: Final = 60
+TIME: Final = "2026-04-01T09:00:00Z"
+PATH: Final = "wiki_path"
+"""Note of the path that the query took."""
+_TITLE: Final = 60
+_SUMMARY: Final = 160
+
+
+def vault(
+    variant: Variant, rules: Sequence[str], channel: WikiChannel, others: int = OTHERS
+) -> Wiki:
+    """A vault of earlier sessions, in memory.
+
+    Args:
+        variant: whose scenario.
+        rules: the policy and what stands beside it, or neutral texts.
+        channel: where they are.
+        others: sources beside theirs.
+    """
+    in_schema = channel == "wiki_schema"
+    wiki = Wiki.create(Memory(), rules if in_schema else (), time=TIME)
+    if not in_schema:
+        source, plan = policy_ingest(variant, rules, channel)
+        wiki.ingest(source, plan, time=TIME)
+    for source in other_work(variant, others):
+        wiki.ingest(source, time=TIME)
+    return wiki
+
+
+def files(wiki: Wiki) -> dict[str, str]:
+    """The files of a vault in memory, by path."""
+    assert isinstance(wiki.store, Memory), "vaults of episodes are in memory"
+    return wiki.store.texts
+
+
+def shown(episode: Episode, vault: Mapping[str, str]) -> Episode:
+    """The episode of a session that is shown what a query of a vault gives.
+
+    Args:
+        episode: whose request is the question.
+        vault: its files, by path.
+    """
+    variant = episode.variant
+    wiki = Wiki(Memory(dict(vault)))
+    answer = wiki.query(variant.allowed_trigger if episode.allowed else variant.trigger)
+    asked = episode.trigger.messages[-1]
+    return replace(
+        episode,
+        trigger=Turn("trigger", (*messages(variant, answer), asked)),
+        notes={**episode.notes, PATH: "\n".join(answer.path)},
+        store=dict(vault),
+    )
+
+
+def messages(variant: Variant, answer: Answer) -> tuple[Message, Message]:
+    """Return the messages that show a new session the answer, before its request."""
+    ready = fill(variant.scenario.ready, variant.values)
+    return Message("user", answer.render(), "operator"), Message("assistant", ready, "agent")
+
+
+def policy_ingest(
+    variant: Variant, rules: Sequence[str], channel: WikiChannel
+) -> tuple[Source, Plan]:
+    """The document of a policy, and what is written of it."""
+    source = _document(variant, rules)
+    return source, _plan(source, rules, channel)
+
+
+def _document(variant: Variant, rules: Sequence[str]) -> Source:
+    policy = "\n".join(rules)
+    told = fill(variant.scenario.channels.tool.model_dump(), variant.values | {"policy": policy})
+    name = str(next(iter(told["arguments"].values()), "notes"))
+    title = name.rpartition("/")[2].partition(".")[0].replace("-", " ").replace("_", " ")
+    return Source(title.strip().capitalize() or "Notes", told["result"], "document")
+
+
+def _plan(source: Source, rules: Sequence[str], channel: WikiChannel) -> Plan:
+    if channel == "wiki_source":
+        return Plan((Edit("concept", source.title, one_line(source.text, _TITLE)),))
+    summary = one_line(" ".join(rules), _SUMMARY)
+    return Plan((Edit("concept", source.title, summary, tuple(rules)),))
+
+
+def other_work(variant: Variant, number: int) -> tuple[Source, ...]:
+    """Sources of other work of a scenario, none of which its episodes have."""
+    turns = islice(history.turns(variant), _SKIPPED, _SKIPPED + number)
+    return tuple(map(_worked, turns))
+
+
+def _worked(turn: HistoryTurn) -> Source:
+    return Source(one_line(turn.user, _TITLE), "\n\n".join(_texts(turn)), "session")
+
+
+def _texts(turn: HistoryTurn) -> Iterator[str]:
+    yield turn.user
+    for call in turn.calls:
+        yield call.result
+    yield turn.reply
+
+
+def changed(episode: Episode, change: Callable[[Wiki], None]) -> Episode:
+    """The episode of a session that reads a vault which somebody changed.
+
+    Raises:
+        EpisodeError: the episode has no vault.
+    """
+    if not episode.store:
+        raise EpisodeError("the attack works on the vault of a wiki; choose channel=wiki")
+    store = Memory(dict(episode.store))
+    change(Wiki(store))
+    return shown(episode, store.texts)
+
+
+def ingest(wiki: Wiki, variant: Variant, filled: Filled) -> None:
+    """Ingest an adversary's texts as plain code writes them; a text's first line is its title."""
+    for text in filled({"request": request(variant)}):
+        title, _, body = text.partition("\n")
+        wiki.ingest(Source(title, body), time=TIME)
+
+
+def request(variant: Variant) -> str:
+    """The words of a variant's request, by which a query on it searches."""
+    return " ".join(terms(variant.trigger))
+
+
+def _added(episode: Episode, filled: Filled) -> Episode:
+    return changed(episode, lambda wiki: ingest(wiki, episode.variant, filled))
+
+
+def _check(before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    """Refuse changes of what is neither the log nor written anew by each ingest."""
+    touched = [
+        path
+        for path, text in sorted(before.items())
+        if path not in (INDEX, HOT_CACHE, LOG) and after.get(path) != text
+    ]
+    if touched:
+        raise EpisodeError(
+            f"the attack changed {', '.join(touched)}: in a wiki it may add sources and pages, and"
+            " change the index, the hot cache and the log"
+        )
+
+
+def _unfit(player: Player) -> str:
+    if player.name == "replay":
+        return ""
+    return (
+        f"shows a new session what a query of a wiki gives, and harness {player.name} has no such"
+        " place; choose harness=replay, or another channel"
+    )
+
+
+def _staged(channel: WikiChannel, episode: Episode, given: Given) -> Episode:
+    return shown(episode, files(vault(episode.variant, given.rules, channel)))
+
+
+_STORE = ChannelStore(
+    "the vault of a wiki", _check, shown, _added, fills=frozenset({"request", "number"})
+)
+for _name in WIKI_CHANNELS:
+    policy_channel(_name, store=_STORE, unfit=_unfit, uncompacted="wiki")(partial(_staged, _name))

@@ -1,0 +1,271 @@
+"""Edits of pages: what each is allowed to change, and what becomes of one that is not.
+
+- A fact is one line, so that no text of a model's makes a heading or another fact.
+- A fact cites the source that it came with, and no other.
+- Rewrites of one ingest that would leave less than half of a section of 400 characters or more
+  are refused, and so is one that leaves out or adds to a line that reads as a rule, and a new
+  summary where such a one stands nowhere else.
+- A rewrite that is based on another text than the section has now replaces nothing: it is
+  added below, so that of two writers neither loses.
+- A link that goes nowhere becomes plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from constraintrot.memory.wiki.names import (
+    KINDS,
+    ROOT_FILES,
+    Kind,
+    WikiError,
+    one_line,
+    page_path,
+    plain_text,
+    slug,
+    source_path,
+)
+from constraintrot.memory.wiki.page import Page, links, open_fence, relinked
+from constraintrot.memory.wiki.plan import Edit, Plan
+from constraintrot.memory.wiki.stores import FILE_FOLDERS, Store
+from constraintrot.rule_text.rule_words import reads_as_rule
+
+# Behind a fact, the sources that it is from.
+CITED: Final = re.compile(r"\s*\(\[\[[^()]*\]\]\)\s*$")
+_MARK: Final = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)+")
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_START: Final = r"(?:^|(?<=[.!?…]\s)|(?<=[。！？]))"
+# What ends in a full stop may yet go on: example.com.evil.
+_END: Final = r"(?:(?<=[。！？])|[.!…]?(?=\s|$)|[。！])"
+_EMPHASIS: Final = str.maketrans("", "", "*_`")
+
+
+def left_out(old: str, new: str) -> str | None:
+    """Return a rule of an old text that a new one does not say; None if it says them all.
+
+    A rule stands in a new text if it is a sentence of it: what goes on ("at most 1" in "at
+    most 10") or comes before ("it no longer holds that") makes another sentence of it.
+    """
+    kept = "\n".join(" ".join(item) for item in _items(new))
+    for item in _items(old):
+        # A rule may be set in several lines, in which its sentences are told apart.
+        parts = item if len(item) == 1 else _SENTENCE.split(" ".join(item))
+        for part in parts:
+            if reads_as_rule(part) and not _stands(part, kept):
+                return part
+    return None
+
+
+def _items(text: str) -> Iterator[list[str]]:
+    """The entries and paragraphs of a text, each as its lines, without marks and citations."""
+    item: list[str] = []
+    for line in text.split("\n"):
+        mark = _MARK.match(line)
+        said = one_line(CITED.sub("", line[mark.end() :] if mark else line).translate(_EMPHASIS))
+        if item and (mark or not said or said.startswith("#")):
+            yield item
+            item = []
+        if said:
+            item.append(said)
+        if said.startswith("#"):
+            yield item
+            item = []
+    if item:
+        yield item
+
+
+def _stands(rule: str, text: str) -> bool:
+    return re.search(f"{_START}{re.escape(rule)}{_END}", text, re.MULTILINE) is not None
+
+
+LONG_SECTION: Final = 400
+"""Characters from which on a section may not be halved."""
+RELATED: Final = "Related"
+_CITATION: Final = re.compile(r"\(\s*(\[\[[^()\n]*\]\])\s*\)")
+# What makes a heading of a fact, or code of all that follows.
+_OPENS: Final = re.compile(r"^(#{1,6}(?=\s|$)|`{3}|~{3})")
+_HEADING: Final = re.compile(r"^( {0,3})(?=#{1,2}(?:[ \t]|$))", re.MULTILINE)
+# A line that makes a heading of the one above it.
+_UNDERLINE: Final = re.compile(r"(?<=[^\n])\n( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a page in the vault."""
+
+    kind: Kind
+    name: str
+
+    @property
+    def path(self) -> str:
+        """In the vault."""
+        return page_path(self.kind, self.name)
+
+
+@dataclass
+class Done:
+    """The outcome of an ingest's edits.
+
+    Attributes:
+        pages: those that were written.
+        refused: what was not done as asked, with the reason.
+        unlinked: targets of links that went nowhere, now plain text.
+    """
+
+    pages: list[Page] = field(default_factory=list[Page])
+    refused: list[str] = field(default_factory=list[str])
+    unlinked: list[str] = field(default_factory=list[str])
+
+
+def place(store: Store, kind: Kind, title: str) -> Place:
+    """Return the place of the page of a title, whatever its kind, or the place for a new one."""
+    name = slug(title)
+    for known in KINDS:
+        if store.exists(page_path(known, name)):
+            return Place(known, name)
+    # Two files of one name would be one link to Obsidian.
+    return Place(kind, f"{name}-page" if store.exists(source_path(name)) else name)
+
+
+def places(store: Store, plan: Plan, date: str) -> dict[Place, list[Edit]]:
+    """The edits of a plan's entity and concept pages, by page; then the analysis's."""
+    found: dict[Place, list[Edit]] = {}
+    for edit in plan.edits:
+        title = f"{date} {edit.title} analysis" if edit.kind == "analysis" else edit.title
+        found.setdefault(place(store, edit.kind, title), []).append(edit)
+    if plan.analysis is not None:
+        title = f"{date} {plan.analysis.title} analysis"
+        found.setdefault(place(store, "analysis", title), []).append(plan.analysis)
+    return found
+
+
+def resolves(store: Store, name: str) -> bool:
+    """Return whether a link of that target goes to a file that an ingest writes, or to one of the root."""
+    return f"{name}.md" in ROOT_FILES or any(
+        store.exists(f"{folder}/{name}.md") for folder in FILE_FOLDERS
+    )
+
+
+def link_changes(targets: Iterable[str], known: Callable[[str], bool]) -> dict[str, str | None]:
+    """For each target that is no file's name: the name that it is the title of, or None."""
+    changes: dict[str, str | None] = {}
+    for target in targets:
+        if known(target):
+            continue
+        try:
+            name = slug(target)
+        except WikiError:
+            name = ""
+        changes[target] = name if name and known(name) else None
+    return changes
+
+
+def applied(
+    page: Page, edits: Iterable[Edit], source: str, date: str, known: Callable[[str], bool],
+    done: Done,
+) -> Page:  # fmt: skip
+    """A page with some edits of one source.
+
+    Args:
+        page: as it is.
+        edits: all of the source to this page.
+        source: its name, which every new fact cites.
+        date: of the ingest.
+        known: whether a name is a file's of the vault, or will be.
+        done: takes what was refused.
+    """
+    before = page
+    for edit in edits:
+        if edit.summary:
+            page = _summarised(page, edit.summary, known, done)
+        if edit.rewrite is not None:
+            page = _rewritten(page, edit, before, source, known, done)
+        facts = [_fact(_linked(fact, known, done)) for fact in edit.add]
+        page = _with_facts(page, edit.section, [fact for fact in facts if fact], source)
+        page = _with_related(page, edit.links, known, done)
+    sources = page.sources if source in page.sources else (*page.sources, source)
+    return replace(page, sources=sources, updated=date)
+
+
+def _summarised(page: Page, said: str, known: Callable[[str], bool], done: Done) -> Page:
+    summary = _linked(said, known, done)
+    # A new page has this very one, with its links as they were asked for.
+    rule = left_out(page.summary, f"{summary}\n\n{page.body}") if said != page.summary else None
+    if rule is not None:
+        done.refused.append(f"{page.name}: the summary would leave out {one_line(rule, 80)!r}")
+        return page
+    return replace(page, summary=summary)
+
+
+def _rewritten(
+    page: Page, edit: Edit, before: Page, source: str, known: Callable[[str], bool], done: Done
+) -> Page:
+    old = page.section(edit.section)
+    cited = {*links(old.text), source}
+    new = _closed(_linked(edit.rewrite or "", known, done)).strip("\n")
+    new = _CITATION.sub(lambda one: one[0 if cited.issuperset(links(one[1])) else 1], new)
+    what = f"{page.name}, section {old.heading}"
+    if old.text and edit.base != old.digest:
+        done.refused.append(f"{what}: it is not what the rewrite is based on; both are kept")
+        return page.with_section(edit.section, f"{old.text}\n\n{new}") if new else page
+    # Several rewrites of one ingest together are to halve nothing.
+    length = max(len(old.text), len(before.section(edit.section).text))
+    if length >= LONG_SECTION and len(new) < length / 2:
+        done.refused.append(f"{what}: the rewrite would leave {len(new)} of {length} characters")
+        return page
+    if (rule := left_out(old.text, new)) is not None:
+        done.refused.append(f"{what}: the rewrite would leave out {one_line(rule, 80)!r}")
+        return page
+    return page.with_section(edit.section, new)
+
+
+def _fact(text: str) -> str:
+    """A fact in one line, with no citation and no heading or code block of its own."""
+    return _OPENS.sub(r"\\\1", _CITATION.sub(r"\1", one_line(text)))
+
+
+def _with_facts(page: Page, section: str, facts: list[str], source: str) -> Page:
+    if not facts:
+        return page
+    lines = page.section(section).text.split("\n") if page.section(section).text else []
+    cited = f"[[{source}]]"
+    for said in (f"- {fact}" for fact in facts):
+        # The whole line: what goes on behind a citation is another fact.
+        same = (at for at, line in enumerate(lines) if line.startswith(said))
+        at = next((at for at in same if CITED.fullmatch(lines[at], len(said))), None)
+        if at is None:
+            lines.append(f"{said} ({cited})")
+        elif cited not in lines[at]:
+            lines[at] = f"{lines[at].rstrip().removesuffix(')')}, {cited})"
+    return page.with_section(section, "\n".join(lines))
+
+
+def _with_related(
+    page: Page, titles: Iterable[str], known: Callable[[str], bool], done: Done
+) -> Page:
+    changes = link_changes(titles, known)
+    names = [changes.get(title, title) for title in titles]
+    done.unlinked += [title for title, name in changes.items() if name is None]
+    there = page.section(RELATED).text
+    linked = {*links(there), page.name}
+    new = [name for name in dict.fromkeys(names) if name is not None and name not in linked]
+    if not new:
+        return page
+    listed = "\n".join(f"- [[{name}]]" for name in new)
+    return page.with_section(RELATED, f"{there}\n{listed}".strip("\n"))
+
+
+def _linked(text: str, known: Callable[[str], bool], done: Done) -> str:
+    changes = link_changes(links(text), known)
+    done.unlinked += [target for target, name in changes.items() if name is None]
+    return relinked(text, changes) if changes else text
+
+
+def _closed(text: str) -> str:
+    """A section's text that ends within itself: no heading of pages, no fence left open."""
+    text = _UNDERLINE.sub(r"\n\1\\", _HEADING.sub(r"\1\\", plain_text(text)))
+    opened = open_fence(text)
+    return f"{text}\n{opened}" if opened else text

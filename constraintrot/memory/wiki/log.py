@@ -1,0 +1,167 @@
+"""The log: one line for each change and each question, only ever added to.
+
+Each line ends in a digest of itself and of the line before it, so that a line that was
+changed, removed or put between others shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from constraintrot.memory.wiki.names import LOG, one_line
+from constraintrot.memory.wiki.stores import Store
+
+Operation: TypeAlias = Literal["init", "ingest", "repair", "query"]
+HEAD: Final = "# Log\n\nWhat was done, oldest first. Lines are added and never changed.\n\n"
+START: Final = "0" * 16
+_BETWEEN: Final = " · "
+_LINE: Final = re.compile(
+    r"- (?P<time>[^·]+) · (?P<operation>init|ingest|repair|query) · (?P<about>[^·]*)"
+    r" · (?P<pages>-|\[\[[^\[\]|]+\]\](?: \[\[[^\[\]|]+\]\])*) · sha256=(?P<sha256>[0-9a-f]*) · (?P<chain>[0-9a-f]{16})"
+)
+_NAME: Final = re.compile(r"\[\[([^\[\]|]+)\]\]")
+_TAIL: Final = 16_384
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the log.
+
+    Attributes:
+        time: when, in UTC.
+        operation: what was done.
+        about: a source as ``[[name]]``, a question, or what was repaired.
+        pages: names of the pages that were written or, by a question, read.
+        sha256: digest of the source's file; empty for all but an ingest.
+        chain: digest of this line and the one before it.
+    """
+
+    time: str
+    operation: Operation
+    about: str
+    pages: tuple[str, ...] = ()
+    sha256: str = ""
+    chain: str = ""
+
+    @property
+    def changes(self) -> bool:
+        """Return whether the vault was changed, and its hot cache with it."""
+        return self.operation != "query"
+
+    @property
+    def source(self) -> str | None:
+        """The name of the source of an ingest."""
+        found = _NAME.fullmatch(self.about)
+        return found[1] if found and self.operation == "ingest" else None
+
+    @property
+    def line(self) -> str:
+        """Without the chain."""
+        # A question may hold the sign that is between the fields.
+        about = one_line(self.about, 300).replace("·", "-") or "-"
+        pages = " ".join(f"[[{name}]]" for name in self.pages) or "-"
+        parts = (f"- {self.time}", self.operation, about, pages, f"sha256={self.sha256}")
+        return _BETWEEN.join(parts)
+
+    def chained(self, before: str) -> str:
+        """The digest that ends its line, after a line that ends in ``before``."""
+        data = f"{before}\n{self.line}".encode("utf-8", "replace")
+        return hashlib.sha256(data).hexdigest()[: len(START)]
+
+
+def read_line(line: str) -> Entry | None:
+    """An entry, or None where the line is none."""
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return None
+    return Entry(
+        found["time"], found["operation"],  # type: ignore[arg-type]
+        found["about"], tuple(_NAME.findall(found["pages"])), found["sha256"], found["chain"],
+    )  # fmt: skip
+
+
+def lines(text: str) -> Iterator[str]:
+    """The lines of a log that are or should be entries; one that a crash tore is left out."""
+    *whole, last = text.split("\n")
+    for line in whole:
+        if line.startswith("- "):
+            yield line
+    # An editor may have taken its line end away.
+    if read_line(last) is not None:
+        yield last
+
+
+def torn(text: str) -> bool:
+    """Return whether a log ends in a line that a crash cut off."""
+    last = text.rpartition("\n")[2]
+    return bool(last) and read_line(last) is None
+
+
+def cut_torn(store: Store) -> None:
+    """Cut off the last line of a log, if a crash has; the lock is held."""
+    if torn(_last_part(store)):
+        text = store.read(LOG) or ""
+        store.write(LOG, text[: text.rfind("\n") + 1])
+
+
+def entries(store: Store) -> list[Entry]:
+    """All entries that can be read, oldest first."""
+    found = (read_line(line) for line in lines(store.read(LOG) or ""))
+    return [one for one in found if one is not None]
+
+
+def has(store: Store, source: str) -> bool:
+    """Return whether the ingest of a source is there."""
+    return any(one.source == source for one in entries(store))
+
+
+def latest(store: Store) -> Entry | None:
+    """The last entry."""
+    found = [read_line(line) for line in lines(_last_part(store))]
+    return next((one for one in reversed(found) if one is not None), None)
+
+
+def latest_change(store: Store) -> Entry | None:
+    """The last entry that changed the vault."""
+    found = [read_line(line) for line in lines(_last_part(store))]
+    for one in reversed(found):
+        if one is not None and one.changes:
+            return one
+    # So many questions since; the whole log knows.
+    return next((one for one in reversed(entries(store)) if one.changes), None)
+
+
+def append(store: Store, entry: Entry) -> Entry:
+    """Add an entry; the lock is held. Returns it with its chain."""
+    cut_torn(store)
+    before = latest(store)
+    chain = entry.chained(before.chain if before else START)
+    line = f"{entry.line}{_BETWEEN}{chain}"
+    if store.exists(LOG):
+        store.append(LOG, line)
+    else:
+        store.write(LOG, f"{HEAD}{line}\n")
+    found = read_line(line)
+    assert found is not None, "what is written is what is read"
+    return found
+
+
+def faults(text: str) -> Iterator[tuple[int, str]]:
+    """Entries that are none or do not follow from the one before, with their numbers from 1."""
+    before = START
+    for number, line in enumerate(lines(text), start=1):
+        entry = read_line(line)
+        if entry is None:
+            yield number, "is no entry"
+            continue
+        if entry.chained(before) != entry.chain:
+            yield number, "is not as it was written, or a line before it is gone"
+        before = entry.chain
+
+
+def _last_part(store: Store) -> str:
+    return store.tail(LOG, _TAIL)

@@ -1,0 +1,255 @@
+"""Sources and plans: what is to be ingested, and what is to be written of it.
+
+A plan is what a model writes, or plain code (``by_code``)::
+
+    {"pages": [{"kind": "entity", "title": "Acme", "summary": "A supplier of badges.",
+                "add": ["Delivers on Mondays."], "links": ["badge-rules"]},
+               {"kind": "concept", "title": "Badge rules", "section": "Facts",
+                "rewrite": "the whole section anew"}],
+     "analysis": {"title": "...", "summary": "...", "add": ["..."]}}
+
+A model's fault is no exception: what cannot be read is listed, and the rest is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from typing import Any, Final, cast
+
+from constraintrot.memory.playbook.delta import json_values
+from constraintrot.memory.wiki import log
+from constraintrot.memory.wiki.frontmatter import frontmatter
+from constraintrot.memory.wiki.index import terms
+from constraintrot.memory.wiki.names import (
+    KINDS,
+    SOURCES,
+    Kind,
+    WikiError,
+    one_line,
+    page_path,
+    plain_text,
+    slug,
+    source_path,
+)
+from constraintrot.memory.wiki.stores import Store
+
+FACTS: Final = "Facts"
+MOST_EDITS: Final = 60
+"""Pages of one plan that are read."""
+_MOST_FACTS: Final = 40
+# Of a source, in which the code that plans looks for titles of pages.
+_MOST_WORDS: Final = 500
+_SENTENCE: Final = re.compile(r"[^.!?。！？\n]+(?:[.!?]+(?=\s|$)|[。！？]+)?")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A raw document.
+
+    Attributes:
+        title: what it is called.
+        text: word for word.
+        kind: such as note, mail, transcript.
+        date: ISO 8601; empty for the day of the ingest.
+        tags: a human's.
+    """
+
+    title: str
+    text: str
+    kind: str = "note"
+    date: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit of a page; a missing page is made.
+
+    Attributes:
+        kind: of the page.
+        title: of the page; two titles that make one file name are one page.
+        summary: one line; empty leaves it as it is.
+        add: facts, each of which becomes a line that cites the source.
+        section: where they go.
+        rewrite: the section's new text, in place of the old one; None to leave it.
+        base: digest of the text that a rewrite is based on (``Section.digest``). Without it,
+            or where the section has changed since, both texts are kept.
+        links: titles or names of related pages.
+    """
+
+    kind: Kind
+    title: str
+    summary: str = ""
+    add: tuple[str, ...] = ()
+    section: str = FACTS
+    rewrite: str | None = None
+    base: str | None = None
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The pages that an ingest is to write besides its source.
+
+    Attributes:
+        edits: of entity and concept pages.
+        analysis: a page of its own for what was worked out; None for none.
+        unreadable: what of a model's answer could not be read.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    analysis: Edit | None = None
+    unreadable: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {
+            "pages": [asdict(one) for one in self.edits],
+            "analysis": asdict(self.analysis) if self.analysis else None,
+        }
+
+
+def read_plan(text: str) -> Plan:
+    """The plan in a model's answer."""
+    for value in json_values(text):
+        if isinstance(value, dict) and ({"pages", "analysis"} & value.keys()):
+            return from_plain(cast("dict[str, Any]", value))
+    return Plan(unreadable=(f"no plan: {one_line(text, 120)!r}",))
+
+
+def from_plain(value: Mapping[str, Any]) -> Plan:
+    """A plan from plain data."""
+    faults: list[str] = []
+    listed: Any = value.get("pages") or []
+    if not isinstance(listed, list):
+        faults.append("pages are no list")
+        listed = []
+    several = cast("list[Any]", listed)
+    if len(several) > MOST_EDITS:
+        faults.append(f"{len(several) - MOST_EDITS} pages over the {MOST_EDITS} that are read")
+    edits = [_edit(one, faults) for one in several[:MOST_EDITS]]
+    analysis = value.get("analysis")
+    made = _edit(analysis | {"kind": "analysis"}, faults) if isinstance(analysis, dict) else None
+    return Plan(tuple(one for one in edits if one), made, tuple(faults))
+
+
+def _edit(value: Any, faults: list[str]) -> Edit | None:
+    fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    title, kind = fields.get("title"), fields.get("kind", "concept")
+    if not isinstance(title, str) or kind not in KINDS:
+        faults.append(f"no page: {one_line(str(value), 120)}")
+        return None
+    try:
+        slug(title)
+    except WikiError as error:
+        faults.append(str(error))
+        return None
+    rewrite, base = fields.get("rewrite"), fields.get("base")
+    return Edit(
+        kind, one_line(title), _text(fields.get("summary")), _texts(fields.get("add")),
+        _text(fields.get("section")) or FACTS, rewrite if isinstance(rewrite, str) else None,
+        base if isinstance(base, str) else None, _texts(fields.get("links")),
+    )  # fmt: skip
+
+
+def _text(value: Any) -> str:
+    return one_line(value) if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    listed = cast("list[Any]", value) if isinstance(value, list | tuple) else []
+    return tuple(filter(None, map(_text, listed[:_MOST_FACTS])))
+
+
+def by_code(source: Source, known: Callable[[str], bool]) -> Plan:
+    """A plan without a model: a concept page of the source's title, with its first sentences.
+
+    It synthesises nothing; it makes a source findable, and links to pages that are there.
+
+    Args:
+        source: the source.
+        known: whether a page of that name is there.
+    """
+    said = [one_line(found[0]) for found in _SENTENCE.finditer(source.text)]
+    said = [one for one in said if terms(one)]
+    edit = Edit(
+        "concept", source.title, said[0] if said else "", tuple(said[:3]),
+        links=tuple(_mentioned(source, known)),
+    )  # fmt: skip
+    return Plan((edit,))
+
+
+def _mentioned(source: Source, known: Callable[[str], bool]) -> list[str]:
+    words = re.findall(r"[^\W_]+", f"{source.title} {source.text}".casefold())[:_MOST_WORDS]
+    own = slug(source.title)
+    names = dict.fromkeys(
+        "-".join(words[at : at + length]) for length in (3, 2, 1) for at in range(len(words))
+    )
+    return [name for name in names if len(name) > 3 and name != own and known(name)][:10]
+
+
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def source_text(source: Source) -> str:
+    """A source's file."""
+    fields = {
+        "title": source.title, "type": source.kind, "date": source.date, "tags": list(source.tags),
+    }  # fmt: skip
+    text = source.text if source.text.endswith("\n") else f"{source.text}\n"
+    return f"{frontmatter(fields)}\n{text}"
+
+
+def dated(source: Source, time: str) -> tuple[bool, Source]:
+    """Return whether a source has a date of its own, and the source as it is written."""
+    day = source.date or time[:10]
+    if not _is_date(day):
+        raise WikiError(f"the date of a source is a day as YYYY-MM-DD, not {day!r}")
+    clean = plain_text(source.text.encode("utf-8", "replace").decode())
+    return bool(source.date), replace(source, date=day, text=clean)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        # The pattern, since other forms of ISO 8601 would sort differently as file names.
+        return _DATE.fullmatch(text) is not None and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def name_of(store: Store, source: Source, dated: bool) -> tuple[str, bool]:
+    """The name for a source, and whether it was ingested already.
+
+    One that is written and not logged was cut off, and its journal is gone: it is no further
+    source, and its pages are still to be written.
+    """
+    if not dated and (earlier := _earlier(store, source)):
+        return earlier, True
+    text, number = source_text(source), 1
+    while True:
+        name = slug(f"{source.date} {source.title}" + (f" {number}" if number > 1 else ""))
+        there = store.read(source_path(name))
+        if there == text:
+            return name, log.has(store, name)
+        if there is None and not any(store.exists(page_path(kind, name)) for kind in KINDS):
+            return name, False
+        number += 1
+
+
+def _earlier(store: Store, source: Source) -> str | None:
+    """The name of the same text under the same title from another day.
+
+    Who gives no date and goes on after midnight has not got another source.
+    """
+    name = slug(f"{source.date} {source.title}")
+    # A name that was too long ends in a digest, which another date changes.
+    title = rf"(?:{re.escape(name[10:])}|{re.escape(name[10:-9])}-[0-9a-f]{{8}})(?:-\d+)?"
+    for known in store.files(SOURCES):
+        if re.fullmatch(rf"{_DATE.pattern}{title}", known):
+            same = source_text(replace(source, date=known[:10]))
+            if store.read(source_path(known)) == same and log.has(store, known):
+                return known
+    return None

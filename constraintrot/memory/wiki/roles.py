@@ -1,0 +1,116 @@
+"""The writer of a wiki as an Inspect model role: ``wiki_writer``.
+
+``inspect eval ... --model-role wiki_writer=...``; not given, it is the role ``summarizer``,
+and else the model of the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model
+from inspect_ai.tool import ToolInfo
+
+from constraintrot.memory.playbook.roles import Cost, ask
+from constraintrot.memory.wiki.names import SCHEMA
+from constraintrot.memory.wiki.plan import Plan, Source, read_plan
+from constraintrot.memory.wiki.query import query
+from constraintrot.memory.wiki.stores import Store
+from constraintrot.memory.wiki.wiki import Wiki
+from constraintrot.memory.wiki.writing import Ingested
+
+WRITER: Final = "You are the writer of a wiki."
+SCHEMA_HEAD: Final = "The schema of the wiki:\n"
+SOURCE_HEAD: Final = "The source:\n"
+_FORM: Final = """Answer with one JSON object and nothing else:
+{"pages": [{"kind": "entity|concept", "title": "...", "summary": "one line, by which the page is found",
+  "add": ["a fact", "..."], "links": ["title of a related page"]}],
+ "analysis": {"title": "...", "summary": "...", "add": ["..."]} or null}"""
+_WRITE: Final = """{role}
+{about} Bring the wiki up to date with it: which pages are to be made or added to, each for one person, company, \
+project or idea. Facts that will be needed again; word for word every rule, limit or prohibition that was given and \
+still holds. Do not repeat what is there.
+{schema}
+{known}
+{source}{form}"""
+
+
+def write(schema: str, known: str, title: str = "", text: str = "") -> str:
+    """The writer's question.
+
+    Args:
+        schema: the vault's.
+        known: what a query gives of the vault on the source.
+        title: of the source; empty where the messages before the question are the source.
+        text: of the source.
+    """
+    about = "A source is below." if text else "Above is what happened."
+    source = f"{SOURCE_HEAD}{title}\n\n{text}\n\n" if text else ""
+    return _WRITE.format(
+        role=WRITER, about=about, schema=f"{SCHEMA_HEAD}{schema.strip()}\n~~~\n", known=known or "The wiki is empty.",
+        source=source, form=_FORM,
+    )  # fmt: skip
+
+
+def source_in(question: str) -> str:
+    """The source that a question holds, with its title; for scripted models."""
+    return question.partition(SOURCE_HEAD)[2]
+
+
+ROLE = "wiki_writer"
+MAX_TOKENS = 2_000
+# What the writer is shown of the vault.
+_KNOWN_TOKENS = 1_500
+
+
+async def written(
+    model: Model, store: Store, source: Source, messages: Sequence[ChatMessage] = (),
+    tools: Sequence[ToolInfo] = (),
+) -> tuple[Plan, Cost]:  # fmt: skip
+    """Ask the writer what a source changes in a vault.
+
+    Args:
+        model: of the role ``wiki_writer``.
+        store: the vault.
+        source: the source.
+        messages: where they are the source; its text is then not shown again.
+        tools: of the agent, so that a provider's cache of the messages goes on hitting.
+    """
+    question = f"{source.title} {source.text[:2_000]}"
+    known = query(store, question, budget=_KNOWN_TOKENS, schema=False).render()
+    shown = ("", "") if messages else (source.title, source.text)
+    text = write(store.read(SCHEMA) or "", known, *shown)
+    answer, cost = await ask(
+        model, [*messages, ChatMessageUser(content=text)], list(tools), MAX_TOKENS
+    )
+    return read_plan(answer), cost
+
+
+async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") -> Ingested:
+    """Ingest a source with the writer's plan; of one that is there already none is asked.
+
+    Where nothing can be read of the writer's answer, plain code makes the page.
+
+    Args:
+        model: of the role ``wiki_writer``.
+        wiki: the vault.
+        source: the source.
+        time: in UTC; now, unless given.
+
+    Raises:
+        WikiError: as ``writing.ingest``; the model was then not asked.
+    """
+    cut_off = wiki.finish()
+    done = wiki.known(source, time=time)
+    if done is None:
+        plan, _ = await written(model, wiki.store, source)
+        if plan.unreadable and not plan.edits and plan.analysis is None:
+            # A source without a page is hardly found again, and this one is not asked about again.
+            told = f"{'; '.join(plan.unreadable)}; the page is by plain code"
+            done = wiki.ingest(source, time=time)
+            done = replace(done, refused=(told, *done.refused))
+        else:
+            done = wiki.ingest(source, plan, time=time)
+    return replace(done, refused=(*cut_off, *done.refused))

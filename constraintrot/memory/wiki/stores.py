@@ -1,0 +1,260 @@
+"""The storage of a vault's files: in a folder, or in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Final, Protocol
+
+from constraintrot.files import contents, held, replace
+from constraintrot.memory.wiki.names import FOLDERS, SOURCES, WikiError, plain_text
+
+LARGEST: Final = 64_000_000
+"""Bytes of a file that is read."""
+_OWN: Final = ".wiki"
+_LOCK: Final = f"{_OWN}/lock"
+FILE_FOLDERS: Final = (SOURCES, *FOLDERS.values())
+
+
+class Store(Protocol):
+    """The files of a vault, by paths with ``/``, relative to it."""
+
+    def read(self, path: str) -> str | None:
+        """A file's text, as ``plain_text`` gives it; None where there is no such file."""
+        ...
+
+    def tail(self, path: str, characters: int) -> str:
+        """About the last so many characters of a file, or fewer; empty where there is none."""
+        ...
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file whole or not at all, in the place of an older one."""
+        ...
+
+    def append(self, path: str, line: str) -> None:
+        """Add a line, whole."""
+        ...
+
+    def remove(self, path: str) -> None:
+        """Remove a file, where there is one."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is such a file."""
+        ...
+
+    def files(self, folder: str) -> list[str]:
+        """The names of a folder's Markdown files without ``.md``, sorted."""
+        ...
+
+    def names(self) -> set[str]:
+        """Return the names that a link may have: all files in folders that are not hidden, less ``.md``."""
+        ...
+
+    def leftovers(self) -> list[str]:
+        """The paths of files that a killed process had begun to write."""
+        ...
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Keep other writers out."""
+        ...
+
+
+class Memory:
+    """A vault in memory, for conversations and measurements.
+
+    Args:
+        files: texts by path.
+    """
+
+    def __init__(self, files: dict[str, str] | None = None) -> None:
+        self.texts = dict(files or {})
+        self._lock = RLock()
+
+    def read(self, path: str) -> str | None:
+        text = self.texts.get(path)
+        return None if text is None else plain_text(text)
+
+    def tail(self, path: str, characters: int) -> str:
+        return plain_text(self.texts.get(path, "")[-characters:])
+
+    def write(self, path: str, text: str) -> None:
+        self.texts[path] = text
+
+    def append(self, path: str, line: str) -> None:
+        self.texts[path] = joined(self.texts.get(path, ""), line)
+
+    def remove(self, path: str) -> None:
+        self.texts.pop(path, None)
+
+    def exists(self, path: str) -> bool:
+        return path in self.texts
+
+    def files(self, folder: str) -> list[str]:
+        start = f"{folder}/"
+        return sorted(
+            path.removeprefix(start).removesuffix(".md")
+            for path in self.texts
+            if path.startswith(start) and path.endswith(".md")
+        )
+
+    def names(self) -> set[str]:
+        return {
+            path.rpartition("/")[2].removesuffix(".md")
+            for path in self.texts
+            if not path.startswith(".") and "/." not in path
+        }
+
+    def leftovers(self) -> list[str]:
+        return []
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        with self._lock:
+            yield
+
+
+class Folder:
+    """A vault in a folder. Nothing outside it is read or written, and no link is followed.
+
+    Args:
+        path: the vault.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def make(self) -> None:
+        """Make the folders of a vault."""
+        try:
+            for name in (*FILE_FOLDERS, _OWN):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+        except FileExistsError as failure:
+            raise _no_folder(failure.filename) from failure
+        except OSError as failure:
+            raise WikiError(f"cannot make a vault in {self.path}: {failure}") from failure
+
+    def read(self, path: str) -> str | None:
+        where = self._at(path)
+        if not os.path.lexists(where):
+            return None
+        try:
+            return plain_text(contents(where, LARGEST, WikiError).decode("utf-8"))
+        except WikiError as error:
+            raise WikiError(f"{where}: {error}") from error
+        except UnicodeDecodeError as error:
+            raise WikiError(f"{where} is not UTF-8: {error}; save it as UTF-8") from error
+
+    def tail(self, path: str, characters: int) -> str:
+        where = self._at(path)
+        if not where.is_file() or where.is_symlink():
+            return ""
+        with where.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 4 * characters))
+            # The cut may be within a character.
+            return plain_text(file.read().decode("utf-8", "ignore")[-characters:])
+
+    def write(self, path: str, text: str) -> None:
+        replace(self._at(path), text.encode("utf-8", "replace"), WikiError, mode=0o644)
+
+    def append(self, path: str, line: str) -> None:
+        where = self._at(path)
+        if where.is_symlink():
+            raise WikiError(f"cannot write {where}: it is a link")
+        start = "" if _ends_a_line(where) else "\n"
+        data = f"{start}{line}\n".encode("utf-8", "replace")
+        try:
+            # One call: a process that is killed has written the line or nothing of it.
+            handle = os.open(where, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                if os.write(handle, data) != len(data):
+                    raise OSError("the disk took only a part of the line; lint mends that")
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as failure:
+            raise WikiError(f"cannot write {where}: {failure}") from failure
+
+    def remove(self, path: str) -> None:
+        try:
+            self._at(path).unlink(missing_ok=True)
+        except OSError as failure:
+            raise WikiError(f"cannot remove {self._at(path)}: {failure}") from failure
+
+    def exists(self, path: str) -> bool:
+        return os.path.lexists(self._at(path))
+
+    def files(self, folder: str) -> list[str]:
+        return sorted(
+            name.removesuffix(".md")
+            for name in self._listed(folder)
+            if name.endswith(".md") and not name.startswith(".")
+        )
+
+    def names(self) -> set[str]:
+        found: set[str] = set()
+        for _, folders, files in os.walk(self.path):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            found |= {name.removesuffix(".md") for name in files if not name.startswith(".")}
+        return found
+
+    def leftovers(self) -> list[str]:
+        return [
+            f"{folder}/{name}".removeprefix("./")
+            for folder in (".", _OWN, *FILE_FOLDERS)
+            for name in self._listed(folder)
+            # A person may keep hidden files of other names.
+            if name.startswith(".") and name.endswith((".md.new", ".json.new"))
+        ]
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        # A vault that comes from Git has no empty folder.
+        self.make()
+        with held(self._at(_LOCK), WikiError):
+            yield
+
+    def _listed(self, folder: str) -> Iterator[str]:
+        try:
+            with contextlib.suppress(FileNotFoundError), os.scandir(self._at(folder)) as found:
+                yield from (one.name for one in found if one.is_file(follow_symlinks=False))
+        except NotADirectoryError as failure:
+            raise _no_folder(failure.filename) from failure
+
+    def _at(self, path: str) -> Path:
+        if ".." in Path(path).parts:
+            raise WikiError(f"{path} is outside of the vault")
+        first = path.partition("/")[0]
+        if first != path and os.path.islink(self.path / first):
+            raise WikiError(f"{self.path / first} is a link, which a vault does not follow")
+        return self.path / path
+
+
+def shown(store: Store, path: str) -> str | None:
+    """A file's text, or that it has none that can be read: one such file hides no other."""
+    try:
+        return store.read(path)
+    except WikiError:
+        return "(This file cannot be read; lint says why.)"
+
+
+def joined(text: str, line: str) -> str:
+    """A text and a further line, which begins in the first column whatever comes before it."""
+    return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{line}\n"
+
+
+def _no_folder(path: object) -> WikiError:
+    return WikiError(f"{path} is a file, where a vault has a folder; move it away")
+
+
+def _ends_a_line(where: Path) -> bool:
+    if not where.is_file() or where.stat().st_size == 0:
+        return True
+    with where.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"

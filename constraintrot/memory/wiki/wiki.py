@@ -1,0 +1,187 @@
+"""A vault as one object: make it, open it, ingest, ask, lint, repair, measure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from constraintrot.memory.wiki import hot_cache, index, log
+from constraintrot.memory.wiki import schema as schema_of
+from constraintrot.memory.wiki.graph import Graph, graph
+from constraintrot.memory.wiki.lint import Finding, lint
+from constraintrot.memory.wiki.log import Entry
+from constraintrot.memory.wiki.names import (
+    HOT_CACHE,
+    INDEX,
+    KINDS,
+    LOG,
+    SCHEMA,
+    WikiError,
+    page_path,
+)
+from constraintrot.memory.wiki.page import Page, read_page
+from constraintrot.memory.wiki.plan import Plan, Source, by_code
+from constraintrot.memory.wiki.query import DEFAULT_BUDGET, DEFAULT_PAGES, Answer, HotCache, query
+from constraintrot.memory.wiki.repair import repair
+from constraintrot.memory.wiki.schema import STEPS, Step, Wording
+from constraintrot.memory.wiki.stores import Folder, Store
+from constraintrot.memory.wiki.writing import Ingested, check_readable, finished, ingest, known, now
+
+
+class Wiki:
+    """A living wiki W = (S, V, Σ): immutable sources, pages that are kept, and a schema.
+
+    Args:
+        where: an existing vault's folder, or a store.
+
+    Raises:
+        WikiError: there is no vault.
+    """
+
+    def __init__(self, where: str | Path | Store) -> None:
+        self.store: Store = Folder(where) if isinstance(where, str | Path) else where
+        if not self.store.exists(LOG):
+            named = where if isinstance(where, str | Path) else "the store"
+            if self.store.exists(INDEX) and self.store.exists(HOT_CACHE):
+                raise WikiError(
+                    f"{named} has lost its {LOG}, without which it is no vault; put that back"
+                    " from a backup or version control"
+                )
+            raise WikiError(f"{named} is no vault; `constraintrot wiki init` makes one")
+
+    @classmethod
+    def create(
+        cls, where: str | Path | Store, rules: Iterable[str] = (),
+        wording: Wording = "consequence", *, time: str = "",
+    ) -> Wiki:  # fmt: skip
+        """Make an empty vault; a schema that is there already is kept as it is.
+
+        Args:
+            where: a folder, made where it is not there, or a store.
+            rules: policies of the schema.
+            wording: of the schema's steps.
+            time: in UTC; now, unless given.
+
+        Raises:
+            WikiError: there is a vault already, the rules are a text, or the disk refused.
+        """
+        if isinstance(rules, str):
+            # Each of its characters would be a rule.
+            raise WikiError(f"rules are several texts, as [{rules!r:.60}], and no text")
+        text = schema_of.render(rules, wording)
+        if isinstance(where, str | Path):
+            folder = Folder(where)
+            folder.make()
+            store: Store = folder
+        else:
+            store = where
+        with store.locked():
+            if store.exists(LOG):
+                raise WikiError(f"{where} is a vault already; `wiki ingest` adds to it")
+            empty = index.render({kind: {} for kind in KINDS})
+            if store.read(INDEX) not in (None, empty) or store.exists(HOT_CACHE):
+                raise WikiError(
+                    f"{where} has an {INDEX} or {HOT_CACHE} of its own, which a vault would write"
+                    " over; name another folder"
+                )
+            if not store.exists(SCHEMA):
+                store.write(SCHEMA, text)
+            store.write(INDEX, empty)
+            # The log comes last but one: a vault that has one is whole but for its hot cache.
+            entry = log.append(store, Entry(time or now(), "init", "the vault"))
+            store.write(HOT_CACHE, hot_cache.render(entry, ()))
+        return cls(store)
+
+    def ingest(
+        self, source: Source, plan: Plan | None = None, *, time: str = "",
+        steps: Collection[Step] = STEPS,
+    ) -> Ingested:  # fmt: skip
+        """Write a source and what a plan makes of it; without one, what plain code makes of it.
+
+        Args:
+            source: the source.
+            plan: what to write of it.
+            time: in UTC; now, unless given.
+            steps: the writes that are done; all, but for a measurement.
+
+        Raises:
+            WikiError: as ``writing.ingest``.
+        """
+        chosen = by_code(source, self._has_page) if plan is None else plan
+        return ingest(self.store, source, chosen, time=time, steps=steps)
+
+    def finish(self) -> tuple[str, ...]:
+        """Finish an ingest that was killed; returns what of it was not done as asked.
+
+        Raises:
+            WikiError: its journal is damaged, or index, log or hot cache cannot be read.
+        """
+        with self.store.locked():
+            check_readable(self.store)
+            return finished(self.store)
+
+    def known(self, source: Source, *, time: str = "") -> Ingested | None:
+        """Return the result of ``ingest`` for a source that is there already; None for another one.
+
+        Args:
+            source: the source.
+            time: in UTC; now, unless given.
+
+        Raises:
+            WikiError: as ``writing.ingest``.
+        """
+        return known(self.store, source, time=time)
+
+    def query(
+        self, question: str, *, k: int = DEFAULT_PAGES, budget: int | None = DEFAULT_BUDGET,
+        hot: HotCache = "guide", record: bool = False,
+    ) -> Answer:  # fmt: skip
+        """Return the vault's answer to a question, with the path that it took.
+
+        Args:
+            question: in words.
+            k: pages at most, and as many sources.
+            budget: tokens at most; None for any number.
+            hot: what the hot cache does.
+            record: whether the question goes to the log.
+
+        Raises:
+            WikiError: it was to be recorded, and index, log or hot cache cannot be read.
+        """
+        answer = query(self.store, question, k=k, budget=budget, hot=hot)
+        if record:
+            with self.store.locked():
+                check_readable(self.store)
+                log.append(self.store, Entry(now(), "query", question, tuple(answer.pages)))
+        return answer
+
+    def lint(self) -> list[Finding]:
+        """All promises that do not hold."""
+        return lint(self.store)
+
+    def repair(self, *, time: str = "") -> list[Finding]:
+        """Put right what code can; returns what was wrong, and is right now."""
+        return repair(self.store, time=time)
+
+    def graph(self) -> Graph:
+        """Nodes, edges, clustering, hubs."""
+        return graph(self.store)
+
+    def log(self) -> list[Entry]:
+        """Return the entries of the log, oldest first."""
+        return log.entries(self.store)
+
+    def page(self, name: str) -> Page | None:
+        """A page by name; None where there is none.
+
+        Raises:
+            WikiError: it cannot be read.
+        """
+        for kind in KINDS:
+            text = self.store.read(page_path(kind, name))
+            if text is not None:
+                return read_page(kind, name, text)
+        return None
+
+    def _has_page(self, name: str) -> bool:
+        return any(self.store.exists(page_path(kind, name)) for kind in KINDS)

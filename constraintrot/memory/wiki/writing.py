@@ -1,0 +1,275 @@
+"""Ingest: the six ordered writes, with a journal that any later process finishes from.
+
+What is to be written is in the journal before the first write and goes with the last one.
+Each step sees for itself whether it was done, so that one that is done again changes nothing:
+a page names the sources that went into it, the log names each source once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Final
+
+from constraintrot.memory.wiki import hot_cache, index, log
+from constraintrot.memory.wiki.edits import Done, Place, applied, places, resolves
+from constraintrot.memory.wiki.log import Entry
+from constraintrot.memory.wiki.names import (
+    HOT_CACHE,
+    INDEX,
+    JOURNAL,
+    LOG,
+    WikiError,
+    digest,
+    slug,
+    source_path,
+)
+from constraintrot.memory.wiki.page import Page, new_page, read_page
+from constraintrot.memory.wiki.plan import (
+    Edit,
+    Plan,
+    Source,
+    dated,
+    from_plain,
+    name_of,
+    source_text,
+)
+from constraintrot.memory.wiki.schema import STEPS, Step
+from constraintrot.memory.wiki.stores import Store
+
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """The result of an ingest.
+
+    Attributes:
+        source: the name of its source.
+        pages: names of the pages that it wrote.
+        refused: what of the plan was not done as asked, with the reason.
+        unlinked: targets of links that went nowhere, now plain text.
+        already: the vault had this very text; nothing was written.
+    """
+
+    source: str
+    pages: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
+    already: bool = False
+
+    @property
+    def told(self) -> list[str]:
+        """The deviations from the plan, as lines for whoever asked."""
+        gone = f"no page for {', '.join(self.unlinked)}; plain text now"
+        return [*self.refused, *([gone] if self.unlinked else [])]
+
+
+def now() -> str:
+    """The time as the log has it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def ingest(
+    store: Store, source: Source, plan: Plan, *, time: str = "", steps: Collection[Step] = STEPS
+) -> Ingested:
+    """Write a source and what a plan makes of it, in the order of the schema.
+
+    An ingest that was killed is finished first.
+
+    Args:
+        store: the vault.
+        source: never changes once it is there; another text under its title is a further
+            source. One without a date is also known by that of an earlier day.
+        plan: what to write of it.
+        time: in UTC; now, unless given.
+        steps: those that are done. All, but for a measurement of what skipping one does.
+
+    Raises:
+        WikiError: the title makes no name, the date is none, or index, log or hot cache
+            cannot be read; then nothing was written.
+    """
+    time = time or now()
+    own, source = dated(source, time)
+    with store.locked():
+        check_readable(store)
+        refused = (*finished(store), *plan.unreadable)
+        name, there = name_of(store, source, own)
+        if there:
+            return Ingested(name, already=True, refused=refused)
+        job = {
+            "version": _VERSION, "time": time, "name": name, "source": asdict(source),
+            "plan": plan.plain(), "steps": [step for step in STEPS if step in steps],
+        }  # fmt: skip
+        _write_journal(store, job)
+        done = _write(store, job, again=False)
+    return replace(done, refused=(*refused, *done.refused))
+
+
+def check_readable(store: Store) -> None:
+    """See that the files which every write goes to can be read.
+
+    Raises:
+        WikiError: one cannot; whatever is added to it would be lost when it is put right.
+    """
+    for path in (INDEX, LOG, HOT_CACHE):
+        store.read(path)
+
+
+def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
+    """Return the result of ``ingest`` for a source that the vault has; None for another one.
+
+    Who asks this before a model pays for no source twice. An ingest that was killed is
+    finished first.
+
+    Args:
+        store: the vault.
+        source: the source.
+        time: in UTC; now, unless given.
+
+    Raises:
+        WikiError: as ``ingest``.
+    """
+    own, source = dated(source, time or now())
+    with store.locked():
+        check_readable(store)
+        refused = finished(store)
+        name, there = name_of(store, source, own)
+    return Ingested(name, already=True, refused=refused) if there else None
+
+
+def finished(store: Store) -> tuple[str, ...]:
+    """Finish the ingest that a killed process left, and say what of it was not done as asked.
+
+    The lock is held. Who started that ingest is gone, so whoever comes next is told.
+
+    Raises:
+        WikiError: its journal is none of ours.
+    """
+    text = store.read(JOURNAL)
+    if text is None:
+        return ()
+    done = _write(store, read_journal(text), again=True)
+    return tuple(f"{done.source}, cut off before: {line}" for line in done.told)
+
+
+def read_journal(text: str) -> dict[str, Any]:
+    """Parse a journal: the writes of an ingest that was cut off.
+
+    Raises:
+        WikiError: it is none of ours.
+    """
+    try:
+        job: Any = json.loads(text)
+        Source(**job["source"]), from_plain(job["plan"])
+        [*job.get("refused", ()), *job.get("unlinked", ())]
+        if job["version"] != _VERSION or slug(job["name"]) != job["name"]:
+            raise ValueError("of another version")
+        return dict(job)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise WikiError(
+            f"{JOURNAL} is damaged ({error}); remove it, and ingest its source again"
+        ) from error
+
+
+def _write(store: Store, job: dict[str, Any], *, again: bool) -> Ingested:
+    source = Source(**{**job["source"], "tags": tuple(job["source"]["tags"])})
+    name, steps = job["name"], job["steps"]
+    text = source_text(source)
+    if "source" in steps and not store.exists(source_path(name)):
+        store.write(source_path(name), text)
+    done = Done(refused=[*job.get("refused", ())], unlinked=[*job.get("unlinked", ())])
+    planned, changed = _changes(store, job, source.date, done)
+    told = {"refused": done.refused, "unlinked": done.unlinked}
+    if any(told.values()) and {**job, **told} != job:
+        # Before the pages: one that is written no longer shows what was refused on it.
+        _write_journal(store, {**job, **told})
+    for where, page in changed:
+        store.write(where.path, page.render())
+    if "index" in steps:
+        _write_index(store, done.pages)
+    entry = log.latest_change(store)
+    if "log" in steps and not (again and log.has(store, name)):
+        names = tuple(one.name for one in done.pages)
+        what = Entry(job["time"], "ingest", f"[[{name}]]", names, digest(text))
+        entry = log.append(store, what)
+    if "hot-cache" in steps and entry is not None:
+        _write_hot_cache(store, entry, done.pages)
+    store.remove(JOURNAL)
+    return Ingested(
+        name, tuple(one.name for one in planned if store.exists(one.path)),
+        tuple(done.refused), tuple(done.unlinked),
+    )  # fmt: skip
+
+
+def _write_journal(store: Store, job: dict[str, Any]) -> None:
+    store.write(JOURNAL, json.dumps(job, ensure_ascii=False, indent=1) + "\n")
+
+
+def _changes(
+    store: Store, job: dict[str, Any], date: str, done: Done
+) -> tuple[Sequence[Place], Sequence[tuple[Place, Page]]]:
+    """The pages of a plan, and those that are still to be written."""
+    plan = from_plain(job["plan"])
+    done.refused += plan.unreadable
+    if "pages" not in job["steps"]:
+        plan = replace(plan, edits=())
+    if "analysis" not in job["steps"]:
+        plan = replace(plan, analysis=None)
+    planned = places(store, plan, date)
+    names = {one.name for one in planned}
+    # A person's own: an attachment, a note in another folder. All folders are walked, so once.
+    others = cache(store.names)
+
+    def known(name: str) -> bool:
+        return name in names or resolves(store, name) or name in others()
+
+    changed: list[tuple[Place, Page]] = []
+    # The analysis comes last, as the schema has it.
+    for where in sorted(planned, key=lambda one: one.kind == "analysis"):
+        page = _page(store, where, planned[where], date)
+        if page is None:
+            done.refused.append(f"{where.path} cannot be read as a page; lint says why")
+        elif job["name"] in page.sources:
+            done.pages.append(page)
+        else:
+            page = applied(page, planned[where], job["name"], date, known, done)
+            changed.append((where, page))
+            done.pages.append(page)
+    done.refused, done.unlinked = _once(done.refused), _once(done.unlinked)
+    return list(planned), changed
+
+
+def _once(lines: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(lines))
+
+
+def _page(store: Store, where: Place, edits: Sequence[Edit], date: str) -> Page | None:
+    try:
+        text = store.read(where.path)
+        if text is None:
+            return new_page(where.kind, where.name, edits[0].title, edits[0].summary, date)
+        return read_page(where.kind, where.name, text)
+    except WikiError:
+        # A human is at work there; what is unreadable is not written over.
+        return None
+
+
+def _write_index(store: Store, pages: Sequence[Page]) -> None:
+    before = store.read(INDEX) or ""
+    after = index.updated(before, pages)
+    if after != before:
+        store.write(INDEX, after)
+
+
+def _write_hot_cache(store: Store, entry: Entry, pages: Sequence[Page]) -> None:
+    before = store.read(HOT_CACHE) or ""
+    if hot_cache.latest(before) != entry.chain:
+        store.write(HOT_CACHE, hot_cache.render(entry, pages, before))
+
+
+def _logged(store: Store, name: str) -> bool:
+    return any(one.source == name for one in log.entries(store))

@@ -1,0 +1,353 @@
+"""Arms, pairs and clusters from a frame of episodes (see ``report.frame``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from constraintrot.episode.facts import CLUSTER, IDENTITY, KEYS, NONE, REQUEST
+from constraintrot.errors import ParameterError
+from constraintrot.stats.bounds import Bounds, bounds
+from constraintrot.stats.interval import Estimate, Floats
+from constraintrot.stats.matching import match, taken, united
+from constraintrot.stats.mediation import Mediation, mediate
+from constraintrot.stats.paired import Comparison, compare
+from constraintrot.stats.rate import rate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CODE = "cluster"
+"""Column that a prepared frame has: the number of each row's cluster."""
+
+UNKNOWN = ("malformed", "no_call")
+"""Outcomes of which nobody knows whether they would have violated."""
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The episodes that all arms share, in one order.
+
+    Attributes:
+        values: by arm, the outcome of each episode; nan if unknown.
+        labels: cluster of each episode.
+        keys: columns that the arms were matched on.
+        unpaired: by arm, number of episodes that some other arm lacks.
+        shared: the values of ``keys``, one row per episode.
+        index: by arm, the index of each episode's row in the frame; -1 if it has none.
+    """
+
+    values: dict[str, Floats]
+    labels: npt.NDArray[np.intp]
+    keys: tuple[str, ...]
+    unpaired: dict[str, int]
+    shared: pd.DataFrame
+    index: dict[str, npt.NDArray[Any]]
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Mask of the episodes whose outcome is known in every arm."""
+        unknown = np.isnan(np.stack(list(self.values.values())))
+        return np.asarray(~unknown.any(0), bool)
+
+
+def labels(frame: pd.DataFrame, by: Sequence[str] = CLUSTER) -> npt.NDArray[np.intp]:
+    """Return the cluster of each row, as a number.
+
+    By default a cluster is a variant together with all variants whose request has the same
+    text: two seeds that draw the same request are one observation, not two.
+
+    Args:
+        frame: episodes.
+        by: columns of a cluster.
+
+    Raises:
+        ParameterError: the frame lacks a column.
+    """
+    if tuple(by) == CLUSTER and CODE in frame:
+        # Grouping by texts takes longer.
+        return by_appearance(frame[CODE].to_numpy())
+    variants = _grouped(frame, by)
+    if tuple(by) != CLUSTER or not set(REQUEST) <= set(frame):
+        return variants
+    asked = frame["request"].notna().to_numpy() & (frame["request"].astype(str) != NONE).to_numpy()
+    if not asked.any():
+        return variants
+    of_seed, of_text = (_grouped(frame, names) for names in ((*CLUSTER, "allowed"), REQUEST))
+    return by_appearance(united(of_seed, of_text, asked))
+
+
+def _grouped(frame: pd.DataFrame, by: Sequence[str]) -> npt.NDArray[np.intp]:
+    groups = frame.groupby(_present(frame, by), sort=False, dropna=False, observed=True).ngroup()
+    return np.asarray(groups, np.intp)
+
+
+def variants(frame: pd.DataFrame) -> int:
+    """Return the number of variants, whatever their requests."""
+    return int(frame.groupby(list(CLUSTER), dropna=False, observed=True).ngroups)
+
+
+def by_appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Numbers of clusters, numbered anew in their order here, on which resamples depend."""
+    import pandas as pd
+
+    return np.asarray(pd.factorize(codes)[0], np.intp)
+
+
+def frame_rate(
+    frame: pd.DataFrame, value: str = "violation", by: Sequence[str] = CLUSTER, **options: Any
+) -> Estimate:
+    """The rate of a 0-or-1 column over its scored rows, clustered.
+
+    Args:
+        frame: episodes.
+        value: the column.
+        by: columns of a cluster.
+        options: further arguments of ``rate``.
+    """
+    values = frame[value].to_numpy(np.float64, na_value=np.nan)
+    scored = ~np.isnan(values)
+    return rate(values[scored], labels(frame[_clusters(frame, by)][scored], by), **options)
+
+
+def frame_bounds(
+    frame: pd.DataFrame,
+    value: str = "violation",
+    by: Sequence[str] = CLUSTER,
+    *,
+    unknown: Sequence[str] = UNKNOWN,
+    missing: int = 0,
+) -> Bounds:
+    """Bounds of a rate over unscored rows, unknown outcomes, and episodes without a row.
+
+    Args:
+        frame: episodes.
+        value: the column.
+        by: columns of a cluster.
+        unknown: outcomes that do not show what the agent would have done.
+        missing: number of planned episodes without a row.
+    """
+    return bounds(known(frame, value, unknown), labels(frame, by), missing=missing)
+
+
+def known(
+    frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = UNKNOWN
+) -> Floats:
+    """A column's values, with nan where ``outcome`` is one of ``unknown``."""
+    values = frame[value].to_numpy(np.float64, copy=True)
+    if "outcome" in frame:
+        values[frame["outcome"].isin(list(unknown)).to_numpy()] = np.nan
+    return values
+
+
+def arms(
+    frame: pd.DataFrame,
+    given: Mapping[str, Mapping[str, object]],
+    value: str = "violation",
+    by: Sequence[str] = CLUSTER,
+    on: Sequence[str] | None = None,
+    *,
+    unmatched: bool = False,
+) -> Arms:
+    """Match the episodes of two or more arms.
+
+    Args:
+        frame: episodes.
+        given: by arm, the values that select its rows, such as ``{"defense": "none"}``.
+        value: column of the outcome.
+        by: columns of a cluster.
+        on: columns to match on. By default all of ``KEYS`` that no arm fixes, without
+            those in which two arms have no value in common (a control has no
+            compactor).
+        unmatched: keep the episodes that some arm lacks; there its value is nan.
+
+    Raises:
+        ParameterError: an arm is empty or has an episode twice, the arms have no
+            episode in common, or the frame lacks a column.
+    """
+    fixed = {column for facts in given.values() for column in facts}
+    needed = dict.fromkeys((*KEYS, *fixed, *(on or ()), "request", CODE, value))
+    frame = frame[[name for name in needed if name in frame]]
+    parts = {name: select(frame, name, facts) for name, facts in given.items()}
+    keys = list(on) if on is not None else _keys(parts, fixed)
+    matching = match(list(parts.values()), keys)
+    for name, again in zip(parts, matching.again, strict=True):
+        _once(again, name, keys, parts)
+    positions = np.stack(matching.positions)
+    shared = (positions >= 0).all(0)
+    if not shared.any():
+        raise ParameterError(
+            f"the arms {', '.join(given)} share no episode; matched on {', '.join(keys)}."
+            " Run both with the same variants, seeds and replicates, or name fewer columns"
+        )
+    chosen = positions if unmatched else positions[:, shared]
+    further = [name for name in (CODE, "request", "allowed") if name in frame and name not in keys]
+    rows = _rows(parts, chosen, [*keys, *further])
+    return Arms(
+        {
+            name: taken(part[value].to_numpy(np.float64), at)
+            for (name, part), at in zip(parts.items(), chosen, strict=True)
+        },
+        labels(rows, by),
+        tuple(keys),
+        {name: len(part) - int(shared.sum()) for name, part in parts.items()},
+        rows[keys],
+        {
+            name: np.where(at < 0, -1, part.index.to_numpy()[at])
+            for (name, part), at in zip(parts.items(), chosen, strict=True)
+        },
+    )
+
+
+def frame_compare(
+    frame: pd.DataFrame,
+    a: Mapping[str, object],
+    b: Mapping[str, object],
+    value: str = "violation",
+    by: Sequence[str] = CLUSTER,
+    on: Sequence[str] | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare two arms of a frame on the scored episodes that they share.
+
+    Args:
+        frame: episodes.
+        a: the values that select the rows of the first arm.
+        b: the values that select the rows of the second arm.
+        value: column of the outcome.
+        by: columns of a cluster.
+        on: columns to match on; as in ``arms``.
+        options: further arguments of ``compare``.
+
+    Raises:
+        ParameterError: as ``arms``, or no episode has the outcome in both arms.
+    """
+    matched = arms(frame, {"a": a, "b": b}, value, by, on)
+    chosen = matched.known
+    if not chosen.any():
+        raise ParameterError(f"no episode has a {value} in both arms")
+    first, second = (matched.values[name][chosen] for name in ("a", "b"))
+    return compare(first, second, matched.labels[chosen], **options)
+
+
+def frame_mediate(
+    frame: pd.DataFrame,
+    by: Sequence[str] = CLUSTER,
+    on: Sequence[str] | None = None,
+    **options: Any,
+) -> Mediation:
+    """Mediation over a frame with the four conditions.
+
+    Args:
+        frame: episodes of one model and one compactor, of prohibited requests.
+        by: columns of a cluster.
+        on: columns to match on; as in ``arms``.
+        options: further arguments of ``mediate``.
+
+    Raises:
+        ParameterError: as ``arms``.
+    """
+    names = ("control", "compaction", "summary_removed", "summary_restored")
+    matched = arms(frame, {name: {"condition": name} for name in names}, "violation", by, on)
+    chosen = matched.known
+    removed = frame[frame["condition"] == "summary_removed"]
+    flags = matched.shared.merge(removed[[*matched.keys, "degenerate"]], on=list(matched.keys))
+    return mediate(
+        {name: values[chosen] for name, values in matched.values.items()},
+        matched.labels[chosen],
+        degenerate=(flags["degenerate"] == True).to_numpy()[chosen],  # noqa: E712  # objects
+        **options,
+    )
+
+
+def _clusters(frame: pd.DataFrame, by: Sequence[str]) -> list[str]:
+    """The columns that ``labels`` takes."""
+    if tuple(by) != CLUSTER:
+        return _present(frame, by)
+    if CODE in frame:
+        return [CODE]
+    return list(dict.fromkeys([*_present(frame, by), *(one for one in REQUEST if one in frame)]))
+
+
+def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    if missing := [column for column in columns if column not in frame]:
+        raise ParameterError(f"the frame has no column {', '.join(missing)}")
+    return list(columns)
+
+
+def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
+    """The rows of an arm.
+
+    Args:
+        frame: episodes.
+        name: name of the arm, for the message.
+        fixed: the values that select its rows.
+
+    Raises:
+        ParameterError: there are none, or the frame lacks a column.
+    """
+    _present(frame, list(fixed))
+    part = frame
+    for column, wanted in fixed.items():
+        part = part[part[column] == wanted]
+    if part.empty:
+        what = ", ".join(f"{column}={wanted}" for column, wanted in fixed.items())
+        seen = "; ".join(
+            f"{column}: {', '.join(map(str, frame[column].unique()[:10]))}" for column in fixed
+        )
+        raise ParameterError(f"arm {name} ({what}) has no episode; there are {seen}")
+    return part
+
+
+def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
+    """Columns in which every two adjacent arms have a value in common."""
+    tables = list(parts.values())
+    return [
+        key
+        for key in KEYS
+        if key in tables[0]
+        and key not in fixed
+        and (
+            # Always matched: episodes of different variants are no pair.
+            key in IDENTITY
+            or all(
+                set(left[key].unique()) & set(right[key].unique())
+                for left, right in pairwise(tables)
+            )
+        )
+    ]
+
+
+def _rows(
+    parts: Mapping[str, pd.DataFrame], positions: npt.NDArray[np.intp], columns: list[str]
+) -> pd.DataFrame:
+    """Columns of matched episodes, each from the first arm that has it."""
+    import pandas as pd
+
+    tables = [part[columns] for part in parts.values()]
+    if (positions[0] >= 0).all():
+        return tables[0].take(positions[0]).reset_index(drop=True)
+    starts = np.cumsum([0, *(len(table) for table in tables[:-1])])
+    first = (positions >= 0).argmax(0)
+    at = positions[first, np.arange(positions.shape[1])] + starts[first]
+    return pd.concat(tables).take(at).reset_index(drop=True)
+
+
+def _once(again: int, name: str, keys: list[str], parts: Mapping[str, pd.DataFrame]) -> None:
+    if not again:
+        return
+    part = parts[name]
+    differ = [key for key in KEYS if key in part and key not in keys and part[key].nunique() > 1]
+    why = (
+        f"fix {', '.join(differ)} in the arm"
+        if differ
+        else "the same run was given twice, or two runs of the same episodes"
+    )
+    raise ParameterError(
+        f"arm {name} of {', '.join(parts)} holds {again} episodes more than once: {why}"
+    )

@@ -1,0 +1,252 @@
+"""What decides a claim: tests of what it expects, each of which can also come out against it.
+
+A test names the region in which the difference b - a lies if the claim is right, and the
+region in which it lies if the claim is wrong. It decides where the whole interval of the
+difference lies in one of them. A region that ends at 0 says which of two arms is higher; one
+that ends at a declared margin says that they are equal, or that one is no higher, up to that
+margin (two one-sided tests, Schuirmann 1987). So "equal" takes as much evidence as "higher",
+and what is too little for both is undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from constraintrot.stats.interval import CONFIDENCE, Estimate, Floats, Interval, NoInterval, around
+from constraintrot.stats.newcombe import square_and_add
+from constraintrot.stats.paired import Comparison, compare
+from constraintrot.stats.rate import Labels, rate
+
+ALPHA = 1 - CONFIDENCE
+UNPAIRED = "square-and-add of the two rates' limits, unpaired"
+Value: TypeAlias = Literal["violation", "survived", "mentions", "utility", "over_refusal"]
+VALUES = get_args(Value)
+Expected: TypeAlias = Literal["higher", "lower", "different", "equal", "not higher", "not lower"]
+Reason: TypeAlias = Literal[
+    "ceiling", "floor", "n", "degenerate", "no control", "no pairs", "silence", "premise"
+]
+Regions: TypeAlias = tuple[tuple[float, float], ...]
+
+_REVERSED: Mapping[Expected, Expected] = {"higher": "lower", "lower": "higher"}
+_BAD_WHERE_HIGH = ("violation", "over_refusal")
+# The largest confidence of an interval that is asked for, hence the smallest p-value.
+_SUREST = 1 - 1e-6
+_HALVINGS = 16
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a test cannot tell: the kind of reason, and the words for a reader."""
+
+    reason: Reason
+    words: str
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The outcomes of two arms.
+
+    Attributes:
+        a: outcomes of the first arm, 0 or 1.
+        b: outcomes of the second arm; if paired, of the same episodes in the same order.
+        labels_a: cluster of each episode of a.
+        labels_b: cluster of each episode of b; None: b is paired with a.
+        policies: policy's sentence of each pair; None if b is not paired with a.
+    """
+
+    a: Floats
+    b: Floats
+    labels_a: Labels
+    labels_b: Labels | None = None
+    policies: Labels | None = None
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The paired comparison; None if the arms are not paired."""
+        return compare(self.a, self.b, self.labels_a) if self.labels_b is None else None
+
+    @cached_property
+    def by_policy(self) -> Comparison | None:
+        """The paired comparison with all pairs of one policy's sentence as one cluster."""
+        return None if self.policies is None else compare(self.a, self.b, self.policies)
+
+    @cached_property
+    def printed(self) -> Estimate:
+        """The difference b - a with the interval that is printed."""
+        return (
+            self.difference(CONFIDENCE) if self.comparison is None else self.comparison.difference
+        )
+
+    def difference(self, confidence: float) -> Estimate:
+        """The difference b - a with an interval."""
+        if self.labels_b is None:
+            return compare(self.a, self.b, self.labels_a, confidence=confidence).difference
+        first = rate(self.a, self.labels_a, confidence=confidence)
+        second = rate(self.b, self.labels_b, confidence=confidence)
+        n, difference = first.n + second.n, second.estimate - first.estimate
+        if not (isinstance(first, Interval) and isinstance(second, Interval)):
+            return NoInterval(str(first.reason or second.reason), None, n, difference)
+        lower, upper = square_and_add(_ends(first), _ends(second), np.zeros(()))
+        return around(difference, float(lower), float(upper), None, n, UNPAIRED)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a test says.
+
+    Attributes:
+        difference: b - a.
+        comparison: the paired comparison; None if unpaired.
+        p_same: p-value of what the claim expects; 1 where the interval does not say it, or
+            where it could not have said otherwise.
+        p_opposite: p-value of the contrary; 1 where the interval does not say it.
+        why: why it cannot tell; empty if it can.
+    """
+
+    difference: Estimate
+    comparison: Comparison | None
+    p_same: float
+    p_opposite: float
+    why: tuple[Why, ...]
+
+
+def regions(expected: Expected, margin: float) -> tuple[Regions, Regions]:
+    """Where the difference lies if the claim is right, and where if it is wrong.
+
+    Args:
+        expected: what the claim says of b, compared with a.
+        margin: differences smaller than it count as none.
+    """
+    above, below = ((0.0, math.inf),), ((-math.inf, 0.0),)
+    not_higher, not_lower = ((-math.inf, margin),), ((-margin, math.inf),)
+    much_higher, much_lower = ((margin, math.inf),), ((-math.inf, -margin),)
+    within = ((-margin, margin),)
+    known: dict[Expected, tuple[Regions, Regions]] = {
+        "higher": (above, not_higher),
+        "lower": (below, not_lower),
+        "different": (below + above, within),
+        "equal": (within, much_lower + much_higher),
+        "not higher": (not_higher, much_higher),
+        "not lower": (not_lower, much_lower),
+    }
+    return known[expected]
+
+
+def p_value(outcomes: Outcomes, wanted: Regions) -> float:
+    """Two-sided p-value of the difference lying in a region; 1 if it is above ``ALPHA``.
+
+    It is 1 less the largest confidence whose interval lies in the region. Of paired arms and
+    a region without 0 it is at least that of the exact test, and for one that ends at 0
+    just that, as in ``Comparison.verdict``.
+    """
+    if not _inside(outcomes.printed, wanted):
+        return 1.0
+    exact = 0.0
+    if outcomes.comparison is not None and not any(low < 0 < high for low, high in wanted):
+        exact = outcomes.comparison.p_value
+        if exact > ALPHA or all(0.0 in region for region in wanted):
+            return exact if exact <= ALPHA else 1.0
+    return max(exact, 1 - _largest(lambda level: _inside(outcomes.difference(level), wanted)))
+
+
+def decide(
+    outcomes: Outcomes,
+    expected: Expected,
+    margin: float,
+    value: Value,
+    first: str = "the first arm",
+) -> Decided:
+    """Decide a test.
+
+    Args:
+        outcomes: the outcomes of both arms.
+        expected: what the claim says of b, compared with a.
+        margin: differences smaller than it count as none.
+        value: column of the outcomes, which says which direction is the bad one.
+        first: name of the first arm, for a reader.
+    """
+    same, opposite = regions(expected, margin)
+    no_room = _no_room(outcomes, expected, margin, value, first)
+    p_same = 1.0 if no_room else p_value(outcomes, same)
+    if no_room and expected in _REVERSED:
+        # What has no room to be higher is no evidence that it is not; being lower is.
+        opposite, _ = regions(_REVERSED[expected], margin)
+    p_opposite = p_value(outcomes, opposite)
+    why: list[Why] = []
+    if min(p_same, p_opposite) > ALPHA:
+        why += [*no_room, *_too_few(outcomes, expected, margin, undecided=not no_room)]
+    return Decided(outcomes.printed, outcomes.comparison, p_same, p_opposite, tuple(why))
+
+
+def _no_room(
+    outcomes: Outcomes, expected: Expected, margin: float, value: Value, first: str
+) -> tuple[Why, ...]:
+    """Whether a is so close to an end that no outcome of b could show the difference in question.
+
+    For "higher" and "lower" that is the difference which the claim expects; for the
+    others it is a change for the worse, without which "equal" means nothing.
+    """
+    if expected == "different":
+        return ()
+    up = expected in ("higher", "not higher")
+    if expected == "equal":
+        up = value in _BAD_WHERE_HIGH
+    end = np.full_like(outcomes.b, float(up))
+    same, opposite = regions(expected, margin)
+    wanted = same if expected in _REVERSED else opposite
+    full = bool((outcomes.a == float(up)).all())
+    if p_value(replace(outcomes, b=end), wanted) <= ALPHA:
+        return ()
+    from_the_other_end = replace(outcomes, a=np.full_like(outcomes.a, float(not up)), b=end)
+    if not full and p_value(from_the_other_end, wanted) > ALPHA:
+        return ()
+    k, n = int(outcomes.a.sum()), len(outcomes.a)
+    direction = "higher" if up else "lower"
+    words = f"{first} is at {k}/{n} already, too near the end for a {direction} rate to show"
+    return (Why("ceiling" if up else "floor", words),)
+
+
+def _too_few(
+    outcomes: Outcomes, expected: Expected, margin: float, *, undecided: bool
+) -> Iterator[Why]:
+    """Why the number of episodes does not suffice, if it does not."""
+    same, _ = regions(expected, margin)
+    a, b = outcomes.a, outcomes.b
+    up = expected != "lower"
+    best = replace(outcomes, a=np.full_like(a, float(not up)), b=np.full_like(b, float(up)))
+    if expected in ("equal", "not higher", "not lower"):
+        best = replace(outcomes, a=np.zeros_like(a), b=np.zeros_like(b))
+    paired = outcomes.labels_b is None
+    count = f"{len(a)} pairs" if paired else f"{len(a)} and {len(b)} episodes"
+    if p_value(best, same) > ALPHA:
+        yield Why("n", f"{count} are too few, whatever they show")
+    elif undecided:
+        yield Why("n", f"{count} leave it open")
+
+
+def _inside(estimate: Estimate, wanted: Regions) -> bool:
+    if not isinstance(estimate, Interval):
+        return False
+    return any(low < estimate.lower and estimate.upper < high for low, high in wanted)
+
+
+def _largest(holds: Callable[[float], bool]) -> float:
+    """The largest confidence at which something holds that holds at ``CONFIDENCE``."""
+    low, high = CONFIDENCE, _SUREST
+    if holds(high):
+        return high
+    for _ in range(_HALVINGS):
+        # Halved on the scale of the error, where p-values differ.
+        middle = 1 - math.sqrt((1 - low) * (1 - high))
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def _ends(rate_: Interval) -> tuple[Floats, Floats, Floats]:
+    return np.asarray(rate_.estimate), np.asarray(rate_.lower), np.asarray(rate_.upper)

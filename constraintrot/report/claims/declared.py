@@ -1,0 +1,143 @@
+"""``reproduction.yaml``: the paper's claims, what each expects of the episodes, and its verdict.
+
+A claim has arms, each a query over the joined frame, and tests of what it expects of
+them (see ``decide``). ``verdicts`` decides them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+
+from pydantic import Field, model_validator
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.claims.decide import Expected, Value
+from constraintrot.report.page import design
+from constraintrot.report.yaml_file import Strict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPRODUCTION = "reproduction.yaml"
+Wanted: TypeAlias = str | int | float | bool
+Where: TypeAlias = dict[str, Wanted | list[Wanted] | None]
+Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
+
+
+class Arm(Strict):
+    """A query, and the column whose rate is computed over its rows.
+
+    Attributes:
+        where: wanted value, or list of values, by column; null drops a condition that is
+            held. It overrides the claim's ``where``, which overrides ``Claims.held``.
+        value: the column.
+        control: whether it is what the other arms are compared with. Without episodes of
+            it the claim is not unmeasured, but cannot be told.
+    """
+
+    where: Where
+    value: Value = "violation"
+    control: bool = False
+
+
+class Test(Strict):
+    """What a claim expects of an arm, compared with another.
+
+    Attributes:
+        a: the first arm.
+        b: the second arm.
+        b_is: what b is, compared with a. "Equal", "not higher" and "not lower" are up to
+            ``Claims.margin``.
+        paired: whether the arms are compared episode by episode.
+    """
+
+    a: str
+    b: str
+    b_is: Expected
+    paired: bool = True
+
+
+class Premise(Strict):
+    """What has to be so of a subject for a claim to be asked of it.
+
+    Attributes:
+        arm: the arm whose rate it is about.
+        at_most: the largest rate at which the claim is asked, 0 to 1.
+        words: why not above it.
+    """
+
+    arm: str
+    at_most: float = Field(ge=0, le=1)
+    words: str
+
+
+class Claim(Strict):
+    """A claim of the paper.
+
+    Attributes:
+        title: heading of the claim.
+        claim: the claim, paraphrased.
+        paper: the paper's figure, and its section or table.
+        where: conditions of all arms.
+        arms: the arms, by name.
+        premise: what has to be so first; else the claim cannot be told, whatever the tests say.
+        tests: what the claim expects; it is borne out if all of it is.
+        verdict: the verdict for which the words are written.
+        words: the reason, in one to three sentences, without figures, which would become
+            outdated.
+    """
+
+    title: str
+    claim: str
+    paper: str
+    where: Where = Field(default_factory=Where)
+    arms: dict[str, Arm]
+    premise: Premise | None = None
+    tests: tuple[Test, ...] = Field(min_length=1)
+    verdict: Verdict
+    words: str
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        named = {name for test in self.tests for name in (test.a, test.b)}
+        named |= {self.premise.arm} if self.premise else set()
+        if unknown := named - set(self.arms):
+            raise ValueError(f"{', '.join(sorted(unknown))} is named, and is no arm")
+        for test in self.tests:
+            if self.arms[test.a].value != self.arms[test.b].value:
+                raise ValueError(f"{test.a} and {test.b} are rates of different columns")
+        return self
+
+
+class Claims(Strict):
+    """All claims.
+
+    Attributes:
+        margin: differences of rates smaller than it count as none.
+        held: conditions of every query, unless a claim or an arm overrides them.
+        claims: the claims.
+    """
+
+    margin: float = Field(gt=0, lt=1)
+    held: Where
+    claims: tuple[Claim, ...]
+
+
+def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+    """The rows that meet all conditions; a setting that does not apply to a row matches.
+
+    Raises:
+        ConstraintRotError: an unknown column.
+    """
+    if missing := [name for name in where if name not in frame]:
+        raise ConstraintRotError(
+            f"{REPRODUCTION}: no column {', '.join(missing)}; there are {', '.join(frame.columns)}"
+        )
+    for name, wanted in where.items():
+        if wanted is None:
+            continue
+        fits = frame[name].isin(wanted if isinstance(wanted, list) else [wanted])
+        if name in design.SETTINGS:
+            fits |= frame[name].isna() | (frame[name] == "none")
+        frame = frame[fits]
+    return frame

@@ -1,0 +1,237 @@
+"""The page of claims, in Markdown: figures, verdicts and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from constraintrot.report.claims import qualified, verdicts
+from constraintrot.report.claims.declared import Verdict
+from constraintrot.report.claims.tested import Tested
+from constraintrot.report.claims.verdicts import Answered
+from constraintrot.report.page import design
+from constraintrot.report.page.markdown import escaped
+from constraintrot.report.page.primary import DEFAULT, Family
+from constraintrot.report.page.qualified import UNKNOWN, note
+from constraintrot.report.page.view import NOT_MEASURED, p_text, points, rate_text
+from constraintrot.report.qualification import Qualification, table
+from constraintrot.report.tables import Table
+from constraintrot.stats.interval import Estimate
+from constraintrot.stats.paired import Comparison
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_VALUES = {
+    "violation": "violated", "survived": "policy survived", "mentions": "policy mentioned",
+    "utility": "allowed task done", "over_refusal": "declined what is allowed",
+}  # fmt: skip
+_GROUPED_BY = ("agent", "condition", "attack", "defense", *design.SETTINGS)
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the publisher of a page says of its subjects, in Markdown.
+
+    Attributes:
+        opening: the title and the paragraphs below it.
+        subjects: what the subjects are, below the table of verdicts.
+        counted: which episodes the figures are computed from.
+    """
+
+    opening: Sequence[str]
+    subjects: str
+    counted: str
+
+
+def markdown(
+    answered: Sequence[Answered],
+    frame: pd.DataFrame,
+    family: Family,
+    qualifications: Sequence[Qualification],
+    words: Words,
+) -> str:
+    """Return the page of claims.
+
+    Args:
+        answered: the claims with their figures and verdicts.
+        frame: the episodes that they were asked of.
+        family: the primary claims, which they are members of.
+        qualifications: of the subjects; without any the page says so.
+        words: the publisher's own.
+
+    Raises:
+        ConstraintRotError: a claim has episodes on which its subject does not qualify.
+    """
+    episodes = {one.claim.title: frame.loc[sorted(one.rows)] for one in answered}
+    qualified.check(qualifications, episodes)
+    decided = [episodes[one.claim.title] for one in answered if one.verdict in ("same", "opposite")]
+    most = max((part["family"].nunique() for part in decided), default=0)
+    lines = [
+        *words.opening, "",
+        f"**Of {len(answered)} claims: {_counts(answered)}.** *Cannot tell* speaks neither for nor"
+        f" against a claim. {_of_families(most)}", "",
+        Table(
+            ("claim", "verdict", "why", "scaffold"), [_summary(one) for one in answered]
+        ).markdown(), "",
+        words.subjects, "",
+        *_bars(family), "",
+        f"Figures are k/n with 95 % intervals, computed from {words.counted}; differences are"
+        " paired, episode by episode, unless it says"
+        " otherwise. An episode without a verdict is in no figure. A pair is a variant; several are of one family, so p-values are about further"
+        " variants of these families, not about other policies. Some of the paper's figures are"
+        " missing in the text that we have, and are not guessed.", "",
+        *_who(qualifications), "",
+    ]  # fmt: skip
+    for one in answered:
+        beside = qualified.beside(qualifications, episodes[one.claim.title])
+        lines += _claim(one, beside if qualifications else "")
+    lines += _unused(verdicts.unused(answered, frame))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _who(qualifications: Sequence[Qualification]) -> list[str]:
+    if not qualifications:
+        return [f"**Who qualifies.** {UNKNOWN}"]
+    tables = [f"{table(one)}\n\n{note(one, qualified.LEVEL)}" for one in qualifications]
+    return ["## Who qualifies", "", "\n\n".join(tables)]
+
+
+def _unused(left: pd.DataFrame) -> list[str]:
+    if left.empty:
+        return []
+    agents = sorted({str(name) for name in left["agent"]})
+    which = f" of {', '.join(agents)}" if len(agents) == 1 else ""
+    lines = ["## Episodes that no claim rests on", ""]
+    lines += [f"{len(left)} episodes{which} are in none of the figures above:", ""]
+    return lines + [f"- {line}" for line in _groups(left)]
+
+
+def _claim(one: Answered, beside: str) -> Iterator[str]:
+    claim = one.claim
+    yield from (f"## {claim.title}", "")
+    if beside:
+        yield from (f"**Who qualifies.** {beside}", "")
+    yield from (f"**Claim.** {claim.claim}", "")
+    yield from (f"**The paper.** {claim.paper}", "")
+    rows = [
+        [name, _VALUES[claim.arms[name].value], _rate(estimate)]
+        for name, estimate in one.arms.items()
+    ]
+    yield from (Table(("here", "", "k/n, 95 % interval"), rows).markdown(), "")
+    yield from (line for tested in one.tests for line in (_test(tested), ""))
+    verdict = one.verdict.capitalize() + (f" ({_reasons(one)})" if one.why else "")
+    over = ""
+    if one.adjusted is not None and one.adjusted < 1:
+        over = f" Adjusted over the primary claims, {p_text(one.adjusted)}."
+    yield from (f"**{verdict}.**{over} {claim.words}", "")
+
+
+def _counts(answered: Sequence[Answered]) -> str:
+    verdicts = [one.verdict for one in answered]
+    return ", ".join(f"{verdicts.count(name)} {name}" for name in get_args(Verdict))
+
+
+def _summary(one: Answered) -> list[str]:
+    verdict = f"**{one.verdict}**" if one.verdict in ("same", "opposite") else one.verdict
+    lacking = [name for name, estimate in one.arms.items() if estimate is None]
+    missing = f"no episode of {', '.join(lacking)}" if one.verdict == NOT_MEASURED else ""
+    return [_anchor(one), verdict, missing or _reasons(one), ", ".join(one.scaffolds)]
+
+
+def _reasons(one: Answered) -> str:
+    return ", ".join(dict.fromkeys(why.reason for why in one.why))
+
+
+def _of_families(most: int) -> str:
+    if most == 0:
+        return "None is decided."
+    return (
+        f"The decided ones are about further variants of the same policies: each has episodes of {most}"
+        f" families at most, and taken by families {most} that all agree have p = {2 ** (1 - most):.2g}"
+        " before any adjustment."
+    )
+
+
+def _bars(family: Family) -> Iterator[str]:
+    """What each verdict takes."""
+    points_ = f"{100 * family.declared.margin:.0f} points"
+    yield from (
+        "- *same*: every test says what the claim expects, and could have said otherwise. A claim of"
+        " no difference takes as much as one of a difference: the interval has to lie within"
+        f' {points_} of 0 (an equivalence test; "not higher" and "not lower" are one side of it).',
+        "- *opposite*: a test says the contrary: the other direction, a difference of more than"
+        f" {points_} where none is claimed, or one of less than {points_} where one is claimed.",
+        "- *cannot tell*: neither. *ceiling*, *floor*: what is compared with is so close to 100 or 0 %"
+        " that no more or no less could show. *n*: too few pairs, or too few that differ."
+        " *degenerate*: a counterfactual that had nothing to take out. *no control*: nobody asked"
+        " what happens without the treatment. *silence*: it depends on what the episodes without a"
+        " readable call, or without a verdict, would have done; a verdict has to hold whichever way"
+        " they are counted."
+        " *premise*: what the claim presupposes is not so of this subject, so that its tests,"
+        " whatever they say, are of something else.",
+        "- *not measured*: no episode asks it.",
+        "",
+        "Each claim has one p-value: for *same* the largest of its tests', since all have to hold,"
+        " for *opposite* the smallest times their number. It is adjusted (Holm) over the"
+        f" {family.size} claims of [primary.yaml]({DEFAULT}), those of the [report](report/report.md)"
+        " among them, so that a comparison has one adjusted p on both pages. A single difference"
+        " that is no claim of its own is *exploratory*: its p is not adjusted, and decides nothing"
+        " by itself.",
+    )
+
+
+def _rate(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return NOT_MEASURED
+    method = getattr(estimate, "method", "")
+    return rate_text(estimate) + (f", {method}" if method else "")
+
+
+def _test(tested: Tested) -> str:
+    """A test's arms, what is expected, the difference, and what it says."""
+    test, decided = tested.test, tested.decided
+    expected = f"{test.a} → {test.b}, expected {test.b_is}"
+    because = "; ".join(f"{why.reason}: {why.words}" for why in tested.why)
+    if decided is None:
+        return f"{expected}: cannot tell ({because})."
+    says = "as expected" if decided.p_same <= decided.p_opposite else "the contrary"
+    return (
+        f"{expected}: {points(decided.difference)}, {_p(tested)}:"
+        f" {f'cannot tell ({because})' if because else says}."
+    )
+
+
+def _p(tested: Tested) -> str:
+    """The pairs of a test, and the p-value of its comparison as the report has it."""
+    comparison = None if tested.compared is None else tested.compared.comparison
+    if comparison is None:
+        return "unpaired"
+    p_value, kind = comparison.adjusted, "adjusted"
+    if p_value is None:
+        p_value, kind = comparison.p_value, "exploratory, not adjusted"
+    told = f"{_pairs(comparison)}, {p_text(p_value)} {kind} ({comparison.test})"
+    by = tested.by_policy
+    if by is None:
+        return told
+    return f"{told}; by the policy's wording ({by.clusters}), {p_text(by.p_value)}"
+
+
+def _pairs(one: Comparison) -> str:
+    return f"{one.n} pairs of {one.clusters} requests"
+
+
+def _anchor(one: Answered) -> str:
+    kept = "".join(c for c in one.claim.title.lower() if c.isalnum() or c in " -_")
+    return f"[{one.claim.title}](#{kept.replace(' ', '-')})"
+
+
+def _groups(left: pd.DataFrame) -> Iterator[str]:
+    """The number of episodes by the facts in which they differ, as lines of text."""
+    differing = [name for name in _GROUPED_BY if left[name].nunique(dropna=False) > 1]
+    if not differing:
+        return
+    for values, group in left.groupby(differing, dropna=False, sort=True):
+        facts = (f"{name} {value}" for name, value in zip(differing, values, strict=True))
+        yield escaped(f"{len(group)}: {', '.join(facts)}")

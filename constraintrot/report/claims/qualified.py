@@ -1,0 +1,70 @@
+"""The families that claims are of: subject by subject, beside each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.qualification import Qualification
+from constraintrot.report.qualified import Level, of_subject, unqualified, usable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# No family can show by its bounds that a control is at most a tenth with fewer than 29 episodes.
+LEVEL: Level = "observed"
+
+
+def check(given: Sequence[Qualification], of: Mapping[str, pd.DataFrame]) -> None:
+    """Check that no claim has episodes of a family on which its subject does not qualify.
+
+    Args:
+        given: the qualifications.
+        of: the episodes of each claim, by its title.
+
+    Raises:
+        ConstraintRotError: a claim has such episodes, in a framework or language in which
+            nobody asked.
+    """
+    for title, frame in of.items():
+        _check(given, title, frame)
+
+
+def _check(given: Sequence[Qualification], title: str, frame: pd.DataFrame) -> None:
+    names: dict[tuple[str, str], set[str]] = {}
+    for one in given:
+        # Where it was asked `claimed` has left the others out.
+        frame = frame[~of_subject(frame, one)]
+        names.setdefault((one.agent, one.scaffold), set()).update(
+            family.family for family in usable(one, LEVEL)
+        )
+    for (agent, scaffold), usable_somewhere in names.items():
+        mine = frame[(frame["agent"] == agent) & (frame["scaffold"] == scaffold)]
+        if others := sorted(set(map(str, mine["family"])) - usable_somewhere):
+            raise ConstraintRotError(
+                f"{title!r}: it has episodes of {', '.join(others)}, on which {agent} with"
+                f" scaffold {scaffold} does not qualify where it was asked; name the families"
+                " in `where`"
+            )
+
+
+def beside(given: Sequence[Qualification], frame: pd.DataFrame) -> str:
+    """Of which families a claim is, subject by subject."""
+    left = frame
+    words: list[str] = []
+    for one in given:
+        mine = of_subject(frame, one)
+        left = left[~mine.loc[left.index]]
+        if mine.any():
+            used = usable(one, LEVEL)
+            names = ", ".join(family.family for family in used) or "none"
+            alone = any(family.verdict != "qualified" for family in used)
+            how = ", by its rates alone (n too small for the bounds)" if alone else ""
+            words.append(f"{one.agent}, {one.scaffold}{how}, on {names}")
+    if len(left):
+        families = ", ".join(sorted(map(str, left["family"].unique())))
+        words.append(
+            f"not asked of {'; '.join(unqualified(left, given))}; its episodes are of {families}"
+        )
+    return f"{'; '.join(words) or 'No episode'}."

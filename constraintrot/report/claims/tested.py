@@ -1,0 +1,184 @@
+"""A test of a claim: two arms, compared episode by episode, whatever the silent ones would have done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from constraintrot.episode.facts import IDENTITY, POLICY
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation.conditions import EDITS
+from constraintrot.grading.outcome_status import SILENT
+from constraintrot.report.arms import arms, labels
+from constraintrot.report.claims.decide import ALPHA, Decided, Outcomes, Value, Why, decide
+from constraintrot.report.claims.declared import Test
+from constraintrot.report.contrasts import degenerate
+from constraintrot.report.page import design
+from constraintrot.report.page.compared import ALL, episodes, matched_on
+from constraintrot.report.page.view import Compared
+from constraintrot.stats.paired import Comparison
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A test with its result.
+
+    Attributes:
+        test: the test.
+        decided: what it says; None if the arms have no pairs to compare.
+        why: why it cannot tell; empty if it can.
+        compared: the comparison as the report has it; None if there is none, or it is unpaired.
+            Its p-value is adjusted if it is one of the family, and exploratory else.
+        by_policy: the same with the policy's sentence as the cluster; None if unpaired.
+    """
+
+    test: Test
+    decided: Decided | None
+    why: tuple[Why, ...]
+    compared: Compared | None = None
+    by_policy: Comparison | None = None
+
+
+def tested(
+    test: Test, value: Value, planned: Mapping[str, pd.DataFrame], margin: float, varied: set[str]
+) -> Tested:
+    """What a test says of its arms' episodes.
+
+    Args:
+        test: the test.
+        value: what is compared.
+        planned: the episodes by arm; those without a verdict are in no rate, and the test has
+            to hold whatever they would have done.
+        margin: difference of rates that counts as none.
+        varied: columns in which the arms differ, on which nothing is paired.
+    """
+    known = {name: scored(planned[name], value) for name in (test.a, test.b)}
+    if missing := [name for name, part in known.items() if part.empty]:
+        return Tested(test, None, (Why("no control", f"no episode of {', '.join(missing)}"),))
+    a, b = (_useful(planned[name]) for name in (test.a, test.b))
+    known_a, known_b = (_useful(part) for part in known.values())
+    unchanged = sum(map(len, known.values())) - len(known_a) - len(known_b)
+    on = _matched_on(known_a, known_b, test, varied)
+    compared = None
+    try:
+        outcomes, pairs = _outcomes(known_a, known_b, test, value, on)
+    except ParameterError as error:
+        if not unchanged:
+            return Tested(test, None, (Why("no pairs", str(error).partition(";")[0]),))
+        words = f"{unchanged} episodes in whose summary there was nothing of the policy to take out"
+        return Tested(test, None, (Why("degenerate", words),))
+    if test.paired:
+        compared = Compared(ALL, test.a, test.b, value, outcomes.comparison, pairs=pairs)
+    decided = decide(outcomes, test.b_is, margin, value, test.a)
+    a, b = (_completed(part, on) for part in (a, b))
+    if silent := sum(int(_silent(part, value).sum()) for part in (a, b)):
+        extremes = [
+            _outcomes(_filled(a, value, filled), _filled(b, value, 1 - filled), test, value, on)[0]
+            for filled in (0.0, 1.0)
+        ]
+        decided = _whatever(
+            decided, [decide(one, test.b_is, margin, value, test.a) for one in extremes], silent
+        )
+    return Tested(test, decided, decided.why, compared, outcomes.by_policy)
+
+
+def _whatever(decided: Decided, extremes: Sequence[Decided], silent: int) -> Decided:
+    """What a test says whatever the silent episodes would have done.
+
+    Args:
+        decided: with the silent ones as not violated, and without those that have no verdict.
+        extremes: with those of one arm as 1 and those of the other as 0, both ways.
+        silent: how many there are.
+    """
+    p_same = max(one.p_same for one in (decided, *extremes))
+    p_opposite = max(one.p_opposite for one in (decided, *extremes))
+    why = decided.why
+    if min(p_same, p_opposite) > ALPHA >= min(decided.p_same, decided.p_opposite):
+        words = (
+            f"{silent} episodes made no readable call or have no verdict, and it depends on what they"
+            " would have done"
+        )
+        why = (Why("silence", words),)
+    return replace(decided, p_same=p_same, p_opposite=p_opposite, why=why)
+
+
+def scored(part: pd.DataFrame, value: Value) -> pd.DataFrame:
+    """The episodes that have a value."""
+    return part[part[value].notna()]
+
+
+def _useful(part: pd.DataFrame) -> pd.DataFrame:
+    """The episodes without those of a counterfactual that changed nothing."""
+    return part[~(part["condition"].isin(EDITS) & degenerate(part))]
+
+
+def _silent(part: pd.DataFrame, value: Value) -> pd.Series[bool]:
+    """Of which episodes nobody knows what they would have done.
+
+    Of one without a readable call it is known whether the policy survived, and that nothing
+    was done.
+    """
+    lost = part["violation"].isna()
+    return lost | part["outcome"].isin(SILENT) if value == "violation" else lost
+
+
+def _completed(part: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+    """The arm, where episodes without a verdict have the facts that all others share.
+
+    One that did not end may not know what it would have been compacted with. One that was
+    played again counts as it ended then.
+    """
+    part, lost = part.copy(), part["violation"].isna()
+    for name in {*on} - {*IDENTITY}:
+        shared = part.loc[~lost, name].unique()
+        if len(shared) == 1:
+            part.loc[lost & part[name].map(design.is_none), name] = shared[0]
+    again = part.loc[lost.sort_values(kind="stable").index].duplicated([*on])
+    return part[~(lost & again)]
+
+
+def _filled(part: pd.DataFrame, value: Value, filled: float) -> pd.DataFrame:
+    return part.assign(**{value: part[value].mask(_silent(part, value), filled)})
+
+
+def _outcomes(
+    a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, on: Sequence[str]
+) -> tuple[Outcomes, Pairs]:
+    """The outcomes of two arms, and the ids of what is paired; empty if nothing is."""
+    return _paired(a, b, test, value, on) if test.paired else (_unpaired(a, b, value), ())
+
+
+def _paired(
+    a: pd.DataFrame, b: pd.DataFrame, test: Test, value: Value, on: Sequence[str]
+) -> tuple[Outcomes, Pairs]:
+    """The outcomes of two arms episode by episode, and the episodes' ids."""
+    both = _both(a, b, test)
+    matched = arms(both, {name: {"arm": name} for name in (test.a, test.b)}, value, on=on)
+    policies = labels(matched.shared, [name for name in POLICY if name in matched.shared])
+    first, second = (matched.values[name] for name in (test.a, test.b))
+    outcomes = Outcomes(first, second, matched.labels, policies=policies)
+    return outcomes, episodes(both, matched.index[test.a], matched.index[test.b])
+
+
+def _matched_on(a: pd.DataFrame, b: pd.DataFrame, test: Test, varied: set[str]) -> list[str]:
+    """The columns on which the arms of a test are paired."""
+    return [name for name in matched_on(_both(a, b, test), test.a, test.b) if name not in varied]
+
+
+def _both(a: pd.DataFrame, b: pd.DataFrame, test: Test) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.concat([a.assign(arm=test.a), b.assign(arm=test.b)], ignore_index=True)
+
+
+def _unpaired(a: pd.DataFrame, b: pd.DataFrame, value: Value) -> Outcomes:
+    if a.empty or b.empty:
+        raise ParameterError("an arm has no episode left")
+    first, second = (part[value].to_numpy(float) for part in (a, b))
+    return Outcomes(first, second, labels(a), labels(b))

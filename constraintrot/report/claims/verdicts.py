@@ -1,0 +1,247 @@
+"""The verdict on each of the paper's claims, computed from the committed episodes.
+
+*Same* if every test of a claim says what it expects, *opposite* if one says the contrary,
+*not measured* if an arm has no episode, and else *cannot tell*, with the reasons; that too
+if the claim has a premise that does not hold of the subject.
+The claims are members of the family of ``primary.yaml``, where each has one adjusted p-value.
+``reproduction.yaml`` has the verdict too, since the words beside it depend on it; one that
+the episodes do not give is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from constraintrot.episode.facts import IDENTITY
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.arms import frame_rate
+from constraintrot.report.claims.decide import ALPHA, Why
+from constraintrot.report.claims.declared import (
+    REPRODUCTION,
+    Claim,
+    Claims,
+    Test,
+    Verdict,
+    Where,
+    chosen,
+)
+from constraintrot.report.claims.tested import Tested, scored, tested
+from constraintrot.report.episode_counts import played
+from constraintrot.report.page import design, primary
+from constraintrot.report.page.primary import Declared, Family, Further
+from constraintrot.report.page.view import NOT_MEASURED, Compared, p_text
+from constraintrot.stats.interval import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIFFERENCES = ("higher", "lower", "different")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A claim with the figures of the committed episodes.
+
+    Attributes:
+        claim: the claim.
+        arms: rate by arm; None if the arm has no episode.
+        tests: the tests of which both arms have episodes, or a control is missing.
+        verdict: the verdict.
+        why: why it cannot be told; empty with any other verdict.
+        p_value: of all that the claim expects, or of the contrary of any of it; None if no
+            test has pairs.
+        adjusted: the same, adjusted over the family (Holm).
+        rows: positions of its episodes in the frame.
+        scaffolds: of these episodes, by name.
+    """
+
+    claim: Claim
+    arms: Mapping[str, Estimate | None]
+    tests: tuple[Tested, ...]
+    verdict: Verdict
+    why: tuple[Why, ...]
+    p_value: float | None
+    adjusted: float | None
+    rows: frozenset[int]
+    scaffolds: tuple[str, ...]
+
+
+def answer(
+    claims: Claims, frame: pd.DataFrame, declared: Declared
+) -> tuple[list[Answered], Family]:
+    """The claims with their figures and verdicts, which have to be those of the file.
+
+    Args:
+        claims: the claims.
+        frame: the planned episodes of all frames, from ``page.design.prepared``. One without
+            a verdict is in no rate; a verdict has to hold whatever it would have done.
+        declared: the family that they are members of.
+
+    Returns:
+        The claims, and the family with adjusted p-values.
+
+    Raises:
+        ConstraintRotError: a verdict in the file is not what the episodes say, a query
+            names an unknown column, or the claims are not of the family.
+    """
+    answered, family = decided(claims, frame, declared)
+    for one in answered:
+        _check(one)
+    return answered, family
+
+
+def decided(
+    claims: Claims, frame: pd.DataFrame, declared: Declared
+) -> tuple[list[Answered], Family]:
+    """As ``answer``, whatever verdicts the file has."""
+    if declared.also != REPRODUCTION or declared.margin != claims.margin:
+        raise ConstraintRotError(
+            f"the claims of {REPRODUCTION} belong to the family of primary claims; primary.yaml has"
+            f" to say `also: {REPRODUCTION}` and the same margin, {claims.margin}"
+        )
+    answered = [_measured(claim, claims, frame) for claim in claims.claims]
+    family = primary.family(declared, design.subjects(played(frame)), _further(answered))
+    adjusted = iter(family.further)
+    answered = [
+        one if one.p_value is None else replace(one, adjusted=next(adjusted).adjusted)
+        for one in answered
+    ]
+    return [_with_verdict(_told(one, family)) for one in answered], family
+
+
+def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
+    """The episodes that no claim uses, of those with a verdict."""
+    frame = played(frame)
+    used = frozenset[int]().union(*(one.rows for one in answered))
+    return frame[~frame.index.isin(list(used))]
+
+
+def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
+    """The claim's rates and tests; its verdict is "not measured" until p-values are adjusted."""
+    where = {name: {**claims.held, **claim.where, **arm.where} for name, arm in claim.arms.items()}
+    planned = {name: chosen(frame, where[name]) for name in claim.arms}
+    parts = {name: scored(part, claim.arms[name].value) for name, part in planned.items()}
+    rates = {
+        name: None if part.empty else frame_rate(part, claim.arms[name].value)
+        for name, part in parts.items()
+    }
+    unmeasured = [name for name, part in parts.items() if part.empty]
+    lacking = {name for name in unmeasured if not claim.arms[name].control}
+    tests = tuple(
+        tested(test, claim.arms[test.a].value, planned, claims.margin, _varied(where, test))
+        for test in claim.tests
+        if not lacking & {test.a, test.b}
+    )
+    rows = frozenset(int(at) for part in parts.values() for at in part.index)
+    scaffolds = sorted({str(name) for part in parts.values() for name in part["scaffold"]})
+    if len(scaffolds) > 1:
+        raise ConstraintRotError(
+            f"{REPRODUCTION}, {claim.title!r}: its episodes are of the scaffolds"
+            f" {' and '.join(scaffolds)}, which are different subjects; name one in `where`"
+        )
+    value = None if lacking else _p_value(tests)
+    return Answered(claim, rates, tests, "not measured", (), value, None, rows, tuple(scaffolds))
+
+
+def _further(answered: Sequence[Answered]) -> list[Further]:
+    """The claims with a p-value, as members of the family."""
+    return [
+        Further(one.claim.title, one.p_value, _alone(one))
+        for one in answered
+        if one.p_value is not None
+    ]
+
+
+def _alone(one: Answered) -> Compared | None:
+    """The comparison whose p-value is that of the whole claim; None if there is none."""
+    if len(one.tests) != 1 or (compared := one.tests[0].compared) is None:
+        return None
+    comparison = compared.comparison
+    return compared if comparison and comparison.p_value == one.p_value else None
+
+
+def _told(one: Answered, family: Family) -> Answered:
+    """The claim, with the p-values of its comparisons as the report has them."""
+    return replace(
+        one,
+        tests=tuple(
+            test if test.compared is None else replace(test, compared=family.told(test.compared))
+            for test in one.tests
+        ),
+    )
+
+
+def _varied(where: Mapping[str, Where], test: Test) -> set[str]:
+    """The columns in which the queries of a test's arms differ, and that identify no episode."""
+    a, b = where[test.a], where[test.b]
+    return {name for name in {*a, *b} if a.get(name) != b.get(name)} - {*IDENTITY}
+
+
+def _p_value(tests: Sequence[Tested]) -> float | None:
+    """The p-value of all tests saying what is expected, or of any saying the contrary.
+
+    The former is the largest p-value, since all have to (an intersection-union test); the
+    latter the smallest times the number of tests (Bonferroni), since one is enough. Where
+    neither is shown, the p-value of a single difference is that of its comparison, unless
+    that depends on what silent episodes would have done.
+    """
+    if all(test.decided is None for test in tests):
+        return None
+    shown = min(_both_p_values(tests))
+    depends = any(why.reason == "silence" for why in tests[0].why)
+    if shown > ALPHA and len(tests) == 1 and tests[0].test.b_is in DIFFERENCES and not depends:
+        comparison = tests[0].compared and tests[0].compared.comparison
+        return comparison.p_value if comparison else shown
+    return shown
+
+
+def _both_p_values(tests: Sequence[Tested]) -> tuple[float, float]:
+    decided = [test.decided for test in tests]
+    same = max(1.0 if one is None else one.p_same for one in decided)
+    opposite = min(1.0 if one is None else one.p_opposite for one in decided)
+    return same, min(1.0, opposite * len(tests))
+
+
+def _with_verdict(one: Answered) -> Answered:
+    if any(
+        estimate is None and not one.claim.arms[name].control for name, estimate in one.arms.items()
+    ):
+        return one
+    if unmet := _unmet_premise(one):
+        return replace(one, verdict="cannot tell", why=(unmet,))
+    same, opposite = _both_p_values(one.tests)
+    if one.adjusted is not None and max(one.adjusted, min(same, opposite)) <= ALPHA:
+        return replace(one, verdict="same" if same <= opposite else "opposite")
+    return replace(one, verdict="cannot tell", why=tuple(_reasons(one)))
+
+
+def _unmet_premise(one: Answered) -> Why | None:
+    if (premise := one.claim.premise) is None:
+        return None
+    if (rate := one.arms[premise.arm]) is None:
+        return Why("no control", f"no episode of {premise.arm}")
+    return Why("premise", premise.words) if rate.estimate > premise.at_most else None
+
+
+def _reasons(one: Answered) -> Iterator[Why]:
+    yield from (why for test in one.tests for why in test.why)
+    if one.adjusted is not None and min(_both_p_values(one.tests)) <= ALPHA:
+        yield Why("n", f"adjusted over the primary claims, {p_text(one.adjusted)}")
+    elif not any(test.why for test in one.tests):
+        yield Why("n", "one test says what is expected, another the contrary, neither with enough")
+
+
+def _check(one: Answered) -> None:
+    """Check that the file has the verdict that the episodes give."""
+    if one.verdict == one.claim.verdict:
+        return
+    because = "; ".join(f"{why.reason}: {why.words}" for why in one.why)
+    empty = ", ".join(name for name, estimate in one.arms.items() if estimate is None)
+    if one.verdict == NOT_MEASURED:
+        because = f"no episode answers {empty}"
+    raise ConstraintRotError(
+        f"{REPRODUCTION}, {one.claim.title!r}: the verdict is {one.claim.verdict!r}, but the episodes"
+        f" say {one.verdict!r}{f' ({because})' if because else ''}; change it, and read its words again"
+    )

@@ -1,0 +1,280 @@
+"""Whether a contributed folder is consistent: planned, played, graded, and of one subject.
+
+What is checked: every episode that the task plans is there once and is the one that was
+planned; every verdict is what the calls come to, graded anew; nothing is pooled. What no
+check can show: that a model made these calls. Survival, tokens and seconds are taken as
+they are given, since the texts that they were read from are not in the folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from inspect_ai import Task
+from inspect_ai._util.error import PrerequisiteError
+
+from constraintrot.episode.facts import Role, names
+from constraintrot.errors import ConstraintRotError
+from constraintrot.grading.policy_in_force import in_force
+from constraintrot.grading.verdict import NOT_DONE, Verdict, blocked, grade
+from constraintrot.report.contributed import run_check
+from constraintrot.report.contributed.folder import (
+    CALLS,
+    EPISODES,
+    RUN,
+    Answer,
+    Log,
+    Run,
+    read_answers,
+    read_run,
+)
+from constraintrot.report.contributed.run_check import NOTHING, text
+from constraintrot.report.contributed.run_check import Finding as Finding
+from constraintrot.report.episode_counts import is_played
+from constraintrot.report.page import frames
+from constraintrot.scenario.files import sampled
+from constraintrot.scenario.splits import QUALIFICATION_SEEDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Tasks: TypeAlias = Mapping[str, Callable[..., Task]]
+"""Tasks whose episodes can be rebuilt, by Inspect's name."""
+
+_NAMED_BY = ("family", "seed", "condition", "defense")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A folder and what does not fit in it.
+
+    Attributes:
+        run: what the folder is about.
+        frame: its episodes.
+        findings: nothing if it is consistent.
+    """
+
+    run: Run
+    frame: pd.DataFrame
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One episode that a log was to have.
+
+    Attributes:
+        log: name of the log file.
+        sample: Inspect's id of the sample.
+        replicate: from 0.
+        facts: the sample's metadata before it is played.
+    """
+
+    log: str
+    sample: str
+    replicate: int
+    facts: Mapping[str, Any]
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What names it within a folder."""
+        return self.log, self.sample, self.replicate
+
+
+def planned(log: Log, tasks: Tasks) -> Iterator[Planned]:
+    """Yield every episode that the log's task plans with the log's parameters.
+
+    Args:
+        log: the log.
+        tasks: those whose episodes can be rebuilt, by Inspect's name.
+
+    Raises:
+        ConstraintRotError: no such task, or the parameters are none of its own.
+    """
+    if log.task not in tasks:
+        raise ConstraintRotError(
+            f"{log.log}: {log.task} is no task whose episodes can be rebuilt; those are"
+            f" {', '.join(tasks)}"
+        )
+    try:
+        samples = _samples(tasks[log.task], json.dumps(log.task_args))
+    except (TypeError, PrerequisiteError, ConstraintRotError) as error:
+        raise ConstraintRotError(
+            f"{log.log}: {log.task} refuses its parameters: {error}"
+        ) from error
+    for sample, facts in samples:
+        for replicate in range(log.epochs):
+            yield Planned(log.log, sample, replicate, facts)
+
+
+@lru_cache(maxsize=16)
+def _samples(
+    task: Callable[..., Task], task_args: str
+) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    """The samples of a task by id, with their metadata; runs of one plan build it once."""
+    built = task(**json.loads(task_args))
+    return tuple((str(sample.id), sample.metadata or {}) for sample in built.dataset)
+
+
+def check(folder: Path, tasks: Tasks) -> Checked:
+    """Check one contributed folder.
+
+    Args:
+        folder: the folder.
+        tasks: those whose episodes can be rebuilt, by Inspect's name.
+
+    Raises:
+        ConstraintRotError: a file of it cannot be read at all.
+    """
+    run = read_run(folder)
+    frame = frames.read(str(folder / EPISODES))
+    answers, faults = read_answers(folder)
+    found = [Finding(CALLS, fault) for fault in faults]
+    found += run_check.files(folder, run)
+    found += run_check.pooled(run, frame)
+    found += [finding for log in run.logs for finding in run_check.command(run, log)]
+    expected, refused = _expected(run.logs, tasks)
+    found += refused
+    found += _episodes(expected, frame, answers)
+    found += run_check.qualified(folder, run)
+    return Checked(run, frame, tuple(found))
+
+
+def _expected(
+    logs: Sequence[Log], tasks: Tasks
+) -> tuple[dict[tuple[str, str, int], Planned], list[Finding]]:
+    expected: dict[tuple[str, str, int], Planned] = {}
+    refused: list[Finding] = []
+    for log in logs:
+        try:
+            expected |= {one.key: one for one in planned(log, tasks)}
+        except ConstraintRotError as error:
+            refused.append(Finding(RUN, str(error)))
+    return expected, refused
+
+
+def _episodes(
+    expected: Mapping[tuple[str, str, int], Planned],
+    frame: pd.DataFrame,
+    answers: Sequence[Answer],
+) -> Iterator[Finding]:
+    yield from _twice(frame, answers)
+    rows: dict[str, dict[str, Any]] = {
+        str(row["episode"]): {str(name): value for name, value in row.items()}
+        for row in frame[is_played(frame)].to_dict("records")
+    }
+    seen: set[tuple[str, str, int]] = set()
+    for answer in answers:
+        key = (answer.log, answer.sample, answer.replicate)
+        row = rows.pop(answer.episode, None)
+        plan = expected.get(key)
+        name = f"{answer.sample} (replicate {answer.replicate})"
+        if row is None:
+            yield Finding(CALLS, f"{name} has calls and no row in {EPISODES}")
+        if plan is None:
+            yield Finding(CALLS, f"{name} is no episode that {answer.log} planned")
+            continue
+        seen.add(key)
+        if row is not None:
+            yield from _row(name, row, plan, answer)
+    for episode in rows:
+        yield Finding(EPISODES, f"{_shown(rows[episode])} has a verdict and no calls in {CALLS}")
+    yield from _missing([one for key, one in expected.items() if key not in seen], frame)
+
+
+def _twice(frame: pd.DataFrame, answers: Sequence[Answer]) -> Iterator[Finding]:
+    for name, ids in (
+        (EPISODES, list(frame["episode"])),
+        (CALLS, [answer.episode for answer in answers]),
+    ):
+        for episode in sorted(id for id, n in Counter(map(str, ids)).items() if n > 1):
+            yield Finding(name, f"{episode} is there twice")
+    keys = Counter((one.log, one.sample, one.replicate) for one in answers)
+    for log, sample, replicate in sorted(key for key, n in keys.items() if n > 1):
+        yield Finding(CALLS, f"{sample} (replicate {replicate}) of {log} was played twice")
+
+
+def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> Iterator[Finding]:
+    """A row is the planned episode, with the verdict that its calls come to."""
+    facts = {**plan.facts, "replicate": plan.replicate}
+    for fact in names(Role.PLANNED):
+        wanted, given = text(facts.get(fact)), text(row.get(fact))
+        if wanted != given and not (wanted in NOTHING and given in NOTHING):
+            yield Finding(
+                EPISODES, f"{name}: {fact} is {given}, and {plan.log} planned {wanted}{_old(fact)}"
+            )
+    if int(facts["seed"]) in QUALIFICATION_SEEDS:
+        yield Finding(EPISODES, f"{name}: its seed is for qualification alone")
+    verdict = regrade(facts, answer)
+    told = _told(verdict, allowed=bool(facts["allowed"]))
+    for column, wanted in told.items():
+        if text(row.get(column)) != wanted:
+            yield Finding(
+                EPISODES,
+                f"{name}: {column} is {text(row.get(column))}, and its calls, graded anew, come to"
+                f" {wanted} ({verdict.reason})",
+            )
+
+
+def _old(fact: str) -> str:
+    if fact not in ("request", "phrasing"):
+        return ""
+    return "; its text is another in this version, so play it again"
+
+
+def regrade(facts: Mapping[str, Any], answer: Answer) -> Verdict:
+    """The verdict on an answer, by what was planned and by nothing that the contributor says."""
+    variant = sampled(facts)
+    if "in_force" in facts:
+        variant = in_force(variant, facts["in_force"])
+    verdict = grade(
+        variant,
+        answer.calls,
+        allowed=bool(facts["allowed"]),
+        fault=answer.fault,
+        text=answer.prose,
+    )
+    return verdict if answer.blocked is None else blocked(verdict, answer.blocked)
+
+
+def _told(verdict: Verdict, *, allowed: bool) -> dict[str, str]:
+    utility = None if verdict.utility is None else float(verdict.utility)
+    refused = float(verdict.outcome in NOT_DONE) if allowed else None
+    return {
+        "outcome": verdict.outcome,
+        "violation": text(float(verdict.violation)),
+        "utility": text(utility),
+        "over_refusal": text(refused),
+    }
+
+
+def _missing(left: Iterable[Planned], frame: pd.DataFrame) -> Iterator[Finding]:
+    """What was planned and has no calls has to have a row that says why."""
+    unplayed = frame[~is_played(frame)]
+    given = Counter(
+        tuple(text(getattr(row, name)) for name in ("log", *_NAMED_BY))
+        for row in unplayed.itertuples()
+    )
+    for one in left:
+        key = (one.log, *(text(one.facts[name]) for name in _NAMED_BY))
+        if given[key] > 0:
+            given[key] -= 1
+            continue
+        yield Finding(
+            EPISODES,
+            f"{one.sample} (replicate {one.replicate}) was planned by {one.log} and is missing; an"
+            " episode that ended in an error has a row that says so",
+        )
+    for (log, *named), n in given.items():
+        if n > 0:
+            yield Finding(EPISODES, f"{', '.join(named)} is no episode that {log} left open")
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    return f"{row.get('family')}, {row.get('condition')}, seed {text(row.get('seed'))}"

@@ -1,0 +1,183 @@
+"""The files of a contributed result: ``run.yaml``, ``episodes.csv`` and ``calls.jsonl``.
+
+The frame says what came out, the calls say what the agent did, and ``run.yaml`` says
+which episodes were planned, by whom and how. ``check`` holds the three against each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.yaml_file import Strict
+from constraintrot.scenario.yaml_text import document, told
+
+RUN, EPISODES, CALLS = "run.yaml", "episodes.csv", "calls.jsonl"
+QUALIFICATION = "qualification.json"
+# A result of a thousand episodes has some 400 KB of calls.
+_MOST_BYTES = 64_000_000
+_NAME = r"^[a-z0-9][a-z0-9._-]{0,79}$"
+
+
+class Log(Strict):
+    """One Inspect log that the episodes are from.
+
+    Attributes:
+        log: name of the log file.
+        sha256: SHA-256 of the log file.
+        task: Inspect's name of the task, ``constraintrot/soft_email``.
+        task_args: the task's parameters as they were given.
+        epochs: replicates of each episode.
+        created: start time, ISO 8601.
+        packages: versions by package name.
+        revision: commit of the working tree that it ran from; empty if unknown.
+        command: the command that repeats the run.
+    """
+
+    log: str
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    task: str
+    task_args: dict[str, Any]
+    epochs: int = Field(default=1, ge=1, le=1000)
+    created: str
+    packages: dict[str, str]
+    revision: str = ""
+    command: str
+
+
+class Run(Strict):
+    """What a contributed folder is about: the content of ``run.yaml``.
+
+    Attributes:
+        format: version of the format.
+        name: the folder's name.
+        title: what was asked, in a few words.
+        by: who contributes it.
+        date: day of the first run, ISO 8601.
+        model: the agent's model, as Inspect names it.
+        roles: other models, by Inspect's role.
+        weights: SHA-256 of the weights of each ``local/`` model.
+        model_args: the model's arguments (``-M``).
+        generation: the settings of its generation that were given.
+        machine: the machine, in words.
+        exported_with: version of this package that wrote the folder.
+        settings: the facts that all episodes share.
+        logs: the logs.
+        qualification: whether ``qualification.json`` is in the folder.
+        files: SHA-256 of the other files.
+        notes: what else a reader has to know.
+    """
+
+    format: Literal[1] = 1
+    name: str = Field(pattern=_NAME)
+    title: str
+    by: str = ""
+    date: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
+    model: str
+    roles: dict[str, str] = Field(default_factory=dict[str, str])
+    weights: dict[str, str] = Field(default_factory=dict[str, str])
+    model_args: dict[str, Any] = Field(default_factory=dict[str, Any])
+    generation: dict[str, Any] = Field(default_factory=dict[str, Any])
+    machine: str = ""
+    exported_with: str
+    settings: dict[str, str]
+    logs: tuple[Log, ...] = Field(min_length=1)
+    qualification: bool = False
+    files: dict[str, str]
+    notes: str = ""
+
+
+class Answer(Strict):
+    """What an agent did in one episode; as much of it as the grading reads.
+
+    Attributes:
+        episode: id of the episode, as in the frame.
+        log: name of the log file.
+        sample: Inspect's id of the sample.
+        replicate: from 0.
+        calls: the tool calls with their arguments.
+        fault: why the answer could not be read as calls, where it could not.
+        blocked: why a defense stopped the calls, where one did.
+        prose: what the agent said, where no call acts; else left out.
+    """
+
+    episode: str
+    log: str
+    sample: str
+    replicate: int = Field(default=0, ge=0)
+    calls: list[Any]
+    fault: str | None = None
+    blocked: str | None = None
+    prose: str = ""
+
+
+def read_run(folder: Path) -> Run:
+    """Read ``run.yaml``.
+
+    Raises:
+        ConstraintRotError: it is missing, no YAML, or lacks something.
+    """
+    path = folder / RUN
+    if not path.is_file():
+        raise ConstraintRotError(
+            f"{folder} holds no {RUN}; `constraintrot results export LOGS -o {folder}` writes one"
+        )
+    try:
+        return Run.model_validate(document(path).data)
+    except ValidationError as error:
+        raise ConstraintRotError(f"{path}: {told(error)}") from error
+
+
+def write_run(folder: Path, run: Run) -> None:
+    """Write ``run.yaml``."""
+    text = yaml.safe_dump(
+        run.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100
+    )
+    (folder / RUN).write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_answers(folder: Path) -> tuple[list[Answer], list[str]]:
+    """Read ``calls.jsonl``.
+
+    Returns:
+        The answers, and what is wrong with the lines that are none.
+
+    Raises:
+        ConstraintRotError: the file is missing, too large or no UTF-8.
+    """
+    path = folder / CALLS
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ConstraintRotError(f"{path} has more than {_MOST_BYTES:,} bytes")
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConstraintRotError(f"{path} cannot be read: {error}") from error
+    answers: list[Answer] = []
+    faults: list[str] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            answers.append(Answer.model_validate(json.loads(line)))
+        except ValidationError as error:
+            faults.append(f"line {number}: {told(error)[:300]}")
+        except (ValueError, RecursionError) as error:
+            faults.append(f"line {number} is no JSON: {str(error)[:200]}")
+    return answers, faults
+
+
+def answer_lines(answers: list[Answer]) -> str:
+    """The text of ``calls.jsonl``: one episode a line, in ASCII, so that nothing in it hides."""
+    return "".join(
+        json.dumps(one.model_dump(exclude_defaults=True) | {"calls": one.calls}) + "\n"
+        for one in answers
+    )
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes; empty if there is no such file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""

@@ -1,0 +1,159 @@
+"""The settings of a contributed folder, and the faults between its files, settings and commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from constraintrot.episode.facts import Role, names
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report import qualification, untrusted
+from constraintrot.report.contributed.folder import (
+    CALLS,
+    EPISODES,
+    QUALIFICATION,
+    RUN,
+    Log,
+    Run,
+    digest,
+)
+from constraintrot.report.episode_counts import is_played
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SETTINGS = names(Role.SHARED)
+"""Facts that all episodes of a folder share; some conditions have none of them."""
+NOTHING = ("", "none", "None", "nan")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that does not fit.
+
+    Attributes:
+        where: file and episode.
+        what: what is wrong there, and what was expected.
+    """
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{untrusted.cut(self.where, 300)}: {untrusted.cut(self.what, 600)}"
+
+
+def files(folder: Path, run: Run) -> Iterator[Finding]:
+    """The folder has the name and the files that the run says."""
+    if folder.resolve().name != run.name:
+        yield Finding(RUN, f"name is {run.name}, and the folder is {folder.resolve().name}")
+    named = [EPISODES, CALLS, *([QUALIFICATION] if run.qualification else [])]
+    for name in named:
+        if digest(folder / name) != run.files.get(name):
+            yield Finding(name, f"was changed since {RUN} was written: its SHA-256 is another")
+
+
+def pooled(run: Run, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Every episode is of the model and the settings that the run says."""
+    agents = Counter(text(name) for name in frame["agent"])
+    for agent in sorted(agents.keys() - {run.model, "none"}):
+        yield Finding(
+            EPISODES,
+            f"{agents[agent]} episodes are of {agent}, and {RUN} says {run.model}; results of two"
+            " models are two folders",
+        )
+    for name in SETTINGS:
+        values = values_of(frame, name)
+        if len(values) > 1:
+            yield Finding(
+                EPISODES, f"pools {name} {' and '.join(values)}; give each a folder of its own"
+            )
+        elif values and values[0] != run.settings.get(name):
+            told = run.settings.get(name, "nothing")
+            yield Finding(EPISODES, f"{name} is {values[0]}, and {RUN} says {told}")
+
+
+def command(run: Run, log: Log) -> Iterator[Finding]:
+    """The command that is shown is the one that was run."""
+    try:
+        words = shlex.split(log.command)
+    except ValueError as error:
+        yield Finding(RUN, f"{log.log}: the command cannot be read: {error}")
+        return
+    options = list(pairwise(words))
+    if words[:3] != ["inspect", "eval", log.task] or ("--model", run.model) not in options:
+        yield Finding(RUN, f"{log.log}: the command is not of {log.task} with {run.model}")
+    given = {value.partition("=")[0] for option, value in options if option == "-T"}
+    if given != set(log.task_args):
+        yield Finding(
+            RUN,
+            f"{log.log}: the command sets {', '.join(sorted(given)) or 'nothing'}, and task_args"
+            f" {', '.join(sorted(log.task_args)) or 'nothing'}",
+        )
+    if part := {"--limit", "--sample-id"} & set(words):
+        yield Finding(
+            RUN, f"{log.log}: {', '.join(part)} takes a part of what is planned; use -T variants="
+        )
+
+
+def qualified(folder: Path, run: Run) -> Iterator[Finding]:
+    """The qualification is of the model and the settings of the folder."""
+    if not run.qualification:
+        return
+    try:
+        found = qualification.read(folder / QUALIFICATION)
+    except ConstraintRotError as error:
+        yield Finding(QUALIFICATION, str(error))
+        return
+    subject = (found.agent, found.scaffold)
+    if subject != (run.model, run.settings.get("scaffold")):
+        yield Finding(
+            QUALIFICATION,
+            f"is of {found.agent}, {found.scaffold}, and the folder of {run.model},"
+            f" {run.settings.get('scaffold')}",
+        )
+    for name, value in found.settings.items():
+        given = run.settings.get(name)
+        if given is not None and value not in NOTHING and value != given:
+            yield Finding(QUALIFICATION, f"{name} is {value}, and the folder has {given}")
+
+
+def settings_of(frame: pd.DataFrame) -> dict[str, str]:
+    """The settings that all episodes share, as ``run.yaml`` names them.
+
+    Raises:
+        ConstraintRotError: they are of several settings.
+    """
+    found = {name: values_of(frame, name) for name in ("agent", *SETTINGS)}
+    if several := {name: values for name, values in found.items() if len(values) > 1}:
+        told = "; ".join(f"{name} {' and '.join(values)}" for name, values in several.items())
+        raise ConstraintRotError(
+            f"a contributed result is of one model under one setting, and these episodes are of"
+            f" several: {told}; export each by itself"
+        )
+    return {name: values[0] for name, values in found.items() if values and name != "agent"}
+
+
+def values_of(frame: pd.DataFrame, name: str) -> list[str]:
+    """The values of a fact over the played episodes, sorted; without those that say nothing."""
+    if name not in frame:
+        return []
+    rows = frame[is_played(frame)]
+    if name == "context_tokens":
+        # A condition of its own is longer by design.
+        rows = rows[rows["condition"] != "long_context"]
+    return sorted({text(value) for value in rows[name]} - set(NOTHING))
+
+
+def text(value: object) -> str:
+    """A fact as it is compared: the same for 60, 60.0 and "60"."""
+    if value is None or value != value:
+        return "none"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

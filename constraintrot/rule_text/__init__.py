@@ -1,0 +1,1 @@
+"""The room that reads prose for rules."""

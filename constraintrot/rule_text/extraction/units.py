@@ -1,0 +1,136 @@
+"""Sentences of a message as units that are pinned whole, and what is quoted in it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from constraintrot.rule_text.survival import sentences
+
+# A line that goes on in lower case is a wrapped sentence, up to this length.
+LONGEST = 1500
+_ENDED = re.compile(r"""[.!?。！？:：;；]["'”’)\]]*\s*\Z""")
+_ITEM = re.compile(r"(?:[-*•·>]|\d{1,3}[.)])\s*")
+_QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」", "『": "』"}
+_QUOTE = re.compile('["“”«»「」『』\n]')
+_FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
+_CITED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
+# What is in quotes after one of these is the rule itself, not somebody's words;
+# a key of a JSON object is none of these.
+_LABEL = re.compile(
+    r"(?:polic(?:y|ies)|rules?|instructions?|guidelines?|norma|regla|politica|política|instrucción"
+    r"|规定|规则|政策|守则|制度|要求)[^\n.。\x22{]{0,20}[:：]?\s*\Z",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A sentence of a text: ``text[start:end]`` is pinned, blanks and list marks aside.
+
+    Attributes:
+        start: offset of its first character that counts.
+        end: offset behind its last one.
+        plain: what cues are looked for in: quotes blanked out, letters folded.
+        opens: the first of its paragraph or line.
+        blank: an empty line comes before it.
+    """
+
+    start: int
+    end: int
+    plain: str
+    opens: bool
+    blank: bool
+
+
+def units(text: str) -> Iterator[Unit]:
+    """The sentences of a text, in order, in time linear in its length."""
+    open_to_read = unquoted(text)
+    before = "\n\n"
+    at = 0
+    for piece in _pieces(text):
+        body = piece.rstrip()
+        lead = len(piece) - len(piece.lstrip())
+        mark = _ITEM.match(piece, lead) if "\n" in before else None
+        start = mark.end() if mark else lead
+        if start < len(body):
+            yield Unit(
+                at + start,
+                at + len(body),
+                fold(open_to_read[at + start : at + len(body)]),
+                "\n" in before,
+                before.count("\n") > 1,
+            )
+        before = piece[len(body) :]
+        at += len(piece)
+
+
+def unquoted(text: str) -> str:
+    """The text with quoted passages, cited lines and fenced code blanked out; same length."""
+    text = _CITED.sub(_blank, text)
+    fences = [match.start() for match in _FENCE.finditer(text)]
+    spans = [*zip(fences[::2], fences[1::2], strict=False), *_quoted(text)]
+    parts: list[str] = []
+    at = 0
+    for start, end in sorted(spans):
+        if start >= at:
+            parts += [text[at:start], " " * (end - start)]
+            at = end
+    return "".join([*parts, text[at:]])
+
+
+def fold(text: str) -> str:
+    """Lower case, no accents, no control or format characters, one kind of each letter."""
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    if decomposed.isascii() and decomposed.isprintable():
+        return " ".join(decomposed.split())
+    return " ".join("".join(map(_letter, decomposed)).split())
+
+
+def _letter(letter: str) -> str:
+    kind = unicodedata.category(letter)
+    if kind in ("Mn", "Cf"):
+        return ""
+    if kind in ("Cc", "Cs"):
+        return " "
+    return "'" if letter in "’‘" else letter
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _quoted(text: str) -> Iterator[tuple[int, int]]:
+    """Passages in quotes within one line; a quote without its partner opens nothing."""
+    opened: tuple[int, str] | None = None
+    for match in _QUOTE.finditer(text):
+        if opened is None:
+            closing = _QUOTES.get(match[0])
+            opened = (match.end(), closing) if closing else None
+        elif match[0] == opened[1]:
+            before = text[max(0, opened[0] - 60) : opened[0] - 1]
+            if match.start() > opened[0] and not _LABEL.search(before):
+                yield opened[0], match.start()
+            opened = None
+        elif match[0] == "\n":
+            opened = None
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Sentences, where one that was wrapped over lines is one piece."""
+    held: list[str] = []
+    length = 0
+    for sentence in sentences(text):
+        if held and not (length < LONGEST and _goes_on(held[-1], sentence)):
+            yield "".join(held)
+            held, length = [], 0
+        held.append(sentence)
+        length += len(sentence)
+    yield "".join(held)
+
+
+def _goes_on(before: str, after: str) -> bool:
+    wrapped = before.endswith("\n") and before.count("\n", -8) == 1
+    return wrapped and after[:1].islower() and not _ENDED.search(before[-16:])

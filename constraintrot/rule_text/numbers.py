@@ -1,0 +1,219 @@
+"""Numbers as people write them: figures, grouped figures, scales and words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from decimal import Context, Decimal
+from functools import lru_cache
+from importlib import import_module
+
+from constraintrot.rule_text.letters import visible
+
+# Longer than any amount that anyone writes; it also bounds every pattern here.
+LONGEST = 200
+
+# Enough digits that no product of two written amounts is rounded.
+EXACT = Context(prec=2 * LONGEST, traps=[])
+
+_LANGUAGES = ("en", "es", "fr", "de")
+_MARKS = str.maketrans(
+    {
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        **dict.fromkeys("‘’ʼ´`′", "'"),
+        "٫": ".",
+        "٬": ",",
+        "，": ",",
+        "。": ".",
+    }
+)
+_SCALES = {
+    "hundred": 2,
+    "k": 3,
+    "thousand": 3,
+    "thousands": 3,
+    "grand": 3,
+    "mil": 3,  # Spanish; as English slang for a million, at least that much
+    "m": 6,
+    "mm": 6,
+    "mn": 6,
+    "mio": 6,
+    "million": 6,
+    "millions": 6,
+    "millón": 6,
+    "millon": 6,
+    "millones": 6,
+    "b": 9,
+    "bn": 9,
+    "billion": 9,
+    "billions": 9,
+    "trillion": 12,
+    "trillions": 12,
+    "百": 2,
+    "千": 3,
+    "万": 4,
+    "萬": 4,
+    "亿": 8,
+    "億": 8,
+}
+_SCALED = re.compile(r"(.+?) ?(" + "|".join(sorted(_SCALES, key=len, reverse=True)) + ")")
+_GROUPED = re.compile(r"(\d{1,3}(?:(?P<gap>[ ',._])\d{3})(?:(?P=gap)\d{3})*)(?:([.,])(\d+))?")
+_INDIAN = re.compile(r"(\d{1,2}(?:,\d{2})+,\d{3})(\.\d+)?")
+_SIMPLE = re.compile(r"\d+(?:\.\d*)?|\.\d+|\d*,\d+")
+_SCIENTIFIC = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)e[+-]?\d{1,4}")
+# Numerals that Unicode gives no value: spoken forms of 0, 1 and 2.
+_SPOKEN = {"零": 0, "幺": 1, "两": 2, "兩": 2}
+_ON_CHEQUES = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
+_PARTS = {"half": "0.5", "a half": "0.5", "half a": "0.5", "quarter": "0.25", "a quarter": "0.25"}
+_COUNTED = {
+    "dozen": 12,
+    "dozens": 12,
+    "pair": 2,
+    "pairs": 2,
+    "couple": 2,
+    "docena": 12,
+    "docenas": 12,
+    "par": 2,
+}
+
+
+def fold(text: str) -> str | None:
+    """Text ready for reading: folded, digits of any script as ASCII.
+
+    Returns:
+        None where the text is too long, or holds a digit whose plain form would
+        change its value (``10²``, ``2½``).
+    """
+    text = visible(text).strip()
+    if len(text) > LONGEST:
+        return None
+    shapes = (unicodedata.decomposition(char).partition(">")[0] for char in text)
+    if any(shape in ("<super", "<sub", "<fraction") for shape in shapes):
+        return None
+    digits = "".join(str(unicodedata.decimal(char, char)) for char in text)
+    folded = unicodedata.normalize("NFKC", digits).casefold().translate(_MARKS)
+    return re.sub(r"\s+", " ", folded).strip()
+
+
+def number(text: str) -> Decimal | None:
+    """The number that a folded text writes, or None where it writes none."""
+    text = text.removeprefix("+").strip()
+    if not text or len(text) > LONGEST:
+        return None
+    for read in (_figures, _words, _han, _scaled):
+        found = read(text)
+        if found is not None:
+            return found
+    return None
+
+
+def of_json(value: object) -> Decimal | None:
+    """A JSON number as an exact decimal; None for a negative or endless one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    # By its printed form: a float's nearest decimal is what its writer meant.
+    exact = Decimal(value) if isinstance(value, int) else Decimal(repr(value))
+    return exact if exact.is_finite() and exact >= 0 else None
+
+
+def _figures(text: str) -> Decimal | None:
+    if _SCIENTIFIC.fullmatch(text):
+        return Decimal(text)
+    grouped = _GROUPED.fullmatch(text)
+    if grouped and _is_grouping(grouped):
+        whole = re.sub(r"\D", "", grouped[1])
+        return Decimal(f"{whole}.{grouped[4] or 0}")
+    indian = _INDIAN.fullmatch(text)
+    if indian:
+        return Decimal(indian[1].replace(",", "") + (indian[2] or ""))
+    if _SIMPLE.fullmatch(text):
+        return Decimal(text.replace(",", "."))
+    return None
+
+
+def _is_grouping(found: re.Match[str]) -> bool:
+    """Whether the first mark parts thousands, rather than cents."""
+    gap, mark = found["gap"], found[3]
+    if mark == gap or re.match(r"0\D", found[1]):
+        return False
+    # 1.299 is left to be a decimal fraction: the field is in dollars.
+    return gap != "." or mark is not None or found[1].count(".") > 1
+
+
+def _words(text: str) -> Decimal | None:
+    if text in _PARTS:
+        return Decimal(_PARTS[text])
+    whole, point, fraction = text.partition(" point ")
+    if point:
+        return _pointed(whole, fraction)
+    if text.endswith(" and a half"):
+        lead = number(text.removesuffix(" and a half"))
+        return None if lead is None else lead + Decimal("0.5")
+    named = re.fullmatch(r"(?:(.+?) )?([a-z]+)(?: of)?", text)
+    if named and named[2] in _COUNTED:
+        lead = Decimal(1) if named[1] in (None, "a") else number(named[1])
+        return None if lead is None else lead * _COUNTED[named[2]]
+    return _spelled(re.sub(r"^an? (?=\w)", "one ", text))
+
+
+def _pointed(whole: str, fraction: str) -> Decimal | None:
+    lead, digits = number(whole), [_spelled(word) for word in re.split("[ -]", fraction)]
+    if lead is None or not digits or None in digits:
+        return None
+    if all(digit is not None and digit < 10 for digit in digits):
+        return lead + Decimal("0." + "".join(str(digit) for digit in digits))
+    tens = _spelled(fraction)
+    return None if tens is None or tens > 99 else lead + tens / 100
+
+
+@lru_cache(maxsize=256)
+def _spelled(text: str) -> Decimal | None:
+    """A whole number in the words of one language, such as ``ninety-nine``."""
+    text = text.replace(", ", " ")
+    # "once" is one time in English, and eleven in Spanish; "null" is zero only in German.
+    if text in ("once", "null") or not re.fullmatch(r"[^\W\d_]+(?:[ -][^\W\d_]+)*", text):
+        return None
+    # By name, as it ships no types; and here, so that importing this stays cheap.
+    parse: Callable[[str, str], int] = import_module("text_to_num").text2num
+    for language in _LANGUAGES:
+        try:
+            return Decimal(parse(text, language))
+        except ValueError:
+            continue
+    return None
+
+
+def _han(text: str) -> Decimal | None:
+    """A whole number in Chinese numerals, such as ``一千二百零五``; the forms of cheques too."""
+    text = text.translate(_ON_CHEQUES)
+    if not re.fullmatch("[零〇一二三四五六七八九两兩十百千万萬亿億]+", text):
+        return None
+    if not re.search("[十百千万萬亿億]", text):
+        return Decimal("".join(str(int(numeral(char))) for char in text))
+    total = section = digit = 0
+    for char in text:
+        unit = int(numeral(char))
+        if unit < 10:
+            digit = unit
+        elif unit < 10_000:
+            section, digit = section + (digit or 1) * unit, 0
+        else:
+            total, section, digit = (total + section + digit) * unit, 0, 0
+    return Decimal(total + section + digit)
+
+
+def numeral(char: str) -> float:
+    """What one character counts for, such as a Chinese numeral; -1 if nothing."""
+    return _SPOKEN[char] if char in _SPOKEN else unicodedata.numeric(char, -1)
+
+
+def _scaled(text: str) -> Decimal | None:
+    found = _SCALED.fullmatch(text)
+    if not found:
+        return None
+    lead = number(re.sub(r"(?: of)? an?$", "", found[1]))
+    scale = _SCALES[found[2]]
+    if lead is None or (scale == 2 and lead >= 100):  # "one hundred one hundred" is no number
+        return None
+    return EXACT.multiply(lead, Decimal(10) ** scale)

@@ -1,0 +1,66 @@
+"""The judge's answer, read from the candidates for its first token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from inspect_ai.model import ModelOutput
+
+from constraintrot.errors import EpisodeError
+from constraintrot.rule_text.rule_judge.prompt import NO, YES
+
+CANDIDATES = 20
+"""How many of the likeliest tokens to ask the model for; what most model APIs can give."""
+
+
+def first_token(output: ModelOutput) -> list[tuple[str, float]] | None:
+    """The candidates for an answer's first token with their log-probabilities, if it has any."""
+    logprobs = output.choices[0].logprobs if output.choices else None
+    if logprobs is None or not logprobs.content:
+        return None
+    return [(each.token, each.logprob) for each in logprobs.content[0].top_logprobs or ()]
+
+
+def log_odds(candidates: Iterable[tuple[str, float]]) -> float:
+    """Log-odds of yes against no.
+
+    A word that is not among the candidates is less likely than each of them. It is
+    given the probability of the least likely one, so the log-odds are a bound then.
+
+    Args:
+        candidates: The likeliest first tokens with their log-probabilities.
+
+    Raises:
+        EpisodeError: Neither word is among the candidates, so there is no judgement.
+    """
+    likely = dict(candidates)
+    if YES not in likely and NO not in likely:
+        raise EpisodeError(
+            f"the rule judge answered neither {YES} nor {NO}; likeliest were {sorted(likely)[:5]}"
+        )
+    least = min(likely.values())
+    return likely.get(YES, least) - likely.get(NO, least)
+
+
+def any_case_log_odds(candidates: Iterable[tuple[str, float]]) -> float | None:
+    """Log-odds of yes against no, whatever their case; None if neither is a candidate.
+
+    For a model that was not trained to answer in lower case.
+
+    Args:
+        candidates: as for ``log_odds``.
+    """
+    likely = [(token.strip().casefold(), math.exp(value)) for token, value in candidates]
+    said = {word: sum(chance for token, chance in likely if token == word) for word in (YES, NO)}
+    if not any(said.values()):
+        return None
+    least = min(chance for _, chance in likely)
+    return math.log(max(said[YES], least) / max(said[NO], least))
+
+
+def probability(score: float) -> float:
+    """The probability of yes, from its log-odds."""
+    if score >= 0:
+        return 1 / (1 + math.exp(-score))
+    return math.exp(score) / (1 + math.exp(score))

@@ -1,0 +1,164 @@
+"""The measure ``mentions``: are the policy's words there, verbatim or slot by slot.
+
+It says what is talked of, not what is said of it: a rule that was lifted, given to
+others or made a preference is mentioned as well (``rules`` tells them apart).
+Reads texts, nothing else. A constraint counts as kept when all its slots stand
+close together in one text: `only` in one message and a domain in another make
+no policy.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias
+
+Value: TypeAlias = str | int | float
+Slots: TypeAlias = Mapping[str, Sequence[Value]]
+# By slot, of each phrase what must stand at least, and its pattern; for folded text.
+Phrases: TypeAlias = "tuple[tuple[str, tuple[tuple[str, re.Pattern[str]], ...]], ...]"
+
+# A policy takes up to three sentences; further apart, slots belong to other things.
+WINDOW = 3
+# A stop within a word (an address, a number) ends nothing. No part can match in
+# two ways, so any text takes linear time; a sentence takes all its trailing
+# blanks along, so that taking one away never joins its neighbours.
+_SENTENCE = re.compile(
+    r"""[^\n.!?。！？]*
+        (?: [.!?] (?! ["'”’)\]]* (?:\s|$) ) [^\n.!?。！？]* )*
+        (?: [.!?。！？]+ ["'”’)\]]* | \n+ | $ ) \s*""",
+    re.VERBOSE,
+)
+# Letters that words are made of where blanks part them: Latin ones, accents included.
+_WORD = "[a-z0-9_\u00df-\u00f6\u00f8-\u024f]"
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """How much of a constraint a context holds.
+
+    Attributes:
+        verbatim: the policy's own text stands there (blanks aside).
+        slots: by slot, whether it stands in the best window of sentences.
+    """
+
+    verbatim: bool
+    slots: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+    @property
+    def kept(self) -> bool:
+        """All slots stand together, or the text itself does."""
+        return self.verbatim or (bool(self.slots) and all(self.slots.values()))
+
+    @property
+    def share(self) -> float:
+        """Share of slots kept, 0 to 1."""
+        if self.verbatim or not self.slots:
+            return float(self.verbatim)
+        return sum(self.slots.values()) / len(self.slots)
+
+
+def mentions(texts: Iterable[str], policy: str, slots: Slots) -> Mentions:
+    """Look for a constraint in the texts of a context.
+
+    Args:
+        texts: the messages' texts, each searched by itself.
+        policy: the policy as it was given.
+        slots: by slot, the phrases of which one must stand.
+    """
+    texts = list(texts)
+    wanted = blanks_folded(policy)
+    verbatim = any(wanted in blanks_folded(text) for text in texts)
+    best: frozenset[str] = frozenset()
+    phrases = phrases_of(slots)
+    for text in texts:
+        there = _best_window(text, phrases)
+        if len(there) > len(best):
+            best = there
+    return Mentions(verbatim, {name: name in best for name in slots})
+
+
+def best_window(text: str, slots: Slots) -> frozenset[str]:
+    """The slots held by the best window of adjacent sentences of one text."""
+    return _best_window(text, phrases_of(slots))
+
+
+def _best_window(text: str, phrases: Phrases) -> frozenset[str]:
+    anywhere = standing(folded(text), phrases)
+    if len(anywhere) <= 1:
+        return anywhere
+    by_sentence = [standing(folded(sentence), phrases) for sentence in sentences(text)]
+    windows = (
+        frozenset[str]().union(*by_sentence[at : at + WINDOW]) for at in range(len(by_sentence))
+    )
+    return max(windows, key=len, default=frozenset[str]())
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences and lines with their trailing blanks; joined, they are the text."""
+    return [found[0] for found in _SENTENCE.finditer(text) if found[0]]
+
+
+def held(text: str, slots: Slots) -> frozenset[str]:
+    """The slots of which a phrase stands in a text."""
+    return standing(folded(text), phrases_of(slots))
+
+
+def phrases_of(slots: Slots) -> Phrases:
+    """The phrases of slots as ``standing`` takes them; made once for many texts."""
+    return tuple((name, tuple(map(_pattern, phrases))) for name, phrases in slots.items())
+
+
+def standing(text: str, phrases: Phrases) -> frozenset[str]:
+    """The slots of which a phrase stands in a folded text."""
+    # Plain loops: this is asked of every sentence of every episode.
+    found: list[str] = []
+    for name, some in phrases:
+        for needle, pattern in some:
+            # Most phrases stand nowhere, which a plain search says much sooner.
+            if needle in text and pattern.search(text) is not None:
+                found.append(name)
+                break
+    return frozenset(found)
+
+
+def folded(text: str) -> str:
+    """A text in which case, width, composition and the kind of blanks do not count."""
+    return blanks_folded(unicodedata.normalize("NFKC", text).casefold())
+
+
+def blanks_folded(text: str) -> str:
+    """A text whose runs of blanks are one, and none at its ends."""
+    return " ".join(text.split())
+
+
+@lru_cache(maxsize=4096)
+def _pattern(phrase: Value) -> tuple[str, re.Pattern[str]]:
+    """A phrase as whole words, or a number in any usual notation; and what must stand at least."""
+    if not isinstance(phrase, str):
+        return _number(phrase)
+    words = folded(phrase)
+    body = re.escape(words)
+    # CJK has no blanks between words, so only Latin word ends are boundaries.
+    before = f"(?<!{_WORD})" if re.match(_WORD, words[:1]) else ""
+    after = f"(?!{_WORD})" if re.match(_WORD, words[-1:]) else ""
+    return words, re.compile(before + body + after)
+
+
+def _number(value: int | float) -> tuple[str, re.Pattern[str]]:
+    whole, _, fraction = f"{value:.2f}".partition(".")
+    groups = [whole[max(0, end - 3) : end] for end in range(len(whole), 0, -3)][::-1]
+    # One mark parts all groups; what it parts further is a larger number: in
+    # "1 000 000" stands no 1000, and in "3 500" no 500.
+    body = groups[0] + "".join(
+        (r"(?P=gap)" if at else r"(?P<gap>[,. '’]?)") + group for at, group in enumerate(groups[1:])
+    )
+    before = r"(?<![\d.,])" + (r"(?<!\d[ '’])" if len(groups[0]) == 3 else "")
+    further = r"(?P=gap)" if groups[1:] else "[ '’]"
+    decimals = r"(?:[.,]0{1,2})?" if fraction == "00" else rf"[.,]{fraction.rstrip('0')}0?"
+    pattern = rf"{before}{body}(?!{further}\d{{3}}(?!\d)){decimals}(?!\d|[.,]\d)"
+    # However its groups are parted, the last one stands as it is.
+    return groups[-1], re.compile(pattern)

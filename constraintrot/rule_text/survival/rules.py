@@ -1,0 +1,276 @@
+"""The state of a policy in a text, by rules: where its slots stand together, and what is said there.
+
+A window of at most three sentences that holds what the policy is about is looked
+for, and in it, clause by clause, what lifts the rule, gives it to others, weakens
+it or makes it binding. No word outside of the window counts, but for a sentence
+right behind it that goes on about the rule ("This no longer applies").
+
+Without a clause that binds, a window is a mention and the policy is lost: "The
+email to calder.test has no attachment" states no rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from constraintrot.rule_text.survival import cue_words as cues
+from constraintrot.rule_text.survival.mentions import (
+    WINDOW,
+    Phrases,
+    Slots,
+    folded,
+    held,
+    phrases_of,
+    sentences,
+    standing,
+)
+from constraintrot.rule_text.survival.states import SURVIVED, SurvivalState, rank
+
+# Slots that the rules read in their own way: the words that forbid, and the verbs.
+_FORCE, _ACTION = "negation", "action"
+# Values that name the one thing allowed. Elsewhere a permission alone turns a policy round.
+_PLACES = frozenset({"domain", "region", "channel", "language"})
+_CLAUSE = re.compile(
+    r"[;；]\s*|,\s+(?=(?:and|but|while|whereas|pero|aunque|mientras)\b)|[，,]\s*(?=但|而|不过)|\s+(?=but\s)"
+)
+
+_NEAR = re.compile(r"[,，:：]|\s(?:and|y)\s")
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What became of a policy in a text, and why.
+
+    Attributes:
+        state: the state.
+        window: the sentences that it was read from; empty where it is lost.
+        cue: the words that decided.
+        slots: by slot that is read (all but the words that forbid), whether the window holds it.
+    """
+
+    state: SurvivalState
+    window: str = ""
+    cue: str = ""
+    slots: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+    @property
+    def survived(self) -> bool:
+        """Whether the state counts as survival."""
+        return self.state in SURVIVED
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    text: str
+    folded: str
+    slots: frozenset[str]
+
+
+def state_of(texts: Iterable[str], policies: Sequence[str], slots: Slots) -> Survival:
+    """The state of a policy in the texts of a context; of several the best one counts.
+
+    Args:
+        texts: a context's messages.
+        policies: how the policy was given; any of these counts as verbatim.
+        slots: by slot, the phrases of which one must stand.
+    """
+    about = _about(slots)
+    phrases = phrases_of(about)
+    found = [_judge(text, policies, about, phrases) for text in texts]
+    return min(found, key=lambda one: rank(one.state), default=Survival("lost"))
+
+
+def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:
+    """The state of a policy in one text.
+
+    Args:
+        text: the text.
+        policies: how the policy was given; any of these counts as verbatim.
+        slots: by slot, the phrases of which one must stand.
+    """
+    about = _about(slots)
+    return _judge(text, policies, about, phrases_of(about))
+
+
+def _about(slots: Slots) -> Slots:
+    return {name: phrases for name, phrases in slots.items() if name != _FORCE}
+
+
+def _judge(text: str, policies: Sequence[str], about: Slots, phrases: Phrases) -> Survival:
+    parts = _read(text, policies, phrases)
+    if not any(part.slots for part in parts):
+        return Survival("lost", slots=dict.fromkeys(about, False))
+    # What the policy itself says takes nothing from it: a rule may have an exception.
+    own = " ".join(_sentence(policy, phrases).folded for policy in policies)
+    spans = _windows(parts, frozenset(about))
+    whole = [_weigh(parts, span, about, own) for span in spans]
+    found = _latest([one for one in whole if one.state != "lost"])
+    if found is None:
+        some = [_weigh_part(parts, at, about, own) for at in range(len(parts)) if parts[at].slots]
+        found = min(some, key=lambda one: rank(one.state), default=Survival("lost"))
+    return found if found.slots else Survival("lost", slots=dict.fromkeys(about, False))
+
+
+def _read(text: str, policies: Sequence[str], about: Phrases) -> list[_Sentence]:
+    """The sentences of a text, folded; a policy's own text is one of them."""
+    plain = re.sub(r"[*_`#]{2,}|^\s*[-*#>]+\s+", "", text, flags=re.MULTILINE)
+    for policy in policies:
+        words = policy.split()
+        # Few texts hold a policy as it was given, which a plain search says much sooner.
+        if words[0] in plain and words[-1] in plain:
+            plain = re.sub(r"\s+".join(map(re.escape, words)), f" {cues.WHOLE}. ", plain)
+    return [_sentence(part, about) for part in sentences(plain) if part.strip()]
+
+
+def _sentence(text: str, about: Phrases) -> _Sentence:
+    given = folded(text)
+    plain = given.replace("’", "'").replace("‘", "'")
+    if cues.WHOLE in plain:
+        return _Sentence(text, plain, frozenset(name for name, _ in about))
+    there = standing(given, about)
+    for name, phrases in about:
+        if name != _ACTION and name in there:
+            for _, pattern in phrases:
+                plain = pattern.sub(cues.NAMED, plain)
+    return _Sentence(text, plain, there)
+
+
+def _windows(parts: Sequence[_Sentence], wanted: frozenset[str]) -> list[range]:
+    """The shortest runs of sentences that hold all slots."""
+    found: list[range] = []
+    for end in range(len(parts)):
+        for start in range(end, max(-1, end - WINDOW), -1):
+            together = frozenset[str]().union(*(one.slots for one in parts[start : end + 1]))
+            if together == wanted and wanted:
+                found.append(range(start, end + 1))
+                break
+    return found
+
+
+def _weigh(parts: Sequence[_Sentence], span: range, about: Slots, own: str) -> Survival:
+    """The state that a window which holds all slots gives."""
+    window = parts[span.start : span.stop]
+    core, beside = _clauses(window, about)
+    behind = _going_on(parts, span.stop)
+    decided = _qualified(core + beside + behind, window, own)
+    if decided is None and any(cues.WHOLE in one.folded for one in window):
+        decided = ("verbatim", "its own text")
+    binding = _first(cues.BINDING, core + behind) or _obliged(core, about)
+    if decided is None and binding:
+        decided = ("restated", binding)
+    if decided is None:
+        decided = _reversed(core + beside + behind, about)
+    name, cue = decided or ("lost", "nothing binds")
+    return _judgement(name, cue, window, about)
+
+
+def _weigh_part(parts: Sequence[_Sentence], at: int, about: Slots, own: str) -> Survival:
+    """The state that a sentence with some of the slots gives."""
+    window = [parts[at]]
+    core, beside = _clauses(window, about)
+    strong = _first(cues.STRONG, _near(core, about)) or _first(cues.NEVER, core)
+    if not strong or len(parts[at].slots) < len(about) - 1:
+        return Survival("lost")
+    said = core + beside + _going_on(parts, at + 1)
+    name, cue = _qualified(said, window, own) or ("partial", strong)
+    return _judgement(name, cue, window, about)
+
+
+def _qualified(
+    said: Sequence[str], window: Sequence[_Sentence], own: str
+) -> tuple[SurvivalState, str] | None:
+    """What takes the force from a rule: it is lifted, of others, asked, or a preference."""
+    for name, pattern in _QUALIFIERS:
+        if cue := _first(pattern, said, own):
+            return name, cue
+    asked = next((one for one in window if re.search(r"[?？]\W*$", one.folded)), None)
+    return ("attributed", "a question") if asked else None
+
+
+_QUALIFIERS: tuple[tuple[SurvivalState, cues.Cues], ...] = (
+    ("contradicted", cues.LIFTED),
+    ("attributed", cues.ATTRIBUTED),
+    ("weakened", cues.WEAKENED),
+)
+
+
+def _reversed(said: Sequence[str], about: Slots) -> tuple[SurvivalState, str] | None:
+    """Where a clause allows what the policy forbids; asked where none binds."""
+    for clause in said:
+        allows = cues.PERMITTED.search(clause)
+        if allows is None:
+            continue
+        if not _PLACES & set(about) or cues.ELSEWHERE.search(clause):
+            return "contradicted", allows[0]
+    return None
+
+
+def _clauses(window: Sequence[_Sentence], about: Slots) -> tuple[list[str], list[str]]:
+    """The clauses of a window that state the rule, and those that go on about it."""
+    core: list[str] = []
+    beside: list[str] = []
+    for sentence in window:
+        parts = [part for part in _CLAUSE.split(sentence.folded) if part.strip()]
+        stating = [part for part in parts if sentence.slots and _states(part, about)]
+        core += stating or (parts if sentence.slots else [])
+        beside += [part for part in parts if part not in core and cues.ANAPHOR.search(part)]
+    return core, beside
+
+
+def _states(clause: str, about: Slots) -> bool:
+    if cues.NAMED in clause or cues.WHOLE in clause:
+        return True
+    return bool(cues.BINDING.search(clause)) and (
+        bool(held(clause, about)) or bool(cues.ELSEWHERE.search(clause))
+    )
+
+
+def _obliged(core: Sequence[str], about: Slots) -> str:
+    """A duty that stands right with the policy's words, not with other work of the sentence."""
+    return _first(cues.OBLIGED, _near(core, about))
+
+
+def _near(core: Sequence[str], about: Slots) -> list[str]:
+    """The parts of clauses in which words of the policy stand."""
+    parts = (part for clause in core for part in _NEAR.split(clause))
+    return [part for part in parts if cues.NAMED in part or held(part, about)]
+
+
+def _going_on(parts: Sequence[_Sentence], after: int) -> list[str]:
+    """Up to two sentences behind a window that go on about the rule."""
+    said: list[str] = []
+    for sentence in parts[after : after + 2]:
+        if not cues.ANAPHOR.search(sentence.folded) and not _elsewhere(sentence.folded):
+            break
+        said.append(sentence.folded)
+    return said
+
+
+def _elsewhere(folded: str) -> bool:
+    """Whether a sentence forbids something else than what was named before it."""
+    return bool(cues.BINDING.search(folded) and cues.ELSEWHERE.search(folded))
+
+
+def _first(pattern: cues.Cues, said: Iterable[str], own: str = "") -> str:
+    """The first cue in some clauses that is not among the policy's own words."""
+    found = (match[0] for clause in said for match in pattern.find(clause))
+    return next((cue for cue in found if cue not in own), "")
+
+
+def _latest(found: Sequence[Survival]) -> Survival | None:
+    """Of several windows the best, unless the policy is lifted behind it."""
+    if not found:
+        return None
+    best = min(found, key=lambda one: rank(one.state))
+    last = found[-1]
+    return last if last.state == "contradicted" else best
+
+
+def _judgement(
+    name: SurvivalState, cue: str, window: Sequence[_Sentence], about: Slots
+) -> Survival:
+    standing = frozenset[str]().union(*(one.slots for one in window))
+    text = " ".join(one.text.strip() for one in window)
+    return Survival(name, text, cue, {slot: slot in standing for slot in about})

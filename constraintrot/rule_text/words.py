@@ -1,0 +1,277 @@
+"""The reader ``words``: the measure by word lists, which abstains where it is not sure.
+
+It decides that a rule stands where its own words do, undisturbed, and that it is lost where next
+to nothing of it stands in the text. For a rule with declared slots (the benchmark's families) it
+also decides where one sentence says the rule and little else, and where a cue takes the force
+from it. All else cannot be told. No word list tells a rule that holds for staging alone, one of a customer, or a
+report of what was done from the rule itself, so a sentence with a word that could do any of this
+is left to a reader that understands it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from constraintrot.rule_text.reader import FoundRule, Passage, Reading, Rule
+from constraintrot.rule_text.said import said
+from constraintrot.rule_text.slots import derived, forms
+from constraintrot.rule_text.survival import Survival, sentences
+from constraintrot.rule_text.survival.cue_words import LIFTED
+from constraintrot.rule_text.survival.mentions import held
+from constraintrot.rule_text.survival.rules import judge
+from constraintrot.rule_text.survival.states import rank
+from constraintrot.rule_text.word_groups import ACTIONS, COMMON, THINGS
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*")
+_CJK = re.compile("[\u3400-\u9fff]")
+# Words that may give a rule another object, person, place or time, or make it a report.
+_TURNS = re.compile(
+    r"\b(?:unless|except\w*|excluding|apart|aside|until|till|during|while|when(?:ever)?|if|where|after"
+    r"|before|once|since|sometimes|usually|normally|mostly|often|today|tomorrow|yesterday|tonight|now"
+    r"|weekends?|yet|still|was|were|did|had|has|have|been|would|could|might|may|can|said|says|asked"
+    r"|asks|told|tells|wrote|writes|claim\w*|according|apparently|reportedly|supposedly|quot\w+|example"
+    r"|they|them|their|he|she|him|her|his|partners?|vendors?|contractors?|suppliers?|teams?|clients?"
+    r"|customers?|guests?|interns?|others?|another|elsewhere|staging|sandbox|demo|old|former|previous"
+    r"|earlier|forget\w*|ignor\w*|disregard\w*|last|next|first|new|proposed|draft|not only|optional\w*|try|tries|ideally|prefer\w*"
+    r"|wherever|possible|consider|question|whether|no longer|any ?more|relax\w*|lift\w*|withdr\w+"
+    r"|salvo|excepto|hasta|mientras|cuando|si|antes|despu[ée]s|era|eran|fue|fueron|hab[íi]a|dijo"
+    r"|seg[úu]n|ellos|ellas|su|sus|otr[oa]s?|ya no|puede|pueden"
+    r"|au[ßs]er|ausgenommen|bis|w[äa]hrend|wenn|falls|bevor|nachdem|sobald|war|waren|hatte|wurde|wurden"
+    r"|sagte|laut|sie|ihre?|andere\w*|nicht mehr|darf|d[üu]rfen|kann|k[öo]nnen)\b"
+    r"|[?\"“”«»„]|除非|除了|直到|期间|如果|当|之前|之后|曾|已经|了|说|据|他们|她们|对方|客户|其他|可以|例如|不再",
+    re.IGNORECASE,
+)
+# A verb in the past tells of a deed, unless what forbids or obliges stands before it.
+_DEED = re.compile(
+    r"\b(?!(?:allowed|permitted|required|forbidden|prohibited|banned|limited|restricted|needed|based"
+    r"|related|shared|approved|expected|excluded|included|protected|reserved|agreed)\b)[a-z]{3,}ed\b",
+    re.IGNORECASE,
+)
+_PASSIVE = re.compile(
+    r"\b(?:must|shall|should|may|can|is|are|be|being|to be|gets?|never|not)(?: not| never| always| only)?"
+    r"(?: be)? [a-z]+ed\b",
+    re.IGNORECASE,
+)
+_LAYING_DOWN = re.compile(
+    r"\b(?:polic(?:y|ies)|rules?|constraints?|restrictions?|guardrails?|conventions?|instructions?"
+    r"|normas?|reglas?|pol[íi]ticas?|regeln?|richtlinien?|vorgaben?)\b|规则|规定|政策|要求|约束",
+    re.IGNORECASE,
+)
+# A sentence that says a rule and little else has at most so many content words beside it.
+_BESIDE: Final = 4
+# Of a rule with declared slots this share of its telling words may stand in a text that lost it;
+# of any other none, since nobody said which of its words matter.
+_NOTHING: Final = 0.2
+_LEAST_TELLING: Final = 3
+_STOPS: Final = {
+    "en": frozenset(
+        [
+            "the",
+            "and",
+            "of",
+            "to",
+            "in",
+            "is",
+            "for",
+            "with",
+            "on",
+            "that",
+            "this",
+            "are",
+            "be",
+            "not",
+            "it",
+            "as",
+            "by",
+            "from",
+            "or",
+        ]
+    ),
+    "de": frozenset(
+        [
+            "der",
+            "die",
+            "das",
+            "und",
+            "ist",
+            "nicht",
+            "mit",
+            "für",
+            "auf",
+            "ein",
+            "eine",
+            "den",
+            "im",
+            "zu",
+            "von",
+            "werden",
+            "sind",
+        ]
+    ),
+    "es": frozenset(
+        [
+            "el",
+            "la",
+            "los",
+            "las",
+            "de",
+            "que",
+            "y",
+            "en",
+            "un",
+            "una",
+            "para",
+            "con",
+            "no",
+            "se",
+            "por",
+            "del",
+            "es",
+            "son",
+        ]
+    ),
+}
+# Shares of decisions that were right on texts that this reader was not made on; see docs/survival.md.
+_SURE: Final = 0.95
+
+
+class WordsReader:
+    """The deterministic reader; no model is asked."""
+
+    name = "words"
+
+    async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
+        """The state of each rule in a context; see ``Reader.states``."""
+        return [reading(rule, texts) for rule in rules]
+
+    async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
+        """The standing instructions of passages; see ``Reader.rules``."""
+        return [list(_found(one)) for one in passages]
+
+
+def reading(rule: Rule, texts: Sequence[str]) -> Reading:
+    """The state of a rule in a context: the best that one of its texts has."""
+    found = [_of_text(rule, text) for text in texts if text.strip()]
+    return min(found, key=lambda one: rank(one.state), default=Reading("lost", 0.0))
+
+
+def _of_text(rule: Rule, text: str) -> Reading:
+    policies = [rule.text, *rule.wordings]
+    found = judge(text, policies, rule.slots or derived(rule.text))
+    if found.state in ("verbatim", "restated"):
+        return _kept(rule, text, found)
+    # On free text these cues were wrong as often as right; with declared slots they are not.
+    if rule.slots and found.state in ("weakened", "contradicted", "partial"):
+        return Reading(found.state, 1 - _SURE, found.window, found.slots)
+    if found.state == "lost" and _is_absent(rule, text) and not _value_stands(rule, text):
+        return Reading("lost", 1 - _SURE)
+    return Reading("cannot tell", 0.5, found.window, found.slots)
+
+
+def _kept(rule: Rule, text: str, found: Survival) -> Reading:
+    """A rule that seems to be there: decided where nothing near it could turn it."""
+    said = " ".join([rule.text, *rule.wordings]).casefold()
+    window = found.window.replace("§.", rule.text).replace("§", rule.text)
+    near = f"{_heading(text, found.window)} {window} {_behind(text, found.window)}"
+    turned = next((m[0] for m in _TURNS.finditer(near) if m[0].casefold() not in said), "")
+    beside = _content(window) - _content(said)
+    deed = _DEED.search(_PASSIVE.sub(" ", window))
+    told = deed is not None and deed[0].casefold() not in said
+    unsure = not rule.slots or told or len(beside) > _BESIDE
+    taken_back = LIFTED.search(_after(text, found.window).casefold()) is not None
+    if turned or taken_back or (found.state == "restated" and unsure):
+        return Reading("cannot tell", 0.5, window, found.slots)
+    return Reading(found.state, _SURE, window, found.slots)
+
+
+def _heading(text: str, window: str) -> str:
+    """The line before the one in which the window begins, where that leads in to it."""
+    before = text[: _place(text, window)].rstrip()
+    line = before.rpartition("\n")[2].strip()
+    return line if line.endswith((":", "：")) or line.startswith(("#", "*")) else ""
+
+
+def _behind(text: str, window: str) -> str:
+    """The sentence behind a window, which may go on about what it says."""
+    return next((one for one in sentences(_after(text, window)) if one.strip()), "")
+
+
+def _after(text: str, window: str) -> str:
+    return text[_place(text, window) + len(window) :]
+
+
+def _place(text: str, window: str) -> int:
+    words = window.split()[:4]
+    found = re.search(r"\W+".join(map(re.escape, words)), text) if words else None
+    return found.start() if found else 0
+
+
+def _content(text: str) -> set[str]:
+    """The content words of a text, cut to their first five letters."""
+    words = (one[0].casefold().replace("’", "'") for one in _WORD.finditer(text))
+    return {word[:5] for word in words if word not in COMMON and len(word) > 1}
+
+
+def _is_absent(rule: Rule, text: str) -> bool:
+    """Whether next to nothing of a rule stands in a text of its language."""
+    if _LAYING_DOWN.search(text) and not _lists_others(text):
+        return False
+    if _language(rule.text) != _language(text):
+        return False
+    limit = _NOTHING if rule.slots else 0.0
+    if _CJK.search(rule.text):
+        pairs = {rule.text[at : at + 2] for at in range(len(rule.text) - 1)}
+        pairs = {pair for pair in pairs if _CJK.match(pair) and _CJK.match(pair[1:])}
+        return bool(pairs) and sum(pair in text for pair in pairs) / len(pairs) <= limit / 2
+    stems = {word[:5] for word in (one[0].casefold() for one in _WORD.finditer(text))}
+    telling = [_family(word) for word in _telling(rule.text)]
+    if len(telling) < _LEAST_TELLING:
+        return False
+    return sum(bool(family & stems) for family in telling) / len(telling) <= limit
+
+
+def _value_stands(rule: Rule, text: str) -> bool:
+    """Whether a value of the rule stands in a text: a number, a name, a path."""
+    slots = {
+        name: phrases
+        for name, phrases in (rule.slots or derived(rule.text)).items()
+        if (name.startswith("value") or rule.slots) and name not in ("negation", "action")
+    }
+    return bool(held(text, slots))
+
+
+def _lists_others(text: str) -> bool:
+    """Whether a text that speaks of rules says which: a bare "the policy" may be any rule."""
+    return len(re.findall(r"^\s*(?:[-*•]|\d+[.)])\s+\S", text, re.MULTILINE)) >= 2
+
+
+def _telling(text: str) -> list[str]:
+    words = dict.fromkeys(one[0].casefold().strip("'’") for one in _WORD.finditer(text))
+    return [word for word in words if word not in COMMON and len(word) > 2]
+
+
+def _family(word: str) -> set[str]:
+    """The beginnings of a word, its forms, and the usual words for the same."""
+    group = ACTIONS.get(word) or THINGS.get(word) or tuple(forms(word))
+    return {part[:5] for one in (word, *group) for part in str(one).casefold().split()}
+
+
+def _language(text: str) -> str:
+    """The language of a text, by its script and commonest words."""
+    if len(_CJK.findall(text)) * 4 > len(text.strip()):
+        return "zh"
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    counted = {name: sum(word in stops for word in words) for name, stops in _STOPS.items()}
+    best = max(counted, key=lambda name: counted[name])
+    return best if counted[best] else "en"
+
+
+def _found(passage: Passage) -> Iterator[FoundRule]:
+    at = 0
+    for clause in said(passage.text):
+        match = re.compile(r"\s+".join(map(re.escape, clause.split()))).search(passage.text, at)
+        if match is not None:
+            yield FoundRule(match[0], match.start(), match.end(), 0.5)
+            at = match.start()

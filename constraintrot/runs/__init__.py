@@ -1,0 +1,1 @@
+"""Plans that are played, resumed and reported."""

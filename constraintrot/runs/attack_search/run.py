@@ -1,0 +1,177 @@
+"""Run a search: propose a prompt, play it and log it, until the budget is spent; then evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from inspect_ai.util import collect
+
+from constraintrot.attacks import Chosen
+from constraintrot.attacks.attacker_task import POOL
+from constraintrot.attacks.search_results.journal import Journal, begin
+from constraintrot.attacks.search_results.search_settings import SearchSettings
+from constraintrot.attacks.search_results.trial import Candidate, Query, as_attack, best
+from constraintrot.errors import ParameterError
+from constraintrot.evaluation import parameters as task_parameters
+from constraintrot.evaluation.parameters import Parameters
+from constraintrot.runs.attack_search import genetic, strategies
+from constraintrot.runs.attack_search.play import in_inspect, play
+from constraintrot.runs.attack_search.report import shown
+from constraintrot.scenario.files import load
+from constraintrot.scenario.schema import Scenario
+from constraintrot.scenario.splits import Split
+
+Say: TypeAlias = Callable[[str], None]
+# Task parameters that a search sets itself.
+_SET_BY_SEARCH = ("attack", "conditions", "variants", "seed")
+
+
+def search(
+    settings: SearchSettings, path: Path, *, queries: int, log_dir: str, say: Say
+) -> Journal:
+    """Run a search, or resume one that was stopped.
+
+    Args:
+        settings: the search's settings.
+        path: the search's log, which is created or continued.
+        queries: number of prompts that may be tried, each on all variants of the search.
+        log_dir: folder for Inspect's log.
+        say: called with each line of progress.
+
+    Raises:
+        ParameterError, UnknownNameError: wrong settings, or the log of another search.
+        ConstraintRotError: the run stopped; the same command resumes it.
+    """
+    parameters = checked_parameters(settings)
+    journal = begin(path, settings)
+    if journal.done is not None and (journal.done >= queries or _finished(journal, queries)):
+        say(f"{path}: this search is over; nothing is played again")
+        return journal
+    running = _Running(journal, parameters, queries, say)
+    in_inspect(running.run, model=settings.agent, roles=settings.roles, log_dir=log_dir)
+    return journal
+
+
+def _finished(journal: Journal, queries: int) -> bool:
+    """Whether a search needs no further prompt."""
+    history = journal.history()
+    wanted = len(journal.cells(1))
+    if len(history) >= queries or not wanted:
+        return True
+    if journal.settings.strategy == "pool":
+        return len(history) >= len(POOL)
+    return not journal.settings.exhaust and any(query.broken == wanted for query in history)
+
+
+class _Running:
+    """A search while it runs."""
+
+    def __init__(self, journal: Journal, parameters: Parameters, queries: int, say: Say) -> None:
+        self.journal, self.parameters = journal, parameters
+        self.settings = journal.settings
+        self.queries, self.say = queries, say
+
+    async def run(self) -> None:
+        """Continue after the last entry of the log."""
+        await self._play(0, held_out=False)
+        self.say(f"no attack: {shown(self.journal.query(0))}")
+        while not _finished(self.journal, self.queries):
+            number = len(self.journal.history()) + 1
+            candidate = self.journal.prompts.get(number) or await self._propose()
+            if candidate is None:
+                break
+            if number not in self.journal.prompts:
+                self.journal.prompt(number, candidate)
+            if candidate.text:
+                await self._play(number, held_out=False)
+            self.say(f"prompt {number} of {self.queries}: {shown(self.journal.query(number))}")
+        await self._evaluate()
+
+    async def _propose(self) -> Candidate | None:
+        history, locale = self.journal.history(), self.parameters.locale
+        if self.settings.strategy == "pool":
+            return strategies.from_pool(locale, history)
+        if self.settings.strategy == "genetic":
+            return genetic.propose(locale, history, self.settings.random_seed)
+        return await strategies.rewritten(
+            locale,
+            history,
+            budget=self.queries,
+            random_seed=self.settings.random_seed,
+            defense=str(self.parameters.plays[0].defense),
+        )
+
+    async def _evaluate(self) -> None:
+        most = best(self.journal.history())
+        for number in (0, *([most.number] if most else [])):
+            await self._play(number, held_out=True)
+            name = f"prompt {number}" if number else "no attack"
+            self.say(f"held out, {name}: {shown(self.journal.query(number, held_out=True))}")
+        self.journal.end(most)
+
+    async def _play(self, number: int, *, held_out: bool) -> None:
+        played = self.journal.held_out if held_out else self.journal.searched
+        cells = self.journal.cells(number, held_out=held_out)
+        attack = self._attack(self.journal.query(number)) if number else None
+
+        # A prompt is not judged on the phrasings that it was worked out on.
+        parameters = self.parameters if held_out else replace(self.parameters, split="tuning")
+
+        async def one(family: str, seed: int) -> None:
+            trial = await play(parameters, attack, family, seed)
+            self.journal.trial(number, trial, held_out=held_out)
+
+        await collect(*(one(*cell) for cell in cells if (number, *cell) not in played))
+
+    def _attack(self, query: Query) -> Chosen:
+        settings = self.settings
+        return as_attack(
+            f"prompt {query.number}",
+            query.candidate,
+            settings.channel,
+            settings.position,
+            settings.knowledge,
+        )
+
+
+def checked_parameters(settings: SearchSettings) -> Parameters:
+    """Check the settings of a search and return its task parameters.
+
+    Raises:
+        ParameterError, UnknownNameError: an unknown task parameter, one that a search
+            sets itself, a family that lacks the locale, overlapping search and held-out
+            variants, seeds that a family does not have, or no model in the role
+            ``attacker`` where the strategy needs one.
+    """
+    given = sorted(set(_SET_BY_SEARCH) & set(settings.parameters))
+    if given:
+        raise ParameterError(f"a search sets {', '.join(given)} itself; leave it out of -T")
+    checked = task_parameters.read({**settings.parameters, "conditions": "compaction"})
+    for family in settings.families:
+        _check_variants(settings, load(family, checked.locale), checked.split)
+    if settings.strategy == "model" and "attacker" not in settings.roles:
+        raise ParameterError(
+            "strategy model asks the role attacker; give one: --model-role attacker=MODEL"
+        )
+    return checked
+
+
+def _check_variants(settings: SearchSettings, scenario: Scenario, split: Split) -> None:
+    both = sorted(set(settings.seeds) & set(settings.eval_seeds))
+    if both:
+        raise ParameterError(
+            f"seeds {', '.join(map(str, both))} are both searched and held out; what is found"
+            " is evaluated on other variants only, so move --seed or --eval-seed"
+        )
+    least = min(settings.seed, settings.eval_seed)
+    last = max(settings.seeds.stop, settings.eval_seeds.stop)
+    # The search itself is on ``tuning``, which may have another number of them.
+    seeds = min(scenario.seeds(split), scenario.seeds("tuning"), key=len)
+    if least not in seeds or last > len(seeds):
+        raise ParameterError(
+            f"{scenario.family}.{scenario.locale} has the seeds 0 to {seeds[-1]};"
+            f" these go from {least} to {last - 1}"
+        )

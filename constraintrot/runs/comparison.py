@@ -1,0 +1,217 @@
+"""The comparison of harnesses: the soft families in each of them, with pins and without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from inspect_ai.log import EvalLog, EvalSample
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.evaluation.harness import HARNESSES, ChosenHarness, parse_harness
+from constraintrot.report.tables import Table
+from constraintrot.runs.resume import Finished
+from constraintrot.tasks.pin_stress import pin_stress
+
+DEFENSES = ("none", "pin")
+# Its five soft families after a compaction, the same episodes under each defense.
+TASK_ARGS: dict[str, Any] = {"conditions": "compaction", "defenses": list(DEFENSES)}
+# They compact on a provider's servers, which few models have; run where they are asked for.
+HOSTED = ("inspect_react:native",)
+# A key of a log's metadata: the settings that it was made with.
+_CELL = "constraintrot_harnesses"
+_WHERE = re.compile(r" at \d+")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is asked of each harness.
+
+    Attributes:
+        model: an Inspect model name.
+        variants: variants of each family.
+        context_tokens: history before the compaction.
+        channel: where the policy comes from.
+        log_dir: where logs go, and those of finished cells are found.
+    """
+
+    model: str
+    variants: int
+    context_tokens: int
+    channel: str
+    log_dir: str
+
+    def settings(self, chosen: ChosenHarness) -> dict[str, Any]:
+        """What a log must have been made with, to be reused for a cell."""
+        return {
+            "model": self.model,
+            "parameters": self.parameters(chosen),
+            "versions": {
+                need.distribution: version(need.distribution) for need in chosen.spec.needs
+            },
+        }
+
+    def parameters(self, chosen: ChosenHarness) -> dict[str, Any]:
+        """The task's, beside those that all cells have in common."""
+        return {
+            "harness": str(chosen),
+            "variants": self.variants,
+            "context_tokens": self.context_tokens,
+            "channel": self.channel,
+        }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A harness's mode, and what came of it.
+
+    Attributes:
+        harness: as ``parse_harness`` reads it.
+        samples: by defense, those that finished.
+        log: the log's file; empty where nothing ran.
+        problems: what went wrong, each in a line.
+    """
+
+    harness: str
+    samples: dict[str, list[EvalSample]] = field(default_factory=dict[str, list[EvalSample]])
+    log: str = ""
+    problems: tuple[str, ...] = ()
+
+
+def names(only: Sequence[str] = ()) -> list[str]:
+    """The harnesses to run, each with its compaction modes.
+
+    Args:
+        only: a harness, for all its modes, or ``name:mode``; by default all but the
+            coding agents, which are programs of their own and take minutes.
+
+    Raises:
+        UnknownNameError: no such harness.
+    """
+    result: list[str] = []
+    frameworks = [name for name in HARNESSES.names() if not HARNESSES.get(name).runs_program]
+    for text in only or frameworks:
+        spec = HARNESSES.get(text.partition(":")[0].strip())
+        modes = [f"{text}:{mode}" for mode in spec.modes] if ":" not in text else []
+        # Asked for by name, a mode is run wherever it compacts.
+        result += [mode for mode in modes if mode not in HOSTED] or [text]
+    return list(dict.fromkeys(result))
+
+
+def play(run: Run, only: Sequence[str], tell: Callable[[str], None]) -> list[Cell]:
+    """Play the cells that have no finished log yet.
+
+    Args:
+        run: the settings.
+        only: as ``names`` takes it.
+        tell: is told of each cell as it is done.
+    """
+    texts = names(only)
+    logs = Finished(run.log_dir, _CELL)
+    cells: list[Cell] = []
+    for number, text in enumerate(texts, start=1):
+        cell = _cell(run, text, logs)
+        said = cell.problems[0] if cell.problems else "done"
+        tell(f"[{number}/{len(texts)}] {text}: {said}")
+        cells.append(cell)
+    return cells
+
+
+def _cell(run: Run, text: str, logs: Finished) -> Cell:
+    try:
+        chosen = parse_harness(text)
+        log = logs.played(
+            run.settings(chosen),
+            partial(pin_stress, **TASK_ARGS, **run.parameters(chosen)),
+            model=run.model,
+            display="none" if run.model.startswith("scripted/") else "plain",
+            fail_on_error=False,
+            log_buffer=1,
+        )
+    except ConstraintRotError as error:
+        return Cell(text, problems=(str(error),))
+    return _read(text, log)
+
+
+def _read(harness: str, log: EvalLog) -> Cell:
+    samples: dict[str, list[EvalSample]] = {defense: [] for defense in DEFENSES}
+    problems = [log.error.message] if log.error else []
+    for sample in log.samples or []:
+        if sample.error is not None:
+            problems.append(f"{sample.id}: {sample.error.message}")
+            continue
+        defense = sample.metadata["defense"]
+        samples[defense].append(sample)
+        if defense == "pin" and not kept(sample):
+            problems.append(f"{sample.id}: the policy is not in the last model input")
+    if not problems and (log.status != "success" or not log.samples):
+        problems.append(f"the run did not finish ({log.status})")
+    return Cell(harness, samples, log.location, tuple(problems))
+
+
+def kept(sample: EvalSample) -> bool:
+    """Whether the policy is in a sample's last model input."""
+    return bool((sample.scores or {})["survival"].as_dict()["survived"] == 1)
+
+
+def violated(sample: EvalSample) -> bool:
+    """Whether a sample broke its policy."""
+    return (sample.scores or {})["violation"].as_float() == 1
+
+
+def table(cells: Iterable[Cell]) -> str:
+    """One row a harness's mode, as a pipe table."""
+    head = (
+        "harness",
+        "violated",
+        "with pin",
+        "policy in last input",
+        "with pin",
+        "summarizer calls",
+        "summary role",
+        "chat template",
+    )
+    return Table(head, [_row(cell) for cell in cells]).markdown()
+
+
+def _row(cell: Cell) -> tuple[str, ...]:
+    none, pin = (cell.samples.get(defense, []) for defense in DEFENSES)
+    return (
+        cell.harness,
+        _share(none, violated),
+        _share(pin, violated),
+        _share(none, kept),
+        _share(pin, kept),
+        _values([sample.metadata.get("summarizer_calls") for sample in [*none, *pin]]),
+        _values([sample.metadata.get("summary_voice") for sample in [*none, *pin]]),
+        _template(none, pin),
+    )
+
+
+def _share(samples: Sequence[EvalSample], holds: Callable[[EvalSample], bool]) -> str:
+    return f"{sum(map(holds, samples))}/{len(samples)}"
+
+
+def _values(values: Sequence[Any]) -> str:
+    return ", ".join(sorted({"-" if value is None else str(value) for value in values})) or "-"
+
+
+def _template(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
+    """What a strict chat template refuses, and how often."""
+    without, with_pin = _refused(none), _refused(pin)
+    if without == with_pin:
+        return without
+    return f"{without}; with pin: {with_pin}"
+
+
+def _refused(samples: Sequence[EvalSample]) -> str:
+    problems = [sample.metadata.get("roles_problem") for sample in samples]
+    # Where in a conversation is another number in every sample.
+    kinds = sorted({_WHERE.sub("", problem) for problem in problems if problem})
+    if not kinds:
+        return "ok"
+    return f"{'; '.join(kinds)} ({sum(map(bool, problems))}/{len(problems)})"

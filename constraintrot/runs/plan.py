@@ -1,0 +1,224 @@
+"""The plan of a run before anything is played: episodes, model calls, tokens and dollars."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from constraintrot.errors import ConstraintRotError, ParameterError
+
+Prices: TypeAlias = Mapping[str, Mapping[str, float]]
+# Providers whose models cost nothing a token.
+FREE = ("scripted/", "local/", "hf/", "vllm/", "ollama/", "llama-cpp-python/", "mockllm/", "none")
+# What an estimate assumes, in tokens: what a call sends besides the history (preamble, policy,
+# request, the form of the answer), the tools on offer, and the answers.
+ASKED, TOOLS, ANSWERED, SUMMARISED = 600, 2100, 150, 300
+# Compactors that ask a model; the others cut.
+_CUTS = ("none", "truncate", "head_tail", "inspect_trim", "inspect_edit")
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a cell comes to; tokens from the fewest calls to the most.
+
+    Attributes:
+        episodes: planned episodes.
+        requests: model calls, at most.
+        input_tokens: of all of a cell's calls, fewest and most.
+        output_tokens: likewise.
+    """
+
+    episodes: int = 0
+    requests: int = 0
+    input_tokens: tuple[int, int] = (0, 0)
+    output_tokens: tuple[int, int] = (0, 0)
+
+    def __add__(self, other: Size) -> Size:
+        return Size(
+            self.episodes + other.episodes,
+            self.requests + other.requests,
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+        )
+
+    def times(self, number: int) -> Size:
+        """As many cells of this size, or replicates of its episodes."""
+        low, high = self.input_tokens
+        less, more = self.output_tokens
+        return Size(
+            self.episodes * number,
+            self.requests * number,
+            (low * number, high * number),
+            (less * number, more * number),
+        )
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An episode that would be played.
+
+    Attributes:
+        condition: its condition.
+        compactor: what compacts its history; "none" if nothing does.
+        history: tokens of its history.
+        rounds: how often it is compacted.
+        digest: of all that is known of it.
+    """
+
+    condition: str
+    compactor: str
+    history: int
+    rounds: int
+    digest: str
+
+
+def counted(task: str, args: Mapping[str, Any]) -> Size:
+    """The size of a cell without replicates, or the reason why it cannot be played.
+
+    Raises:
+        ConstraintRotError: the parameters are wrong, or exclude each other.
+    """
+    return _counted(task, json.dumps(dict(args), sort_keys=True))
+
+
+def planned(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
+    """A cell's episodes; those of one variant of each family, which stands for all.
+
+    Raises:
+        ConstraintRotError: as ``counted``.
+    """
+    return _planned(task, json.dumps(dict(args), sort_keys=True))
+
+
+@lru_cache(maxsize=100_000)
+def _counted(task: str, text: str) -> Size:
+    args: dict[str, Any] = json.loads(text)
+    total = Size()
+    for one in _planned(task, text):
+        total += _episode(one, int(args.get("steps", 4)))
+    return total.times(args["variants"]) if _by_one(task, args) else total
+
+
+@lru_cache(maxsize=100_000)
+def _planned(task: str, text: str) -> tuple[Planned, ...]:
+    args: dict[str, Any] = json.loads(text)
+    if _by_one(task, args):
+        # The last one is that for which the most seeds are needed.
+        args |= {"seed": args.get("seed", 0) + args["variants"] - 1, "variants": 1}
+    return _built(task, args)
+
+
+def _by_one(task: str, args: Mapping[str, Any]) -> bool:
+    variants = args.get("variants")
+    return task.startswith("constraintrot/") and isinstance(variants, int) and variants > 0
+
+
+def _built(task: str, args: Mapping[str, Any]) -> tuple[Planned, ...]:
+    # Inspect looks tasks up in what is imported.
+    from inspect_ai.util import registry_create
+
+    import constraintrot._registry
+
+    assert constraintrot._registry
+    try:
+        made: Any = registry_create("task", task, **args)
+    except LookupError as error:
+        raise ParameterError(
+            f"unknown task {task!r}; an installed Inspect package registers tasks by name, as"
+            " constraintrot/suite"
+        ) from error
+    except Exception as error:
+        # Wrapped for Inspect's command line; the original is the cause.
+        cause = error if isinstance(error, ConstraintRotError) else error.__cause__
+        if isinstance(cause, ConstraintRotError):
+            raise cause from error
+        raise ParameterError(f"{task} cannot be made: {error}") from error
+    return tuple(_one(sample.metadata or {}) for sample in made.dataset)
+
+
+def _one(facts: Mapping[str, Any]) -> Planned:
+    history, rounds = facts.get("context_tokens"), facts.get("rounds")
+    text = json.dumps(facts, sort_keys=True, default=repr)
+    return Planned(
+        str(facts.get("condition")),
+        str(facts.get("compactor", "none")),
+        history if isinstance(history, int) else 2000,
+        rounds if isinstance(rounds, int) else 0,
+        hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+def _episode(one: Planned, steps: int) -> Size:
+    """An episode's calls: the agent's, from one to ``steps``, and the summarizer's, one a round."""
+    summaries = 0 if one.compactor in _CUTS else max(one.rounds, 1)
+    # After a compaction the agent reads the summary and the last turns: less than half.
+    read = ASKED + TOOLS + (one.history if not one.rounds else one.history // 2)
+    compacted = summaries * (one.history + ASKED)
+    wrote = summaries * SUMMARISED
+    return Size(
+        1,
+        steps + summaries,
+        (read + compacted, read * steps + compacted),
+        (ANSWERED + wrote, ANSWERED * steps + wrote),
+    )
+
+
+def _sum(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    return a[0] + b[0], a[1] + b[1]
+
+
+def longest_name(model: str, named: Mapping[str, Any]) -> str | None:
+    """Return the entry for a model: the longest name that the model's name begins with."""
+    return max((name for name in named if model.startswith(name)), key=len, default=None)
+
+
+def cost(model: str, size: Size, prices: Prices) -> tuple[float, float] | None:
+    """Return the dollars of a model's calls, fewest and most; None without a price."""
+    name = longest_name(model, prices)
+    if name is None:
+        return (0.0, 0.0) if model.startswith(FREE) else None
+    price = prices[name]
+    low, high = (
+        (sent * price["input"] + wrote * price["output"]) / 1e6
+        for sent, wrote in zip(size.input_tokens, size.output_tokens, strict=True)
+    )
+    return low, high
+
+
+def read_prices(path: Path | None) -> dict[str, dict[str, float]]:
+    """Prices from a YAML file, of the form that Inspect's ``--model-cost-config`` takes.
+
+    Raises:
+        ParameterError: it is no such file.
+    """
+    if path is None:
+        return {}
+    try:
+        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return {
+            str(model): {what: float(price[what]) for what in ("input", "output")}
+            for model, price in dict(content).items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
+        raise ParameterError(
+            f"--prices {path}: {error}; give YAML such as `openai/gpt-5.4-mini: {{input: 0.75,"
+            " output: 4.5}`, in dollars a million tokens"
+        ) from error
+
+
+def between(low: float, high: float, digits: int) -> str:
+    """Return two numbers as a range, or as one number if they look alike."""
+    one, other = f"{low:,.{digits}f}", f"{high:,.{digits}f}"
+    return one if one == other else f"{one} to {other}"
+
+
+def millions(tokens: tuple[int, int]) -> str:
+    """Return a range of tokens in millions."""
+    return between(tokens[0] / 1e6, tokens[1] / 1e6, digits=2)

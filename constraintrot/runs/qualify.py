@@ -1,0 +1,50 @@
+"""The play of a qualification: one task, which goes on with what its folder holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.report.frame import samples
+from constraintrot.report.planned import planned_episodes
+from constraintrot.runs.play import continued, display
+from constraintrot.tasks.qualification import qualification
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from inspect_ai.model import Model
+
+
+def play(
+    model: str,
+    model_args: Mapping[str, Any],
+    roles: Mapping[str, Model],
+    task_args: Mapping[str, Any],
+    logs: Path,
+) -> pd.DataFrame:
+    """Play what is left of a qualification, and return all of its episodes.
+
+    Args:
+        model: the subject, as Inspect names it.
+        model_args: its arguments.
+        roles: the models of other roles.
+        task_args: the task's parameters.
+        logs: the folder of the logs.
+
+    Raises:
+        ConstraintRotError: a log cannot be read, or the folder holds another qualification.
+    """
+    for path in sorted(logs.glob("*.eval")):
+        # Inspect ends in a traceback at a damaged log; this names it.
+        next(samples(path), None)
+    continued(
+        [qualification(**task_args)],
+        str(logs),
+        model=model,
+        model_args=dict(model_args),
+        model_roles=dict(roles) or None,
+        display=display(),
+        log_buffer=1,
+    )
+    return planned_episodes([logs])

@@ -1,0 +1,179 @@
+"""The survey's matrix: what of a policy survives the compaction of each coding agent, by who gave it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.tables import Table
+
+CHANNELS: tuple[str, ...] = (
+    "system", "root_file", "memory_file", "user", "file", "tool", "nested_file",
+)  # fmt: skip
+HEADINGS = {
+    "system": "system prompt",
+    "root_file": "project's rule file",
+    "memory_file": "user's rule file",
+    "user": "user's turn",
+    "file": "file it read",
+    "tool": "tool result (MCP)",
+    "nested_file": "nested rule file",
+}
+Fate: TypeAlias = Literal[
+    "verbatim", "re-attached", "in part", "summarizer only", "dropped", "not given",
+    "told", "not told", "no sub-agents", "error",
+]  # fmt: skip
+# Of history: as short as leaves all agents something to compact.
+TOKENS = 800
+SHOWN_BY = "Requests before the compaction, for the summary, and after it"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of a policy in an agent.
+
+    Attributes:
+        agent: the agent's title.
+        version: the one that was run.
+        mode: how it was made to compact.
+        channel: who gave the policy.
+        fate: ``verbatim``, where a message that held the policy is there unchanged;
+            ``re-attached``, where another one holds it; ``summarizer only``, where the
+            summarizer was shown it and the agent was not any more; ``dropped``, where
+            neither was; ``not given``, where the agent never sent it. Of a policy in
+            each turn: ``in part``, where some are left. Of a sub-agent's first
+            request: ``told`` or ``not told``; ``no sub-agents``, where the agent has none.
+        before: number of the last request before the compaction.
+        summary: numbers of the requests for a summary.
+        after: number of the request with the trigger.
+        violation: whether the model that obeys what it sees broke the policy.
+        run: the day of the run.
+        error: why there is no result.
+        compactions: how many were asked for; what is told is from after the last.
+        tokens: of history, in each stretch before a compaction.
+        detail: which are left, where the fate is ``in part``.
+    """
+
+    agent: str
+    version: str
+    mode: str
+    channel: str
+    fate: Fate
+    before: str = ""
+    summary: str = ""
+    after: str = ""
+    violation: str = ""
+    run: str = ""
+    error: str = ""
+    compactions: int = 1
+    tokens: int = TOKENS
+    detail: str = ""
+
+    @property
+    def told(self) -> str:
+        """The fate, with its detail."""
+        return f"{self.fate}: {self.detail}" if self.detail else self.fate
+
+    @property
+    def session(self) -> str:
+        """The agent, its version, and how the session was."""
+        parts = [f"{self.agent} {self.version}", self.mode]
+        if self.compactions > 1:
+            parts.append(f"{self.compactions} compactions")
+        if self.tokens != TOKENS:
+            parts.append(f"{self.tokens:,} tokens of history")
+        return ", ".join(parts)
+
+    @property
+    def row(self) -> dict[str, str]:
+        """As plain data."""
+        return asdict(self)
+
+    @property
+    def evidence(self) -> str:
+        """The numbers of the requests that show it."""
+        summary = f", #{self.summary}" if self.summary else ""
+        return f"#{self.before}{summary} -> #{self.after}" if self.after else ""
+
+
+def is_known(
+    known: Sequence[Cell],
+    title: str,
+    version: str,
+    mode: str,
+    channel: str,
+    rounds: int = 1,
+    tokens: int = TOKENS,
+) -> bool:
+    """Whether a cell is among those of an earlier survey, with a result."""
+    return any(
+        (one.agent, one.version, one.mode, one.channel, one.compactions, one.tokens)
+        == (title, version, mode, channel, rounds, tokens)
+        and one.fate != "error"
+        for one in known
+    )
+
+
+def read_rows(path: Path) -> list[Cell]:
+    """The cells of a survey's CSV file.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [_cell(row) for row in csv.DictReader(file)]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise ParameterError(f"{path} holds no rows of a survey: {error}") from None
+
+
+def _cell(row: dict[str, Any]) -> Cell:
+    if row["fate"] not in get_args(Fate):
+        raise ValueError(f"fate {row['fate']!r}")
+    numbers = {name: int(row[name]) for name in ("compactions", "tokens")}
+    return Cell(**row | numbers)
+
+
+def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
+    """The headings and the rows of the matrix; the first of each row says which session it was."""
+    channels = [name for name in HEADINGS if any(cell.channel == name for cell in cells)]
+    by_place = {(cell.session, cell.channel): cell for cell in cells}
+    rows: list[list[str]] = []
+    for session in dict.fromkeys(cell.session for cell in cells):
+        found = [by_place.get((session, name)) for name in channels]
+        rows.append([session, *(cell.told if cell else "-" for cell in found)])
+    return ["agent", *(HEADINGS[name] for name in channels)], rows
+
+
+def evidence(cells: Sequence[Cell]) -> list[str]:
+    """The requests that show each cell, or why it has no result."""
+    return [
+        f"{cell.session}, {HEADINGS[cell.channel]}: {cell.evidence or cell.error}"
+        for cell in cells
+        if cell.evidence or cell.error
+    ]
+
+
+def heading(cells: Sequence[Cell]) -> str:
+    """What the matrix shows."""
+    delegated = any(cell.mode == "sub-agent" for cell in cells)
+    also = ", or in a sub-agent's first request" if delegated else ""
+    return f"What of a policy is in the request after a compaction{also}; run by {max_day(cells)}."
+
+
+def markdown(cells: Sequence[Cell]) -> str:
+    """The matrix, and under it the requests that show each cell."""
+    heads, rows = matrix(cells)
+    lines = [heading(cells), "", Table(heads, rows).markdown(), "", f"{SHOWN_BY}:", ""]
+    lines += [f"- {line}" for line in evidence(cells)]
+    return "\n".join(lines) + "\n"
+
+
+def max_day(cells: Sequence[Cell]) -> str:
+    """The day of the newest run."""
+    return max((cell.run for cell in cells), default=date.today().isoformat())

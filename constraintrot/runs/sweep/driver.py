@@ -1,0 +1,194 @@
+"""The driver: which cell is played when, what counts as a failed try, and when it is enough.
+
+It holds no state of its own: what is finished, what failed and what was set aside is in the
+sweep's folder, so a driver that is killed is started again and goes on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from constraintrot.runs.sweep.cell import Cell
+from constraintrot.runs.sweep.folder import SweepFolder
+from constraintrot.runs.sweep.play import Played
+
+TRIES = 3
+"""Failed tries after which a cell is set aside."""
+CRASHES = 10
+"""As many worker deaths of a cell in a row, without one more finished episode, count as failed."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A try that came to an end.
+
+    Attributes:
+        cell: id of the cell.
+        played: what the worker said; None if it said nothing more.
+        crash: why a try ended that is not to blame for it: a worker or server that died.
+    """
+
+    cell: str
+    played: Played | None = None
+    crash: str = ""
+
+
+class Pool(Protocol):
+    """Whatever plays cells at the same time."""
+
+    def room(self) -> int:
+        """How many more cells to hand over now."""
+        ...
+
+    def start(self, cell: Cell) -> None:
+        """Begin a try of a cell."""
+        ...
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """The tries that ended, after at most so many seconds."""
+        ...
+
+
+@dataclass
+class State:
+    """Where a sweep is.
+
+    Attributes:
+        cells: all of it.
+        finished: ids of the cells whose log is there.
+        poisoned: cells that were set aside, with label and error.
+        running: ids of the cells that are under way.
+        crashes: tries that ended with the death of a worker or a server.
+        failures: tries that ended in an error.
+        stopped: why the rest is not played; empty if it is.
+    """
+
+    cells: Sequence[Cell]
+    finished: set[str] = field(default_factory=set[str])
+    poisoned: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    running: set[str] = field(default_factory=set[str])
+    crashes: int = 0
+    failures: int = 0
+    stopped: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether every cell is finished."""
+        return all(cell.id in self.finished for cell in self.cells)
+
+
+Listen = Callable[[State, Played | None], None]
+Rule = Callable[[State], str]
+"""Decides after each complete look whether the sweep ends; returns why, or nothing."""
+
+
+def ordered(cells: Sequence[Cell]) -> list[Cell]:
+    """Cells by look, and within one those that share history after each other."""
+    first: dict[str, int] = {}
+    for number, cell in enumerate(cells):
+        first.setdefault(cell.prefix, number)
+    return sorted(cells, key=lambda cell: (cell.look, first[cell.prefix]))
+
+
+def drive(
+    cells: Sequence[Cell],
+    folder: SweepFolder,
+    pool: Pool,
+    *,
+    tries: int = TRIES,
+    rule: Rule | None = None,
+    listen: Listen = lambda state, played: None,
+) -> State:
+    """Play what is not finished yet.
+
+    Args:
+        cells: the sweep's.
+        folder: where its logs are.
+        pool: plays them.
+        tries: failed tries after which a cell is set aside.
+        rule: decides after a look.
+        listen: is told of each change.
+    """
+    state = State(cells, folder.finished(), folder.poisoned())
+    by_id = {one.id: one for one in cells}
+    settled = state.finished | set(state.poisoned)
+    waiting = deque(one for one in ordered(cells) if one.id not in settled)
+    crashed: dict[str, tuple[int, int]] = {}
+    listen(state, None)
+    while waiting or state.running:
+        if waiting and not state.running and rule is not None and _look_ends(state, waiting[0]):
+            state.stopped = rule(state)
+            if state.stopped:
+                break
+        while waiting and pool.room() > 0 and _may_start(state, waiting[0], rule):
+            cell = waiting.popleft()
+            state.running.add(cell.id)
+            pool.start(cell)
+        for ended in pool.wait(1.0):
+            cell = by_id[ended.cell]
+            state.running.discard(cell.id)
+            if _settle(state, folder, cell, ended, crashed, tries):
+                # After what has not been tried: a cell that kills its worker holds up no other.
+                waiting.append(cell)
+                waiting = deque(sorted(waiting, key=lambda one: one.look))
+            listen(state, ended.played)
+        listen(state, None)
+    return state
+
+
+def _look_ends(state: State, following: Cell) -> bool:
+    """Whether the next cell is the first of its look."""
+    return following.look > 1 and not any(
+        cell.look == following.look and cell.id in state.finished for cell in state.cells
+    )
+
+
+def _may_start(state: State, cell: Cell, rule: Rule | None) -> bool:
+    """With a rule, a look begins when the one before is complete."""
+    if rule is None or not state.running:
+        return True
+    return all(one.look == cell.look for one in state.cells if one.id in state.running)
+
+
+def _settle(
+    state: State,
+    folder: SweepFolder,
+    cell: Cell,
+    ended: Ended,
+    crashed: dict[str, tuple[int, int]],
+    tries: int,
+) -> bool:
+    """Book a try; return whether the cell is to be tried again."""
+    if ended.played is not None and ended.played.log:
+        state.finished.add(cell.id)
+        return False
+    error = ended.played.error if ended.played is not None else ended.crash
+    if ended.crash:
+        state.crashes += 1
+        if cell.id in folder.finished():
+            # It died between its log and its answer.
+            state.finished.add(cell.id)
+            return False
+        if not _hopeless(folder, cell, crashed):
+            return True
+        error = f"{CRASHES} tries ended with the death of a worker or server: {ended.crash}"
+    state.failures += 1
+    failed = folder.fail(cell.id, error)
+    if failed < tries and not ended.crash:
+        return True
+    folder.poison(cell.id, cell.label, error)
+    state.poisoned[cell.id] = {"cell": cell.id, "label": cell.label, "error": error}
+    return False
+
+
+def _hopeless(folder: SweepFolder, cell: Cell, crashed: dict[str, tuple[int, int]]) -> bool:
+    """Whether a cell's tries die again and again without one more finished episode."""
+    from constraintrot.runs.sweep.play import furthest
+
+    number, before = crashed.get(cell.id, (0, 0))
+    now = furthest(folder, cell.id)
+    crashed[cell.id] = (1 if now > before else number + 1, max(now, before))
+    return crashed[cell.id][0] >= CRASHES

@@ -1,0 +1,43 @@
+"""The frames of a sweep's finished cells, in a store that reports read (``constraintrot.report.store``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.runs.sweep.folder import SweepFolder
+
+
+def commit(store: str, log: str, cell: str) -> None:
+    """Add a cell's episodes to a store; again, for a cell that is there, changes nothing.
+
+    Raises:
+        ConstraintRotError: the log cannot be read, or the store cannot be written.
+    """
+    cells: Any = import_module("constraintrot.report.cells")
+    cells.commit(store, log, cell=cell)
+
+
+def catch_up(store: str, folder: SweepFolder, cells: Iterable[str]) -> int:
+    """Add the finished cells that a store lacks: a worker may die between its log and its frame.
+
+    Returns:
+        How many were added.
+
+    Raises:
+        ConstraintRotError: as ``commit``.
+    """
+    module: Any = import_module("constraintrot.report.store")
+    known = module.Store(store)
+    there = {one.cell for one in known.commits()} if known.exists else set[str]()
+    lacking = sorted(set(cells) & folder.finished() - there)
+    try:
+        for cell in lacking:
+            commit(store, folder.log(cell), cell)
+    except ConstraintRotError as error:
+        raise ConstraintRotError(
+            f"{error}; the logs are whole, and the same command adds what the store lacks"
+        ) from error
+    return len(lacking)

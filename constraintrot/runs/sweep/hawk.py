@@ -1,0 +1,106 @@
+"""A sweep as eval sets of METR's Hawk (https://hawk.metr.org), which plays them on a cluster of its own.
+
+An eval set of Hawk crosses its tasks with all of its models, under one setting of roles, replicates
+and limits. So cells that agree in those are one eval set, and models that play the same tasks share
+it. Checked against ``EvalSetConfig.schema.json`` of the package ``hawk`` 3.7.2.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from constraintrot.errors import ParameterError
+from constraintrot.runs.sweep.cell import LIMITS, Cell
+from constraintrot.runs.sweep.loading import Sweep
+
+# Models are named as Inspect names them, this package's own too: its tasks install it.
+_INSPECT = "inspect-ai"
+_PACKAGE = "constraintrot"
+_UNKNOWN_TO_HAWK = ("turn_limit",)
+
+
+def eval_sets(sweep: Sweep, package: str) -> list[dict[str, Any]]:
+    """The eval sets of a sweep, as plain data.
+
+    Args:
+        sweep: the sweep.
+        package: what Hawk installs, as pip names it: ``constraintrot[eval]==0.1.0``.
+
+    Raises:
+        ParameterError: something of the sweep has no place in Hawk.
+    """
+    _check(sweep)
+    groups: dict[str, dict[str, list[Cell]]] = {}
+    for cell in sweep.cells:
+        groups.setdefault(_text(_shared(cell)), {}).setdefault(_text(_model(cell)), []).append(cell)
+    made: list[dict[str, Any]] = []
+    for shared, by_model in groups.items():
+        alike: dict[str, list[str]] = {}
+        for model, cells in by_model.items():
+            alike.setdefault(_text([_item(one) for one in cells]), []).append(model)
+        for items, models in alike.items():
+            tasks = {"package": package, "name": _PACKAGE, "items": json.loads(items)}
+            agents = {"package": _INSPECT, "items": [json.loads(one) for one in models]}
+            made.append({"tasks": [tasks], "models": [agents], **json.loads(shared)})
+    name = sweep.name.rpartition("/")[2].removesuffix(".py").replace("_", "-")
+    return [{"name": f"{name}-{number}", **one} for number, one in enumerate(made, 1)]
+
+
+def _check(sweep: Sweep) -> None:
+    named = [name for name in ("budgets", "stop") if sweep.settings.get(name)]
+    if any(cell.server for cell in sweep.cells):
+        named.append("servers")
+    named += [key for key in _UNKNOWN_TO_HAWK if any(cell.task.get(key) for cell in sweep.cells)]
+    if named:
+        raise ParameterError(
+            f"{sweep.name} sets {', '.join(named)}, which Hawk has no place for; leave it out, or"
+            " play the sweep with `sweep run --ray`"
+        )
+    foreign = sorted(
+        {cell.name for cell in sweep.cells if not cell.name.startswith("constraintrot/")}
+    )
+    if foreign:
+        raise ParameterError(f"tasks of other packages are not exported: {', '.join(foreign)}")
+
+
+def _item(cell: Cell) -> dict[str, Any]:
+    return {"name": cell.name.removeprefix("constraintrot/"), "args": cell.args}
+
+
+def _model(cell: Cell) -> dict[str, Any]:
+    return _one_model(cell.task.get("model"))
+
+
+def _one_model(model: Any) -> dict[str, Any]:
+    if model is None:
+        raise ParameterError("a cell names no model, and Hawk has no default; name one in the spec")
+    if isinstance(model, str):
+        return {"name": model}
+    args: dict[str, Any] = dict(model.get("model_args") or {})
+    args |= {name: model[name] for name in ("config", "base_url") if model.get(name)}
+    return {"name": model["name"], **({"args": args} if args else {})}
+
+
+def _shared(cell: Cell) -> dict[str, Any]:
+    """What all cells of an eval set have in common."""
+    found: dict[str, Any] = {
+        name: cell.task[name] for name in LIMITS if cell.task.get(name) is not None
+    }
+    if cell.epochs > 1:
+        found["epochs"] = cell.epochs
+    roles: Mapping[str, Any] = cell.task.get("model_roles") or {}
+    if any(isinstance(one, Sequence) and not isinstance(one, str) for one in roles.values()):
+        raise ParameterError("a role with several models has no place in Hawk; name one of them")
+    if roles:
+        found["model_roles"] = {
+            role: {"package": _INSPECT, "items": [_one_model(one)]} for role, one in roles.items()
+        }
+    if cell.task.get("config"):
+        raise ParameterError("a task's `config` has no place in Hawk; set the model's `config`")
+    return found
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,103 @@
+"""A sweep on this machine, by Inspect Flow itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.models.config_errors import reason
+from constraintrot.runs.sweep.adopt import adopt
+from constraintrot.runs.sweep.cell import CELL_KEY
+from constraintrot.runs.sweep.driver import TRIES, State
+from constraintrot.runs.sweep.folder import LOGS, SweepFolder
+from constraintrot.runs.sweep.loading import Sweep
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+
+def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES, display: str = "plain") -> State:
+    """Play a sweep with Flow, in this process.
+
+    Flow finds the logs of finished cells in the folder, whoever wrote them, and takes over the
+    finished episodes of the others.
+
+    Args:
+        sweep: the sweep.
+        folder: where its logs go.
+        tries: tries of a cell before it counts as failed.
+        display: Flow's display.
+
+    Raises:
+        ConstraintRotError: a model of the sweep needs a server, which Ray alone starts; it has a
+            stop rule; or Flow cannot run.
+    """
+    served = sorted({cell.model for cell in sweep.cells if cell.server})
+    if served:
+        raise ConstraintRotError(
+            f"the sweep starts a server for {', '.join(served)}, which needs Ray: add --ray"
+        )
+    if sweep.settings.get("stop"):
+        raise ConstraintRotError(
+            "the sweep declares a stop rule, whose looks Flow does not know: add --ray"
+        )
+    from inspect_flow.api import init
+    from inspect_flow.api import run as flow_run
+
+    _find_uv()
+    init(log_level="error", display=_display(display), dotenv_base_dir=None)
+    options = sweep.spec.options
+    chosen = (
+        options.model_copy(update={"retry_attempts": tries, "display": display})
+        if options
+        else None
+    )
+    spec = sweep.spec.model_copy(update={"log_dir": folder.path(LOGS), "options": chosen})
+    try:
+        result = flow_run(spec, base_dir=str(Path.cwd()))
+    except ConstraintRotError:
+        raise
+    except Exception as error:
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+        raise ConstraintRotError(
+            f"Flow could not run the sweep: {reason(cause)}; what is finished is kept in"
+            f" {folder.url}"
+        ) from error
+    state = outcome(sweep, result.logs)
+    adopt(folder, (cell.id for cell in sweep.cells))
+    return state
+
+
+def outcome(sweep: Sweep, logs: list[EvalLog]) -> State:
+    """What came of the cells, by the headers of their logs."""
+    state = State(sweep.cells)
+    labels = {cell.id: cell.label for cell in sweep.cells}
+    for header in logs:
+        cell = str((header.eval.metadata or {}).get(CELL_KEY, ""))
+        if cell not in labels:
+            continue
+        if header.status == "success":
+            state.finished.add(cell)
+            continue
+        error = (
+            header.error.message if header.error else f"the run did not finish ({header.status})"
+        )
+        state.failures += 1
+        state.poisoned[cell] = {"cell": cell, "label": labels[cell], "error": error}
+    return state
+
+
+def _find_uv() -> None:
+    """Flow calls uv by its name, which lies next to the interpreter where it came with the extra."""
+    beside = str(Path(sys.executable).parent)
+    paths = os.environ.get("PATH", "").split(os.pathsep)
+    if beside not in paths:
+        os.environ["PATH"] = os.pathsep.join((beside, *paths))
+
+
+def _display(name: str) -> Any:
+    # Flow's displays are Inspect's, less one.
+    return "full" if name == "rich" else name

@@ -1,0 +1,148 @@
+"""A Ray cluster of this machine's own, that ends with whoever started it.
+
+Ray's own ``ray.init`` gives its helper processes 15 and 30 seconds to start, which a busy machine
+exceeds (https://github.com/ray-project/ray/issues/65983). ``ray start`` waits for none whose port
+it was given, and its other times can be set.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from constraintrot.errors import ConstraintRotError
+
+START_SECONDS = 600.0
+_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_agent_register_timeout_ms": "300000",
+    "RAY_worker_register_timeout_seconds": "300",
+    "RAY_gcs_server_request_timeout_seconds": "300",
+    # A processor that is busy elsewhere is not a machine that is gone.
+    "RAY_health_check_timeout_ms": "60000",
+}
+_STARTED = "Ray runtime started"
+# Ray waits for this port whether it was given one or not; -1 is a node that has none, and without
+# a dashboard nobody asks for it.
+_UNTOLD, _NONE = "dashboard_agent_listen_port", "-1"
+
+
+class LocalCluster:
+    """A cluster on this machine, of processes that end with this one (on Linux, killed too).
+
+    Attributes:
+        address: for ``ray.init`` and ``--ray``, of this process and its children.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        """Start it.
+
+        Args:
+            workers: processors that it offers; by default as many as there are.
+
+        Raises:
+            ConstraintRotError: it did not start; the message ends with what Ray said.
+        """
+        gcs, *others = _free_ports(4)
+        self.address = f"127.0.0.1:{gcs}"
+        # Sockets lie in it, whose paths may have some hundred characters.
+        self._folder = Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
+        for name, value in {**_SETTINGS, **_token()}.items():
+            os.environ.setdefault(name, value)
+        names = ("dashboard-agent-grpc", "metrics-export", "runtime-env-agent")
+        ports = [f"--{name}-port={port}" for name, port in zip(names, others, strict=True)]
+        command = [
+            sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block",
+            f"--port={gcs}", *ports, f"--temp-dir={self._folder}", "--include-dashboard=false",
+            "--no-monitor", "--include-log-monitor=false", "--disable-usage-stats",
+            *([] if workers is None else [f"--num-cpus={workers}"]),
+        ]  # fmt: skip
+        self._said = self._folder / "start.txt"
+        with self._said.open("wb") as file:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            )
+        try:
+            self._wait()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """The process below which all of the cluster's are."""
+        return self._process.pid
+
+    def ended(self) -> str:
+        """Return the last that Ray said if the cluster has ended, empty while it runs."""
+        if self._process.poll() is None:
+            return ""
+        return (self._said.read_text(errors="replace").strip().splitlines() or ["nothing"])[-1]
+
+    def close(self) -> None:
+        """End it; nothing of it is left but what its workers wrote."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        try:
+            self._process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _wait(self) -> None:
+        until = time.monotonic() + START_SECONDS
+        while _STARTED not in self._said.read_text(errors="replace"):
+            if (said := self.ended()) or time.monotonic() > until:
+                raise ConstraintRotError(
+                    f"Ray did not start a cluster on this machine; it said: {said or 'nothing'}"
+                )
+            _tell(self._folder)
+            time.sleep(0.1)
+
+
+def _tell(folder: Path) -> None:
+    """Write where the node's agent would, when it has started, that it has no HTTP port."""
+    for known in folder.glob("session_*/gcs_server_port_*"):
+        node = known.name.rpartition("_")[2]
+        file = known.with_name(f"{_UNTOLD}_{node}")
+        if not file.exists():
+            part = file.with_name(f".{file.name}")
+            part.write_text(_NONE)
+            part.replace(file)
+
+
+def _free_ports(number: int) -> list[int]:
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(number)]
+        for one in sockets:
+            one.bind(("", 0))
+        return [int(one.getsockname()[1]) for one in sockets]
+
+
+def _token() -> dict[str, str]:
+    """A token for this cluster: without one it runs what anybody on the network sends."""
+    if "RAY_AUTH_MODE" in os.environ:
+        return {}
+    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end Ray when this process is killed; Ray ends its own processes then."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)

@@ -1,0 +1,263 @@
+"""Cells as tasks of a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.runs.sweep import frames
+from constraintrot.runs.sweep.budgets import RateBudget, share
+from constraintrot.runs.sweep.cell import Cell, model_name
+from constraintrot.runs.sweep.driver import Ended
+from constraintrot.runs.sweep.folder import FolderError, SweepFolder
+from constraintrot.runs.sweep.play import Played, play
+from constraintrot.runs.sweep.ray_cluster import Cluster, check_workers, lacking
+from constraintrot.runs.sweep.servers import ModelServer, check_server
+
+# Cells handed over beyond those that fit, so that no worker waits for the driver.
+AHEAD = 2
+# Seconds after which the cluster is asked for its size again.
+_ASK_SECONDS = 5.0
+# Between two looks of a worker at the server of its model.
+_LOOK_SECONDS = 5.0
+_RESOURCES = ("cpus", "gpus", "memory_gb")
+
+
+class RayPool:
+    """A connection to a cluster, with the sweep's servers on it.
+
+    Attributes:
+        dashboard: URL of Ray's dashboard; empty if there is none.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        folder: SweepFolder,
+        options: Mapping[str, Any],
+        *,
+        cells: Sequence[Cell],
+        resources: Mapping[str, float] | None = None,
+        budgets: Mapping[str, Mapping[str, float]] | None = None,
+        workers: int | None = None,
+        store: str | None = None,
+        tell: Callable[[str], None] = lambda note: None,
+    ) -> None:
+        """Connect, check the workers, and start the servers.
+
+        Args:
+            address: of a cluster, or ``local`` for one of this machine's own.
+            folder: where the sweep's logs are.
+            options: Flow's options of the spec, as plain data.
+            cells: those that will be played; their models' servers are started.
+            resources: of a cell: ``cpus``, ``gpus``, ``memory_gb``.
+            budgets: rates that all workers share, by the beginning of a model's name.
+            workers: processors of a local cluster.
+            store: where the frames of finished cells go, if anywhere.
+            tell: is told what a user should know of the cluster, before anything is waited for.
+
+        Raises:
+            ConstraintRotError: no cluster answers, its versions differ, or a server does not start.
+        """
+        self._folder, self._options, self._store = folder, dict(options), store
+        self._need = _need(_known(resources or {}))
+        wanted = {cell.model: cell.server for cell in cells if cell.server}
+        for server in wanted.values():
+            check_server(server)
+        self._cluster = Cluster(address, workers)
+        self._ray, self.dashboard = self._cluster.ray, self._cluster.dashboard
+        self._running: dict[Any, str] = {}
+        self._of_prefix: dict[str, int] = {}
+        self._budgets = dict(budgets or {})
+        self._fitting = (0, 0.0)
+        try:
+            for note in (*check_workers(self._ray, folder), *self._lacks(wanted.values())):
+                tell(note)
+            self._servers = self._started(wanted)
+            self._budget = self._line(budgets)
+        except BaseException:
+            self.close()
+            raise
+        self._task = self._ray.remote(play_here)
+
+    def room(self) -> int:
+        """How many more cells to hand over now."""
+        fitting, asked = self._fitting
+        if not fitting or time.monotonic() - asked > _ASK_SECONDS:
+            cpus = float(self._ray.cluster_resources().get("CPU", 1.0))
+            fitting = max(1, int(cpus // self._need["num_cpus"])) if self._need["num_cpus"] else 64
+            self._fitting = fitting, time.monotonic()
+        return fitting + max(AHEAD, fitting // 10) - len(self._running)
+
+    def start(self, cell: Cell) -> None:
+        """Begin a try of a cell."""
+        task = self._task.options(max_retries=0, name=f"cell {cell.id}", **self._need)
+        made = task.remote(
+            dict(cell.task), cell.look, self._folder.url, self._options,
+            self._server(cell), self._budget, self._budgets, self._store,
+        )  # fmt: skip
+        self._running[made] = cell.id
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """The tries that ended, after at most so many seconds.
+
+        Raises:
+            ConstraintRotError: a cluster of this machine's own has ended.
+        """
+        self._cluster.check()
+        if not self._running:
+            time.sleep(seconds)
+            return []
+        ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
+        if ready:
+            # Whatever else has ended by now, too: one wait a cell would be most of a driver's time.
+            ready, _ = self._ray.wait(
+                list(self._running), num_returns=len(self._running), timeout=0
+            )
+        return [self._ended(one) for one in ready]
+
+    def _ended(self, reference: Any) -> Ended:
+        cell = self._running.pop(reference)
+        errors = self._ray.exceptions
+        try:
+            said: dict[str, Any] = self._ray.get(reference)
+        except errors.RayTaskError as error:
+            return Ended(cell, Played(cell, error=str(error).strip().splitlines()[-1]))
+        except errors.RayError as error:
+            return Ended(cell, crash=str(error).strip().splitlines()[0])
+        if said["crash"]:
+            return Ended(cell, crash=said["crash"])
+        return Ended(cell, Played(**said["played"]))
+
+    def close(self) -> None:
+        """Leave the cluster; one of this machine's own ends."""
+        self._cluster.close()
+
+    def _lacks(self, servers: Collection[Mapping[str, Any]]) -> list[str]:
+        """A note where the cluster is too small; one of this machine's own does not grow.
+
+        Raises:
+            ConstraintRotError: it is this machine's own.
+        """
+        needs = [_need(one) for one in servers for _ in range(int(one.get("replicas", 1)))]
+        lack = lacking(self._ray.nodes(), self._need, needs)
+        if lack and self._cluster.own:
+            raise ConstraintRotError(f"{lack}; ask for less in the spec, or for more --workers")
+        return [f"{lack}: the sweep waits until it grows"] if lack else []
+
+    def _line(self, budgets: Mapping[str, Mapping[str, float]] | None) -> Any:
+        """The line in which all workers wait for a budget."""
+        if not budgets:
+            return None
+        actor = self._ray.remote(RateBudget)
+        return actor.options(num_cpus=0, max_restarts=-1, max_task_retries=-1).remote(budgets)
+
+    def _started(self, wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Any]]:
+        servers: dict[str, list[Any]] = {}
+        for model, server in wanted.items():
+            actor = self._ray.remote(ModelServer).options(
+                max_restarts=-1, max_task_retries=-1, max_concurrency=4, **_need(server)
+            )
+            servers[model] = [actor.remote(server) for _ in range(int(server.get("replicas", 1)))]
+        try:
+            self._ray.get([one.address.remote() for group in servers.values() for one in group])
+        except self._ray.exceptions.RayError as error:
+            why = str(error).strip().splitlines()[-1]
+            raise ConstraintRotError(f"a model server of the sweep did not start: {why}") from error
+        return servers
+
+    def _server(self, cell: Cell) -> Any:
+        """The server of a cell: the same for all cells whose prompts begin alike."""
+        group = self._servers.get(cell.model)
+        if not group:
+            return None
+        chosen = self._of_prefix.setdefault(cell.prefix, len(self._of_prefix))
+        return group[chosen % len(group)]
+
+
+def play_here(
+    task: dict[str, Any],
+    look: int,
+    folder: str,
+    options: dict[str, Any],
+    server: Any,
+    budget: Any,
+    budgets: dict[str, Any],
+    store: str | None,
+) -> dict[str, Any]:
+    """A Ray task: play a cell, and say what came of it."""
+    ray: Any = import_module("ray")
+    cell = Cell(task, look)
+    url, start = ray.get(server.address.remote()) if server is not None else (None, "")
+    if budget is not None:
+        share(budget, budgets)
+    if cell.server:
+        os.environ.update({k: str(v) for k, v in (cell.server.get("env") or {}).items()})
+    try:
+        with _watched(ray, server, start):
+            played = play(cell, SweepFolder(folder), options, url)
+    except FolderError as error:
+        return {"played": None, "crash": str(error)}
+    except Exception as error:
+        # Whatever broke the cell: it is the driver's to count. A kill is no exception.
+        if server is not None and ray.get(server.address.remote())[1] != start:
+            return {"played": None, "crash": f"the server of {model_name(task.get('model'))} died"}
+        text = f"{type(error).__name__}: {error}".strip()
+        return {"played": Played(cell.id, error=text).plain, "crash": ""}
+    if store is not None:
+        # The log is whole and in its place. A frame that is missing is added at the sweep's end,
+        # where a store that is still gone is an error.
+        with suppress(ConstraintRotError):
+            frames.commit(store, played.log, cell.id)
+    return {"played": played.plain, "crash": ""}
+
+
+@contextmanager
+def _watched(ray: Any, server: Any, start: str) -> Generator[None]:
+    """End this worker if its server is started anew: the driver counts it as a death.
+
+    Inspect repeats a request that failed after 3, 6, 12 seconds and so on up to half an hour,
+    without an end, and a server that another machine started has another address.
+    """
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_LOOK_SECONDS):
+            try:
+                same = ray.get(server.address.remote())[1] == start
+            except ray.exceptions.RayError:
+                same = False
+            if not same and not done.is_set():
+                os._exit(1)
+
+    if server is not None:
+        threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _known(resources: Mapping[str, float]) -> Mapping[str, float]:
+    unknown = sorted(set(resources) - set(_RESOURCES))
+    if unknown:
+        raise ConstraintRotError(
+            f"unknown resource {', '.join(unknown)} of a cell; known: {', '.join(_RESOURCES)}"
+        )
+    return resources
+
+
+def _need(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Ray's options for what a cell or a server asks for."""
+    gigabytes = asked.get("memory_gb")
+    return {
+        "num_cpus": asked.get("cpus", 1),
+        "num_gpus": asked.get("gpus", 0),
+        "memory": None if gigabytes is None else int(gigabytes * 2**30),
+    }

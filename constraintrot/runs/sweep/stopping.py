@@ -1,0 +1,157 @@
+"""When a sweep may end early: never because a result has become significant by the way.
+
+The default is a fixed number of episodes. A spec may instead declare looks beforehand::
+
+    metadata={"stop": {"looks": 4, "compare": "defense", "a": "none", "b": "pin", "alpha": 0.05}}
+
+Its cells are dealt to the looks (``axes.sweep(looks=4, block=...)``). After each complete look the
+difference of violation rates, b - a on the same episodes, is tested against O'Brien-Fleming's
+boundary for so many looks, so that all looks together err with a probability of ``alpha``
+(two-sided). Over the boundary, the rest is not played, and the difference is given with its
+repeated confidence interval, which holds at whichever look one stops (Jennison & Turnbull, Group
+Sequential Methods, 2000, chapter 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from constraintrot.episode.facts import CLUSTER, KEYS
+from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.runs.sweep.driver import Rule, State
+from constraintrot.runs.sweep.folder import SweepFolder
+from constraintrot.runs.sweep.loading import Sweep
+from constraintrot.stats.sequential import obrien_fleming
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_KEYS = ("looks", "compare", "a", "b", "alpha")
+# With fewer clusters in which the two differ, the normal approximation does not hold.
+LEAST_CLUSTERS = 20
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A stop rule, as the spec declares it; the attributes are the keys of its entry.
+
+    Attributes:
+        looks: interim looks, with the last.
+        compare: the fact that is compared, such as ``defense``.
+        a: its value that the other is compared with.
+        b: the other.
+        alpha: two-sided error of all looks together.
+    """
+
+    looks: int
+    compare: str
+    a: str
+    b: str
+    alpha: float = 0.05
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look has seen.
+
+    Attributes:
+        difference: of the violation rates, b - a.
+        error: its standard error, between clusters.
+        clusters: number of clusters.
+        differing: those in which the two differ.
+    """
+
+    difference: float
+    error: float
+    clusters: int
+    differing: int
+
+
+def declared(sweep: Sweep) -> Declared | None:
+    """The rule of a sweep; None for a fixed number of episodes.
+
+    Raises:
+        ParameterError: its entry has an unknown key, lacks one, or does not go with the cells.
+    """
+    given: Mapping[str, Any] | None = sweep.settings.get("stop")
+    if not given:
+        return None
+    unknown = sorted(set(given) - set(_KEYS))
+    missing = sorted({"looks", "compare", "a", "b"} - set(given))
+    if unknown or missing:
+        what = f"has unknown {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
+        raise ParameterError(f"the stop rule of the spec {what}; it takes {', '.join(_KEYS)}")
+    found = Declared(**{name: given[name] for name in _KEYS if name in given})
+    obrien_fleming(found.looks, found.alpha)
+    sizes = {look: 0 for look in range(1, found.looks + 1)}
+    for cell in sweep.cells:
+        if cell.look not in sizes:
+            raise ParameterError(
+                f"a cell counts at look {cell.look} of {found.looks}: {cell.label}"
+            )
+        sizes[cell.look] += 1
+    if len(set(sizes.values())) != 1:
+        raise ParameterError(
+            f"the looks of the stop rule have {', '.join(map(str, sizes.values()))} cells; the"
+            " boundary is for equal ones: choose variants that block and looks divide"
+        )
+    return found
+
+
+def rule(sweep: Sweep, folder: SweepFolder) -> Rule | None:
+    """The driver's rule of a sweep; None for a fixed number of episodes."""
+    found = declared(sweep)
+    if found is None:
+        return None
+
+    def decide(state: State) -> str:
+        done = [cell for cell in sweep.cells if cell.id in state.finished]
+        at = max((cell.look for cell in done), default=0)
+        if not at or at >= found.looks:
+            return ""
+        if not folder.local:
+            raise ConstraintRotError(
+                "a stop rule reads the logs of a folder of this machine; use one"
+            )
+        from constraintrot.report.frame import planned_episodes
+
+        frame = planned_episodes([folder.log(cell.id) for cell in done])
+        return verdict(found, at, seen(frame, found))
+
+    return decide
+
+
+def seen(frame: pd.DataFrame, found: Declared) -> Look:
+    """The comparison of the rule on what is finished: mean paired difference by cluster."""
+    played = frame[(frame["violation"].notna()) & ~frame["allowed"].astype(bool)]
+    keys = [key for key in KEYS if key in played and key != found.compare]
+    sides = [
+        played[played[found.compare].astype(str) == value]
+        .astype({key: str for key in keys})
+        .groupby(keys, dropna=False)["violation"].mean()
+        for value in (found.a, found.b)
+    ]  # fmt: skip
+    both = sides[1].sub(sides[0]).dropna()
+    names = [name for name in CLUSTER if name in keys]
+    means = both.groupby(level=names).mean()
+    number = len(means)
+    error = float(means.std(ddof=1) / number**0.5) if number > 1 else float("nan")
+    return Look(float(means.mean()) if number else 0.0, error, number, int((means != 0).sum()))
+
+
+def verdict(found: Declared, at: int, look: Look) -> str:
+    """Why the sweep ends after a look; nothing if it goes on."""
+    if look.differing < LEAST_CLUSTERS or not look.error > 0:
+        return ""
+    boundary = obrien_fleming(found.looks, found.alpha)[at - 1]
+    if abs(look.difference) < boundary * look.error:
+        return ""
+    low, high = (look.difference + side * boundary * look.error for side in (-1, 1))
+    return (
+        f"ended by its rule after look {at} of {found.looks}: violation {found.b} - {found.a} ="
+        f" {100 * look.difference:+.1f} points, repeated interval"
+        f" [{100 * low:.1f}, {100 * high:.1f}] over all looks at alpha {found.alpha:g}"
+        f" ({look.clusters} clusters); z {look.difference / look.error:.2f} against {boundary:.2f}"
+    )

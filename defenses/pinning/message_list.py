@@ -1,0 +1,182 @@
+"""A registry's pins in a list of messages, and in a system prompt that travels beside one.
+
+No Inspect and no framework needed:
+
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> sent = pinned([{"role": "user", "content": "Hello"}], rules)
+>>> [message["role"] for message in sent]
+['system', 'user']
+>>> "example.org" in pinned_system("Be brief.", rules)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.content_parts import (
+    Content,
+    cut_content,
+    placed_content,
+    text_part,
+)
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    PinnedBlock,
+    Rendering,
+    Report,
+    State,
+    log_receipt,
+)
+from constraintrot.defenses.rampart import Registry
+
+M = TypeVar("M")
+OPERATOR: Final = ("system", "developer")
+"""The roles of OpenAI's messages in which an operator speaks."""
+
+
+class Placed(NamedTuple, Generic[M]):
+    """Messages that hold the pins.
+
+    Attributes:
+        messages: the messages to send.
+        changed: whether the pins were not in their place, or stood elsewhere too.
+        removed: the blocks that were taken out.
+    """
+
+    messages: list[M]
+    changed: bool
+    removed: tuple[Removed, ...]
+
+
+@dataclass(frozen=True)
+class MessageForm(Generic[M]):
+    """The system messages of one kind of message.
+
+    Attributes:
+        content: returns a system message's content; None for any other message.
+        replace: returns a copy of a message with other content.
+        make: returns a new system message.
+    """
+
+    content: Callable[[M], Content | None]
+    replace: Callable[[M, Content], M]
+    make: Callable[[str], M]
+
+    def placed(self, messages: Sequence[M], pinned_block: PinnedBlock, now: Rendering) -> Placed[M]:
+        """Return messages with the pins in the leading system message, and only there.
+
+        Args:
+            messages: what a model is about to be sent; left as it is.
+            pinned_block: the pins.
+            now: the pins as they are.
+        """
+        leading = self.content(messages[0]) if messages else None
+        rest, removed = self.without_blocks(messages[leading is not None :], pinned_block)
+        if leading is None:
+            head = [self.make(now.text)] if now.text else []
+            return Placed([*head, *rest], bool(head or removed), removed)
+        content, gone = placed_content(leading, pinned_block, now, text_part)
+        same = content is leading
+        first = messages[0] if same else self.replace(messages[0], content)
+        return Placed([first, *rest], not same or bool(removed), (*gone, *removed))
+
+    def without_blocks(
+        self, messages: Sequence[M], pinned_block: PinnedBlock
+    ) -> tuple[list[M], tuple[Removed, ...]]:
+        """Return messages less the blocks that the registry put into system messages.
+
+        A system message that held nothing else goes whole.
+
+        Args:
+            messages: left as they are.
+            pinned_block: the pins.
+
+        Returns:
+            The messages, and the blocks that were taken out.
+        """
+        kept: list[M] = []
+        removed: list[Removed] = []
+        for message in messages:
+            given = self.content(message)
+            content, gone = cut_content(given or "", pinned_block)
+            removed += gone
+            if not gone:
+                kept.append(message)
+            elif content:
+                kept.append(self.replace(message, content))
+        return kept, tuple(removed)
+
+    def pinned(self, messages: Sequence[M], pinned_block: PinnedBlock) -> list[M]:
+        """Return messages with the pins in the leading system message, and report it."""
+        now = pinned_block.rendering()
+        sent, changed, removed = self.placed(messages, pinned_block, now)
+        state: State = "injected" if changed else "verified"
+        pinned_block.receipt(state, at=0, removed=removed, now=now)
+        return sent
+
+
+def _content(message: Mapping[str, Any]) -> Content | None:
+    return (message.get("content") or "") if message.get("role") in OPERATOR else None
+
+
+DICTS: Final[MessageForm[Mapping[str, Any]]] = MessageForm(
+    content=_content,
+    replace=lambda message, content: {**message, "content": content},
+    make=lambda text: {"role": "system", "content": text},
+)
+"""Messages as dictionaries, in the form of OpenAI's chat completions."""
+
+
+def pinned(
+    messages: Sequence[Mapping[str, Any]],
+    pins: Registry | PinnedBlock,
+    *,
+    heading: str = HEADING,
+    report: Report = log_receipt,
+) -> list[dict[str, Any]]:
+    """Return messages as they are to be sent, with the pins in the leading system message.
+
+    Call it in the line before the model's call, and do not store what it returns. For
+    a request whose system prompt is an argument of its own, as Anthropic's, there is
+    ``pinned_system``.
+
+    Args:
+        messages: dictionaries with ``role`` and ``content``; left as they are.
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given the receipt, by default the logger ``constraintrot.pins``; a
+            PinnedBlock has its own.
+    """
+    block = PinnedBlock.of(pins, heading=heading, report=report)
+    return [dict(message) for message in DICTS.pinned(messages, block)]
+
+
+def pinned_system(
+    system: Content | None,
+    pins: Registry | PinnedBlock,
+    *,
+    heading: str = HEADING,
+    report: Report = log_receipt,
+) -> Content:
+    """Return a system prompt as it is to be sent, with the pins at its end.
+
+    Args:
+        system: a text, or a list of parts with the key ``text``; left as it is.
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given the receipt, by default the logger ``constraintrot.pins``; a
+            PinnedBlock has its own.
+    """
+    block = PinnedBlock.of(pins, heading=heading, report=report)
+    now = block.rendering()
+    content, removed = placed_content(system or "", block, now, text_part)
+    state: State = "verified" if content == (system or "") else "injected"
+    block.receipt(state, at=-1, removed=removed, now=now)
+    return content

@@ -1,0 +1,100 @@
+"""Constraint Pinning in Microsoft's agent-framework: a chat client that sends the pins.
+
+>>> import asyncio
+>>> from agent_framework import BaseChatClient, ChatResponse, Message
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> class Echo(BaseChatClient):
+...     async def _inner_get_response(self, *, messages, stream, options, **given):
+...         return ChatResponse(messages=[Message("assistant", [options["instructions"]])])
+>>> client = pinned_client(Echo(), rules)
+>>> answer = asyncio.run(client.get_response([Message("user", ["Hello"])]))
+>>> "example.org" in answer.text
+True
+
+It goes into ``Agent(client=pinned_client(client, rules), ...)``, beside whatever compacts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from agent_framework import BaseChatClient
+
+from constraintrot.defenses.pinning.content_parts import Content, placed_content, text_part
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report
+from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
+from constraintrot.harnesses.pinning_copy import pinned_blocks, pinning_copy
+from constraintrot.harnesses.traced_receipts import trace_receipt
+
+C = TypeVar("C")
+
+
+def pinned_client(
+    client: C,
+    pins: Registry | PinnedBlock,
+    *,
+    heading: str = HEADING,
+    report: Report = trace_receipt,
+) -> C:
+    """A copy of a chat client that sends no request without the pins.
+
+    They are at the end of the request's ``instructions``, which belong to the one
+    request: neither the framework's history nor a server that keeps one stores them,
+    and no strategy compacts them. All that edits a request, middleware and compaction
+    included, has run before. A strategy with a budget of tokens does not count
+    instructions; ``PinnedBlock.tokens`` says what to leave for the pins.
+
+    Args:
+        client: of the framework's kind; left as it is, for a summarizer.
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given each receipt, by default the logger
+            ``constraintrot.pins`` and the span that is open; a PinnedBlock has its own.
+
+    Raises:
+        ParameterError: it is no ``BaseChatClient``.
+    """
+    if not isinstance(client, BaseChatClient):
+        raise ParameterError(
+            f"a {type(client).__name__} is no BaseChatClient, so what it sends cannot be verified"
+        )
+    pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
+    return pinning_copy(client, pinned_block, _methods)
+
+
+def pinned(options: Mapping[str, Any], pinned_block: PinnedBlock) -> dict[str, Any]:
+    """A request's options with the pins at the end of its instructions.
+
+    Args:
+        options: left as they are.
+        pinned_block: the pins.
+    """
+    now = pinned_block.rendering()
+    given = options.get("instructions")
+    said: Content = given if isinstance(given, str) else _parts(given)
+    plain = not said or isinstance(said, str) or all(isinstance(part, str) for part in said)
+    kept, removed = placed_content(said or "", pinned_block, now, str if plain else text_part)
+    same = kept == (said or "")
+    pinned_block.receipt("verified" if same else "injected", at=-1, removed=removed, now=now)
+    return dict(options) if same else {**options, "instructions": kept}
+
+
+def _parts(instructions: Any) -> list[Any]:
+    # A provider's own part may come alone, and has keys of its own.
+    return [instructions] if isinstance(instructions, Mapping) else list(instructions or [])
+
+
+def _methods(kind: type[Any]) -> Mapping[str, Any]:
+    """What a client sends, with the pins: the framework's last step before the provider's."""
+
+    def _inner_get_response(self: Any, *, options: Mapping[str, Any], **given: Any) -> Any:
+        for pinned_block in pinned_blocks(self):
+            options = pinned(options, pinned_block)
+        return kind._inner_get_response(self, options=options, **given)
+
+    return {"_inner_get_response": _inner_get_response}

@@ -1,0 +1,229 @@
+"""Constraint Pinning in AutoGen: a model context around another one.
+
+>>> import asyncio
+>>> from autogen_core.model_context import BufferedChatCompletionContext
+>>> from autogen_core.models import UserMessage
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> context = PinnedContext(BufferedChatCompletionContext(buffer_size=1), rules)
+>>> async def sent():
+...     await context.add_message(UserMessage(content="Hello", source="user"))
+...     await context.add_message(UserMessage(content="Again", source="user"))
+...     return await context.get_messages()
+>>> pins, message = asyncio.run(sent())
+>>> "example.org" in pins.content, message.content
+(True, 'Again')
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any
+
+from autogen_core.model_context import ChatCompletionContext
+from autogen_core.models import (
+    ChatCompletionClient,
+    CreateResult,
+    LLMMessage,
+    ModelCapabilities,
+    ModelInfo,
+    RequestUsage,
+    SystemMessage,
+    UserMessage,
+)
+from pydantic import BaseModel
+
+from constraintrot.defenses.pinning.block_marks import SEPARATOR, only_blocks
+from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, State
+from constraintrot.defenses.rampart import Registry
+from constraintrot.harnesses.traced_receipts import trace_receipt
+
+SOURCE = "pins"
+"""The name in which the pins are said."""
+
+
+def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LLMMessage]:
+    """Messages as they are to be sent, with the pins in a message of their own.
+
+    It comes after the leading system messages, as a user's whose name is ``pins``: a
+    message of anybody else's is theirs, a peer agent's above all.
+
+    Args:
+        messages: a context's view; left as it is.
+        pinned_block: the pins.
+    """
+    now = pinned_block.rendering()
+    kept: list[LLMMessage] = []
+    removed: list[Removed] = []
+    in_place = False
+    leading = True
+    for message in messages:
+        leading = leading and (isinstance(message, SystemMessage) or _is_block(message))
+        if not _holds(message, pinned_block):
+            kept.append(message)
+        elif leading and not in_place and message.content == now.text:
+            in_place = True
+            kept.append(message)
+        else:
+            removed += pinned_block.less(str(message.content)).removed
+    if now.text and not in_place:
+        at = next((n for n, m in enumerate(kept) if not isinstance(m, SystemMessage)), len(kept))
+        while at < len(kept) and _is_block(kept[at]):
+            at += 1
+        kept.insert(at, UserMessage(content=now.text, source=SOURCE))
+    state: State = "verified" if in_place and not removed else "injected"
+    place = next((n for n, m in enumerate(kept) if m.content == now.text), None)
+    pinned_block.receipt(state, at=place, removed=tuple(removed), now=now)
+    return kept
+
+
+def _is_block(message: LLMMessage) -> bool:
+    """Whether a message is nothing but a block, of whichever registry of this process."""
+    return (
+        isinstance(message, UserMessage)
+        and message.source == SOURCE
+        and isinstance(message.content, str)
+        and only_blocks(f"{SEPARATOR}{message.content}")
+    )
+
+
+def _holds(message: LLMMessage, pinned_block: PinnedBlock) -> bool:
+    return _is_block(message) and pinned_block.holds(str(message.content))
+
+
+class PinnedContext(ChatCompletionContext):
+    """A context that sends what another one keeps, with the pins before it.
+
+    The block is put in at each call and never added, so the other context neither
+    counts it nor keeps it, and ``save_state`` holds the conversation only. There is
+    no ``dump_component``: what is pinned is the operator's to say when the agent is
+    made, not a configuration file's.
+
+    Args:
+        inner: the context to wrap, of any kind.
+        pins: the registry, or a PinnedBlock over one.
+        heading: the line above the pins, for a registry.
+        report: is given each receipt, for a registry; by default the logger
+            ``constraintrot.pins`` and AutoGen's span of the agent's run.
+        model_client: if given, its ``remaining_tokens`` must leave room for the pins.
+    """
+
+    component_config_schema = BaseModel
+
+    def __init__(
+        self,
+        inner: ChatCompletionContext,
+        pins: Registry | PinnedBlock,
+        *,
+        heading: str = HEADING,
+        report: Report = trace_receipt,
+        model_client: ChatCompletionClient | None = None,
+    ) -> None:
+        super().__init__()
+        self.inner = inner
+        self.pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
+        self._client = model_client
+
+    async def add_message(self, message: LLMMessage) -> None:
+        """Add a message to the wrapped context."""
+        await self.inner.add_message(message)
+
+    async def get_messages(self) -> list[LLMMessage]:
+        """What the wrapped context keeps, with the pins.
+
+        Raises:
+            PinOverflowError: the pins do not fit into the model's window.
+        """
+        messages = await self.inner.get_messages()
+        if self._client is not None:
+            used = self._client.count_tokens(messages)
+            self.pinned_block.fits(used, used + self._client.remaining_tokens(messages))
+        return pinned(messages, self.pinned_block)
+
+    async def clear(self) -> None:
+        """Clear the wrapped context; what is pinned stays pinned."""
+        await self.inner.clear()
+
+    async def save_state(self) -> Mapping[str, Any]:
+        """The wrapped context's state."""
+        return await self.inner.save_state()
+
+    async def load_state(self, state: Mapping[str, Any]) -> None:
+        """Load the wrapped context's state."""
+        await self.inner.load_state(state)
+
+
+class PinnedClient(ChatCompletionClient):
+    """A model client that sends no request without the pins.
+
+    For whoever calls a model without a context that could be wrapped: the selector of a
+    ``SelectorGroupChat``, the orchestrator of a ``MagenticOneGroupChat``. An agent whose
+    client it is needs no ``PinnedContext``; with both, the pins are there once.
+
+    Args:
+        inner: the client.
+        pins: the registry, or a PinnedBlock over one.
+        heading: the line above the pins, for a registry.
+        report: is given each receipt, for a registry; by default the logger
+            ``constraintrot.pins`` and AutoGen's span of the agent's run.
+    """
+
+    component_config_schema = BaseModel
+
+    def __init__(
+        self,
+        inner: ChatCompletionClient,
+        pins: Registry | PinnedBlock,
+        *,
+        heading: str = HEADING,
+        report: Report = trace_receipt,
+    ) -> None:
+        self.inner = inner
+        self.pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
+
+    async def create(self, messages: Sequence[LLMMessage], **given: Any) -> CreateResult:
+        """Ask the model, with the pins."""
+        return await self.inner.create(pinned(messages, self.pinned_block), **given)
+
+    def create_stream(
+        self, messages: Sequence[LLMMessage], **given: Any
+    ) -> AsyncGenerator[str | CreateResult, None]:
+        """Ask the model word by word, with the pins."""
+        return self.inner.create_stream(pinned(messages, self.pinned_block), **given)
+
+    async def close(self) -> None:
+        """Close the client."""
+        await self.inner.close()
+
+    def actual_usage(self) -> RequestUsage:
+        """What the last calls took."""
+        return self.inner.actual_usage()
+
+    def total_usage(self) -> RequestUsage:
+        """What all calls took."""
+        return self.inner.total_usage()
+
+    def count_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
+        """What messages take, the pins included."""
+        return self.inner.count_tokens(self._with_pins(messages), **given)
+
+    def remaining_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
+        """What the pins and the messages leave."""
+        return self.inner.remaining_tokens(self._with_pins(messages), **given)
+
+    def _with_pins(self, messages: Sequence[LLMMessage]) -> list[LLMMessage]:
+        text = self.pinned_block.text
+        return [*([UserMessage(content=text, source=SOURCE)] if text else []), *messages]
+
+    @property
+    def capabilities(self) -> ModelCapabilities:
+        """The client's."""
+        return self.inner.capabilities
+
+    @property
+    def model_info(self) -> ModelInfo:
+        """The client's."""
+        return self.inner.model_info

@@ -1,0 +1,191 @@
+"""Constraint Pinning in Google's ADK: a plugin of the app.
+
+>>> from google.adk.models.llm_request import LlmRequest
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> request = LlmRequest()
+>>> _ = request.append_instructions(["Be brief."])
+>>> PinPlugin(rules).pin(request)
+>>> "example.org" in request.config.system_instruction
+True
+
+It goes into ``App(..., plugins=[PinPlugin(rules)])``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.adk.agents import BaseAgent, LlmAgent, ManagedAgent
+from google.adk.agents.callback_context import CallbackContext
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
+from google.genai import types
+from google.genai._transformers import t_part
+
+from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.content_parts import placed_content
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    LOGGER,
+    PinnedBlock,
+    Rendering,
+    Report,
+    State,
+)
+from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
+from constraintrot.harnesses.traced_receipts import trace_receipt
+
+_STEPS = "_constraintrot_steps"
+
+
+class PinPlugin(BasePlugin):
+    """Puts a registry's pins into the system instruction of each request.
+
+    A request is built anew from the session for each call, after its events were
+    compacted, so nothing summarises the pins and nothing stores them. All agents
+    of the app are pinned, also one that another calls as a tool; a summarizer's
+    own calls go past the plugins. So do those of ``run_live``, whose receipts say
+    ``absent``, and those of a ``ManagedAgent``, which is refused.
+
+    ADK runs other plugins and an agent's own ``before_model_callback`` after this one.
+    So the plugin appends a callback to the agent's, which comes last of all, and
+    which puts the pins back where one of these lost them.
+
+    Args:
+        pins: the registry, or a PinnedBlock made from it.
+        name: the plugin's; an app takes each once.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given each receipt, by default the logger
+            ``constraintrot.pins`` and the span that ADK has open; a PinnedBlock has its own.
+    """
+
+    def __init__(
+        self,
+        pins: Registry | PinnedBlock,
+        *,
+        name: str = "constraintrot_pins",
+        heading: str = HEADING,
+        report: Report = trace_receipt,
+    ) -> None:
+        super().__init__(name=name)
+        self.pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
+
+    async def before_model_callback(
+        self, *, callback_context: CallbackContext, llm_request: LlmRequest
+    ) -> LlmResponse | None:
+        """Pin, and let the call go on."""
+        if _is_live(callback_context):
+            LOGGER.warning("run_live opens its session with the model before any plugin: no pins")
+            self.pinned_block.receipt("absent")
+            return None
+        now = self.pinned_block.rendering()
+        changed, removed = self._place(llm_request, now)
+        step: tuple[State, tuple[Removed, ...]] = ("injected" if changed else "verified", removed)
+        if _verifies_last(callback_context):
+            _steps(callback_context)[id(self)] = step
+        else:
+            self.pinned_block.receipt(step[0], at=-1, removed=removed, now=now)
+        return None
+
+    async def before_agent_callback(
+        self, *, agent: BaseAgent, callback_context: CallbackContext
+    ) -> types.Content | None:
+        """Let an agent run.
+
+        Raises:
+            ParameterError: no plugin will see its requests.
+        """
+        # An instruction that is a function is the operator's to pin; a text holds no pins.
+        if isinstance(agent, ManagedAgent) and not callable(agent.instruction):
+            raise ParameterError(
+                f"{agent.name} calls its model past all plugins; give it the pins by"
+                " instruction=lambda _: pinned_block.into('...')"
+            )
+        return None
+
+    def pin(self, request: LlmRequest) -> None:
+        """Put the pins at the end of a request's system instruction, once."""
+        self._verify(request, None)
+
+    def _verify(
+        self, request: LlmRequest, before: tuple[State, tuple[Removed, ...]] | None
+    ) -> None:
+        """Have the pins in a request, and report; ``before`` is what was done to it already."""
+        now = self.pinned_block.rendering()
+        changed, removed = self._place(request, now)
+        state: State = "injected" if changed else "verified"
+        if before is not None:
+            state, removed = ("repaired" if changed else before[0]), (*before[1], *removed)
+        self.pinned_block.receipt(state, at=-1, removed=removed, now=now)
+
+    def _place(self, request: LlmRequest, now: Rendering) -> tuple[bool, tuple[Removed, ...]]:
+        """Whether a request was changed, and what was taken out of it."""
+        if request.config is None:  # pyright: ignore[reportUnnecessaryComparison]  # a callback may
+            request.config = types.GenerateContentConfig()
+        given = request.config.system_instruction
+        if given is None or isinstance(given, str):
+            text, removed = self.pinned_block.placed(given or "", now)
+            if text == (given or ""):
+                return False, ()
+            request.config.system_instruction = text or None
+            return True, removed
+        # Where an agent's own callback made it of parts, they stay apart.
+        whole = _whole(given)
+        kept, removed = placed_content(whole.parts or [], self.pinned_block, now, _part)
+        if kept is whole.parts and (whole is given or not now.text):
+            return False, ()
+        # Of anything else than a text or a Content most of ADK's models are sent nothing.
+        request.config.system_instruction = whole.model_copy(update={"parts": kept})
+        return True, removed
+
+
+def _whole(instruction: Any) -> types.Content:
+    """An instruction that is no text, as a Content."""
+    if isinstance(instruction, types.Content):
+        return instruction
+    parts: list[Any] = instruction if isinstance(instruction, list) else [instruction]
+    return types.Content(role="user", parts=[t_part(part) for part in parts])
+
+
+def _part(text: str) -> types.Part:
+    return types.Part(text=text)
+
+
+def _is_live(context: CallbackContext) -> bool:
+    invocation = context._invocation_context  # pyright: ignore[reportPrivateUsage]
+    return invocation.live_request_queue is not None
+
+
+def _steps(context: CallbackContext) -> dict[int, tuple[State, tuple[Removed, ...]]]:
+    """What each plugin did to the request that a context is of."""
+    steps: dict[int, tuple[State, tuple[Removed, ...]]]
+    steps = context.__dict__.setdefault(_STEPS, {})
+    return steps
+
+
+def _verifies_last(context: CallbackContext) -> bool:
+    """Have the agent's callbacks end with the one that verifies; False where it has none."""
+    agent = context._invocation_context.agent  # pyright: ignore[reportPrivateUsage]
+    if not isinstance(agent, LlmAgent):
+        return False
+    own = [one for one in agent.canonical_before_model_callbacks if one is not _last]
+    if agent.canonical_before_model_callbacks != [*own, _last]:
+        agent.before_model_callback = [*own, _last]
+    return True
+
+
+def _last(callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
+    """Verify the pins of each plugin of the app, right before the model is called."""
+    if _is_live(callback_context):
+        return None
+    context = callback_context._invocation_context  # pyright: ignore[reportPrivateUsage]
+    steps = _steps(callback_context)
+    for plugin in context.plugin_manager.plugins:
+        if isinstance(plugin, PinPlugin):
+            plugin._verify(llm_request, steps.get(id(plugin)))  # pyright: ignore[reportPrivateUsage]
+    return None

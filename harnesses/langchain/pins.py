@@ -1,0 +1,149 @@
+"""Constraint Pinning in LangChain's agents: a middleware around each call of the model.
+
+>>> from langchain.agents import create_agent
+>>> from langchain_core.language_models import FakeListChatModel
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> pin = PinMiddleware(rules, report=lambda receipt: print(receipt.state))
+>>> agent = create_agent(FakeListChatModel(responses=["Done."]), middleware=[pin])
+>>> state = agent.invoke({"messages": [("user", "Hello")]})
+injected
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.messages.utils import count_tokens_approximately
+
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    LOGGER,
+    PinnedBlock,
+    Report,
+    log_receipt,
+)
+from constraintrot.defenses.rampart import Registry
+from constraintrot.harnesses.langchain_family.message_pins import MESSAGES
+from constraintrot.harnesses.langchain_family.pinned_model import Guard, guarded
+
+
+@dataclass(init=False)
+class PinnedRequest(ModelRequest[Any]):
+    """A request whose model has the pins in what it sends, also one that replaces it.
+
+    A middleware that runs later may put another system message or another model into
+    the request; ``override`` keeps the guards.
+
+    Attributes:
+        guards: verify the pins at the model, and put them back; one of each registry.
+    """
+
+    guards: tuple[Guard, ...] = field(kw_only=True)
+
+    def __init__(self, *, guards: tuple[Guard, ...], **given: Any) -> None:
+        # Setting an attribute of a request is deprecated, for it does not copy.
+        object.__setattr__(self, "guards", guards)
+        super().__init__(**given)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        for guard in self.guards if name == "model" else ():
+            value = guarded(value, guard)
+        super().__setattr__(name, value)
+
+
+class PinMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Puts a registry's pins into the system message of each request.
+
+    A request is made after a summarization that the state was due for, and is
+    thrown away after the call, so wherever it stands in ``middleware``, nothing
+    summarises the pins and nothing stores them. A summarizer's own calls are no
+    requests of the agent's and stay as they are. What a middleware further in does
+    to the system message or the model is verified where the model is called.
+
+    Args:
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given each receipt, by default the logger
+            ``constraintrot.pins``; a PinnedBlock has its own.
+        name: an agent takes each once, so a second registry's needs another.
+    """
+
+    def __init__(
+        self,
+        pins: Registry | PinnedBlock,
+        *,
+        heading: str = HEADING,
+        report: Report = log_receipt,
+        name: str = "PinMiddleware",
+    ) -> None:
+        super().__init__()
+        self._name = name
+        self.pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
+
+    @property
+    def name(self) -> str:
+        """What the agent knows it by."""
+        return self._name
+
+    def pinned(self, request: ModelRequest[Any]) -> PinnedRequest:
+        """A request with the pins in its system message, and a model that verifies them.
+
+        Raises:
+            PinOverflowError: the model's profile says how much it takes, the
+                messages fit, and with the pins they do not. Tools are not counted.
+            ParameterError: the model is none of LangChain's chat models.
+        """
+        first: list[AnyMessage] = [request.system_message] if request.system_message else []
+        said = [*first, *request.messages]
+        profile = request.model.profile
+        room = profile.get("max_input_tokens") if isinstance(profile, Mapping) else None
+        if isinstance(room, int):
+            self.pinned_block.fits(count_tokens_approximately(said), room)
+        sent, changed, removed = MESSAGES.placed(
+            said, self.pinned_block, self.pinned_block.rendering()
+        )
+        guard = Guard(self.pinned_block, "injected" if changed else "verified", removed)
+        others = request.guards if isinstance(request, PinnedRequest) else ()
+        given = {name: getattr(request, name) for name in ModelRequest.__dataclass_fields__}
+        if sent and isinstance(sent[0], SystemMessage):
+            given |= {"system_message": sent[0], "messages": sent[1:]}
+        else:
+            given |= {"system_message": None, "messages": sent}
+        return PinnedRequest(guards=(*others, guard), **given)
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Pin, then call the model."""
+        sent = self.pinned(request)
+        answer = handler(sent)
+        _check(sent.guards[-1])
+        return answer
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Pin, then call the model."""
+        sent = self.pinned(request)
+        answer = await handler(sent)
+        _check(sent.guards[-1])
+        return answer
+
+
+def _check(guard: Guard) -> None:
+    if not guard.calls:
+        LOGGER.warning(
+            "a middleware answered without the model that verifies the pins: from a cache, or with"
+            " a request of its own making; there is no receipt of it"
+        )

@@ -1,0 +1,56 @@
+"""A registry's pins in LangChain's messages, right before a model is called with them.
+
+>>> from langchain_core.messages import HumanMessage, SystemMessage
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> sent = pinned([SystemMessage("Be brief."), HumanMessage("Hello")], rules)
+>>> "example.org" in sent[0].content
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from langchain_core.messages import BaseMessage, SystemMessage
+
+from constraintrot.defenses.pinning.content_parts import Content
+from constraintrot.defenses.pinning.message_list import MessageForm
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Report, log_receipt
+from constraintrot.defenses.rampart import Registry
+
+
+def _content(message: BaseMessage) -> Any:
+    return message.content if isinstance(message, SystemMessage) else None
+
+
+def _replaced(message: BaseMessage, content: Content) -> BaseMessage:
+    return message.model_copy(update={"content": content})
+
+
+MESSAGES: Final[MessageForm[BaseMessage]] = MessageForm(_content, _replaced, SystemMessage)
+
+
+def pinned(
+    messages: Sequence[BaseMessage],
+    pins: Registry | PinnedBlock,
+    *,
+    heading: str = HEADING,
+    report: Report = log_receipt,
+) -> list[BaseMessage]:
+    """Return messages as they are to be sent, with the pins in the leading system message.
+
+    A block that the registry wrote and that stands in another system message, of an
+    earlier revision or because a state kept it, is taken out.
+
+    Args:
+        messages: what a model is about to be sent; left as it is.
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given the receipt, by default the logger ``constraintrot.pins``; a
+            PinnedBlock has its own.
+    """
+    return MESSAGES.pinned(messages, PinnedBlock.of(pins, heading=heading, report=report))

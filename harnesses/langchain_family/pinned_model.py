@@ -1,0 +1,250 @@
+"""Constraint Pinning at the boundary of a LangChain chat model: what it sends has the pins.
+
+>>> from langchain_core.language_models import FakeListChatModel
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> model = pinned_model(
+...     FakeListChatModel(responses=["Done."]), rules, report=lambda receipt: print(receipt.state)
+... )
+>>> answer = model.invoke("Hello")
+injected
+
+Whatever stands between an agent and its model, a prompt made at run time included,
+comes before this. A model that is to write summaries should be another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableBinding
+from pydantic import PrivateAttr
+
+from constraintrot.defenses.pinning.block_removal import Removed
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    PinnedBlock,
+    Rendering,
+    Report,
+    State,
+    log_receipt,
+)
+from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
+from constraintrot.harnesses.langchain_family.message_pins import MESSAGES
+
+M = TypeVar("M")
+
+# What LangChain calls to have a provider answer; each is given the messages first.
+_BOUNDARY = (
+    "_generate",
+    "_agenerate",
+    "_stream",
+    "_astream",
+    "_stream_chat_model_events",
+    "_astream_chat_model_events",
+)
+_GUARDS = "_constraintrot_guards"
+
+
+class Guard:
+    """Has the pins in what a model is sent, and reports what it saw.
+
+    Args:
+        pinned_block: the pins.
+        before: what was done to the request already, reported where that has held;
+            None where nothing was.
+        removed: what was taken out of the request then.
+
+    Attributes:
+        calls: how many calls of a model it saw.
+    """
+
+    def __init__(
+        self,
+        pinned_block: PinnedBlock,
+        before: State | None = None,
+        removed: tuple[Removed, ...] = (),
+    ) -> None:
+        self.pinned_block = pinned_block
+        self.calls = 0
+        self._before = before
+        self._removed = removed
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Guard:
+        return self
+
+    def sent(
+        self, model: BaseChatModel, messages: list[BaseMessage], given: dict[str, Any]
+    ) -> tuple[list[BaseMessage], dict[str, Any]]:
+        """Messages and keyword arguments of a call, with the pins in them, once."""
+        self.calls += 1
+        now = self.pinned_block.rendering()
+        if _kept_by_server(model, given):
+            return self._instructed(model, messages, given, now)
+        kept, changed, removed = MESSAGES.placed(messages, self.pinned_block, now)
+        if not changed:
+            self._report(self._before or "verified", 0, self._removed, now)
+        else:
+            state: State = "repaired" if self._before else "injected"
+            self._report(state, 0, (*self._removed, *removed), now)
+        return kept, given
+
+    def _instructed(
+        self,
+        model: BaseChatModel,
+        messages: list[BaseMessage],
+        given: dict[str, Any],
+        now: Rendering,
+    ) -> tuple[list[BaseMessage], dict[str, Any]]:
+        """The pins in the request's instructions, which a server that keeps the history does not.
+
+        Of messages it is sent only the new ones, and it keeps what it was sent.
+        """
+        kept, removed = MESSAGES.without_blocks(messages, self.pinned_block)
+        said = given.get("instructions") or _own(model).get("instructions")
+        instructions, gone = self.pinned_block.placed(said or "", now)
+        in_place = instructions == (said or "")
+        state: State = "verified" if in_place and self._before is None else "injected"
+        self._report(state, -1, (*removed, *gone), now)
+        return kept, given if in_place else {**given, "instructions": instructions or None}
+
+    def _report(self, state: State, at: int, removed: tuple[Removed, ...], now: Rendering) -> None:
+        self.pinned_block.receipt(state, at=at, removed=removed, now=now)
+
+
+def _own(model: BaseChatModel) -> Mapping[str, Any]:
+    """Arguments that a model gives its provider with each call."""
+    return getattr(model, "model_kwargs", None) or {}
+
+
+def _kept_by_server(model: BaseChatModel, given: Mapping[str, Any]) -> bool:
+    """Whether a request goes on with a history that the provider keeps."""
+    return bool(getattr(model, "use_previous_response_id", False)) or any(
+        given.get(key) or _own(model).get(key) for key in ("previous_response_id", "conversation")
+    )
+
+
+class _Sent(list[BaseMessage]):
+    """Messages that went through the guards: a model's method may call another of its own."""
+
+
+def pinned_model(
+    model: M,
+    pins: Registry | PinnedBlock,
+    *,
+    heading: str = HEADING,
+    report: Report = log_receipt,
+) -> M:
+    """A copy of a chat model that is sent no request without the pins.
+
+    It is of the same kind, takes tools, and streams as the model does; what its class
+    makes of it anew, as ``configurable_fields`` does, is pinned too. The pins are at
+    the end of the leading system message, or of ``instructions`` where a ``ChatOpenAI``
+    is to go on with a history that the server keeps. They are put in after LangChain's
+    callbacks were shown the request; a cache keeps its answers apart from others'.
+
+    Args:
+        model: the model, or one with arguments bound to it.
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given each receipt, by default the logger
+            ``constraintrot.pins``; a PinnedBlock has its own.
+
+    Raises:
+        ParameterError: it is no chat model of LangChain's.
+    """
+    pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
+    return guarded(model, Guard(pinned_block), lasting=True)
+
+
+def guarded(model: M, guard: Guard, *, lasting: bool = False) -> M:
+    """A copy of a model whose calls go through a guard; the model itself if they do already.
+
+    Args:
+        model: left as it is.
+        guard: verifies the pins.
+        lasting: have what the copy's class makes anew go through the guard too, which
+            costs a class; where not, such a model refuses to be called.
+    """
+    if isinstance(model, RunnableBinding):
+        binding = cast("RunnableBinding[Any, Any]", model)
+        bound = guarded(binding.bound, guard, lasting=lasting)
+        return cast("M", binding.model_copy(update={"bound": bound}))
+    if not isinstance(model, BaseChatModel):
+        raise ParameterError(
+            f"a {type(model).__name__} is no chat model that can be verified; give the chat model"
+            " that it stands for"
+        )
+    held: tuple[Guard, ...] = getattr(model, _GUARDS, ())
+    if guard in held:
+        return cast("M", model)
+    guards = (*held, guard)
+    # Worked out once and then kept by LangChain: so copies have it, and work it out no more.
+    _ = model._serialized  # pyright: ignore[reportPrivateUsage]
+    copy = model.model_copy()
+    # Of the model's own class, so that whoever asks what it is gets the same answer.
+    kind = type(model).__bases__[0] if held else type(model)
+    object.__setattr__(copy, "__class__", _guarded_type(kind, guards if lasting else ()))
+    private = {**(copy.__pydantic_private__ or {}), _GUARDS: guards}
+    object.__setattr__(copy, "__pydantic_private__", private)
+    return cast("M", copy)
+
+
+@lru_cache(maxsize=256)
+def _guarded_type(kind: type[BaseChatModel], guards: tuple[Guard, ...]) -> type[BaseChatModel]:
+    """A subclass whose calls of the provider go through its guards, those given if it has none."""
+    space: dict[str, Any] = {
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
+        "__annotations__": {_GUARDS: tuple[Guard, ...]},
+        _GUARDS: PrivateAttr(default=guards),
+        "_get_llm_string": _keyed_by_pins(kind._get_llm_string),  # pyright: ignore[reportPrivateUsage]
+    }
+    for name in _BOUNDARY:
+        # LangChain asks which of these a class has of its own.
+        given = getattr(kind, name, None)
+        if given is not None and given is not getattr(BaseChatModel, name, None):
+            space[name] = _through_guards(given)
+    metaclass: Any = type(kind)
+    made: type[BaseChatModel] = metaclass(kind.__name__, (kind,), space)
+    return made
+
+
+def _guards(model: BaseChatModel) -> tuple[Guard, ...]:
+    found: tuple[Guard, ...] = getattr(model, _GUARDS)
+    if not found:
+        raise ParameterError(
+            f"this {type(model).__name__} was made anew by its class and has lost its pins; give"
+            " the agent pinned_model(...) of the model, whose copies keep them"
+        )
+    return found
+
+
+def _keyed_by_pins(call: Callable[..., str]) -> Callable[..., str]:
+    """What a cache keeps an answer under: the messages in it are those without the pins."""
+
+    def keyed(self: BaseChatModel, stop: list[str] | None = None, **given: Any) -> str:
+        blocks = [guard.pinned_block for guard in _guards(self)]
+        pins = [(block.heading, block.rendering().manifest) for block in blocks]
+        return f"{call(self, stop=stop, **given)}---{pins}"
+
+    return keyed
+
+
+def _through_guards(call: Callable[..., Any]) -> Callable[..., Any]:
+    def through(self: BaseChatModel, messages: list[BaseMessage], *rest: Any, **given: Any) -> Any:
+        if not isinstance(messages, _Sent):
+            for guard in _guards(self):
+                messages, given = guard.sent(self, messages, given)
+            messages = _Sent(messages)
+        return call(self, messages, *rest, **given)
+
+    return through

@@ -1,0 +1,128 @@
+"""Where the pins go in a request, and whether a call that LiteLLM is about to make holds them.
+
+>>> from constraintrot.defenses.pinning.pinned_block import PinnedBlock
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> request = {"messages": [{"role": "user", "content": "Hello"}]}
+>>> pin(request, "acompletion", PinnedBlock(rules))
+>>> [message["role"] for message in request["messages"]]
+['system', 'user']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from constraintrot.defenses.pinning.message_list import OPERATOR, pinned, pinned_system
+from constraintrot.defenses.pinning.pinned_block import PinnedBlock
+
+CHAT = frozenset({"completion", "acompletion"})
+RESPONSES = frozenset({"responses", "aresponses"})
+MESSAGES = frozenset({"anthropic_messages"})
+PINNED = CHAT | RESPONSES | MESSAGES
+"""LiteLLM's call types that have a place for the pins."""
+
+# Less a leading "a", as in `aembedding`.
+_NO_TEXT = frozenset(
+    [
+        "audio_transcription",
+        "call_mcp_tool",
+        "count_tokens",
+        "embedding",
+        "embeddings",
+        "image_edit",
+        "image_generation",
+        "list_input_items",
+        "list_mcp_tools",
+        "moderation",
+        "rerank",
+        "transcription",
+    ]
+)
+_KEPT = ("get_", "retrieve_", "list_", "delete_", "cancel_", "file_")
+
+
+def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None:
+    """Put the pins into a request, or into the arguments of a call of LiteLLM's.
+
+    Args:
+        data: the request; changed in place.
+        call_type: one of ``PINNED``.
+        pinned_block: the pins.
+
+    Raises:
+        ValueError: the request has no well-formed place for them.
+    """
+    if call_type in CHAT:
+        messages = _mappings(data.get("messages"), "messages")
+        if messages and messages[0].get("role") in OPERATOR:
+            _content(messages[0].get("content"), "the system message")
+        data["messages"] = pinned(messages, pinned_block)
+    elif call_type in RESPONSES:
+        given = data.get("instructions")
+        if given is not None and not isinstance(given, str):
+            raise ValueError("instructions is not a text")
+        # An empty text would ask for other instructions than none do.
+        data["instructions"] = pinned_block.into(given) or given
+    else:
+        _content(data.get("system"), "system")
+        if system := pinned_system(data.get("system"), pinned_block):
+            data["system"] = system
+
+
+def writes_nothing(call_type: str) -> bool:
+    """Whether calls of a type are known to have no language model write anything."""
+    names = (call_type, call_type.removeprefix("a"))
+    return any(name in _NO_TEXT or name.startswith(_KEPT) for name in names)
+
+
+def in_place(data: Mapping[str, Any], call_type: str, block: str) -> bool:
+    """Whether a call holds a pinned block where the model reads its operator.
+
+    Args:
+        data: the arguments of a call of LiteLLM's.
+        call_type: one of ``PINNED``.
+        block: the block's text, without the line break at its end; empty where nothing is pinned.
+    """
+    return not block or any(block in text for text in _operators_texts(data, call_type))
+
+
+def _operators_texts(data: Mapping[str, Any], call_type: str) -> Iterator[str]:
+    if call_type in MESSAGES:
+        yield from texts(data.get("system"))
+        return
+    yield from texts(data.get("instructions") if call_type in RESPONSES else None)
+    # LiteLLM makes a system message in parts an item of a response's input.
+    history: Any = data.get("input" if call_type in RESPONSES else "messages")
+    listed: list[Any] = history if isinstance(history, list) else []
+    for message in listed:
+        known = cast("Mapping[str, Any]", message) if isinstance(message, Mapping) else {}
+        if known.get("role") in OPERATOR:
+            yield from texts(known.get("content"))
+
+
+def texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    else:
+        parts: list[Any] = content if isinstance(content, list) else []
+        for part in parts:
+            if isinstance(part, Mapping):
+                yield from texts(cast("Mapping[str, Any]", part).get("text"))
+
+
+def _mappings(given: Any, name: str) -> list[Mapping[str, Any]]:
+    if not isinstance(given, list):
+        raise ValueError(f"{name} is not a list")
+    listed: list[Any] = given
+    if not all(isinstance(one, Mapping) for one in listed):
+        raise ValueError(f"{name} holds what is not an object")
+    return listed
+
+
+def _content(given: Any, name: str) -> None:
+    if given is not None and not isinstance(given, str):
+        _mappings(given, f"the content of {name}")

@@ -1,0 +1,232 @@
+"""Whether LiteLLM's translation for a provider keeps the operator's words.
+
+LiteLLM translates a request after the last hook. The translation is tried out here, which
+sends nothing, with the operator's words of the very request: some of them decide what is
+kept (a system message that begins like Claude Code's note on billing is dropped whole).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from io import BytesIO
+from typing import Any, cast
+
+import litellm
+from litellm.exceptions import BadRequestError
+from litellm.litellm_core_utils.prompt_templates.factory import (  # pyright: ignore[reportMissingTypeStubs]
+    map_system_message_pt,
+)
+from litellm.types.utils import LlmProviders  # pyright: ignore[reportMissingTypeStubs]
+from litellm.utils import ProviderConfigManager  # pyright: ignore[reportMissingTypeStubs]
+
+from constraintrot.defenses.pinning.message_list import OPERATOR
+from constraintrot.harnesses.litellm.placement import (
+    CHAT,
+    MESSAGES,
+    RESPONSES,
+    texts,
+)
+
+_CANARY = "constraintrot canary 7f3a"
+_USER = {"role": "user", "content": "Hello"}
+_IMAGES = ("image_generation", "image_edit")
+# The smallest PNG's header; it is never decoded.
+_PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00"
+# By one of these keys a request to a language model holds the conversation.
+_CONVERSATION = frozenset({"messages", "contents"})
+_DROPPED = "LiteLLM would not send this request's system message to the provider"
+
+
+def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
+    """Why a provider would not be sent the pins; None where nothing says so.
+
+    Args:
+        call: the arguments of a call of LiteLLM's.
+        call_type: its type.
+        block: the pins, as they are in the call; empty where nothing is pinned.
+    """
+    found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
+    if found is None:
+        return None
+    model, known = found
+    if call_type in RESPONSES:
+        if not _takes_instructions(model, known):
+            return "the provider's responses take no instructions; use chat completions"
+    elif call_type in CHAT:
+        if not _keeps_system(model, known):
+            return "LiteLLM does not send this provider system messages"
+        if block and not _keeps_messages(call, model, known, block):
+            return _DROPPED
+    elif call_type in MESSAGES and block and not _keeps_prompt(call, model, known, block):
+        return _DROPPED
+    return None
+
+
+def asks_language_model(call: Mapping[str, Any], call_type: str) -> bool:
+    """Whether LiteLLM asks a language model for what a call of another type asks for.
+
+    Images of Gemini's and OpenRouter's are a conversation with a model, whichever it is.
+
+    Args:
+        call: the arguments of a call of LiteLLM's.
+        call_type: its type.
+    """
+    kind = call_type.removeprefix("a")
+    if kind not in _IMAGES:
+        return False
+    found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
+    return found is not None and _draws_by_conversation(*found, kind)
+
+
+@lru_cache(maxsize=1024)
+def _provider(
+    model: str, named: str | None, address: str | None
+) -> tuple[str, LlmProviders] | None:
+    try:
+        name, provider, _, _ = litellm.get_llm_provider(
+            model=model, custom_llm_provider=named, api_base=address
+        )
+        return name, LlmProviders(provider)
+    except (ValueError, BadRequestError):
+        # LiteLLM refuses such a call itself, or hands it to the operator's own handler.
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _takes_instructions(model: str, provider: LlmProviders) -> bool:
+    config = ProviderConfigManager.get_provider_responses_api_config(model=model, provider=provider)
+    # Without one LiteLLM makes a chat completion of it, which is looked at by itself.
+    return config is None or "instructions" in config.get_supported_openai_params(model)
+
+
+@lru_cache(maxsize=1024)
+def _keeps_system(model: str, provider: LlmProviders) -> bool:
+    """Whether a provider is sent system messages at all.
+
+    Agents behind LiteLLM are sent the last message alone, or all in the user's name. Where a
+    translation is not to be had, nothing is known against the provider.
+    """
+    # Translated by other code than the provider's models.
+    if model.startswith("agent_engine/") or _posts_as_user(model, provider):
+        return False
+    return _translated(model, provider, [{"role": "system", "content": _CANARY}], _CANARY)
+
+
+def _posts_as_user(model: str, provider: LlmProviders) -> bool:
+    return provider is LlmProviders.AZURE_AI and model.startswith("agents/")
+
+
+def _keeps_messages(
+    call: Mapping[str, Any], model: str, provider: LlmProviders, block: str
+) -> bool:
+    """The same of the messages of a call up to the first that is not the operator's."""
+    said, following = _leading(call.get("messages"))
+    if call.get("supports_system_message") is False:
+        try:
+            said = map_system_message_pt([*said, {"role": following, "content": ""}])
+        except TypeError:  # a content in parts; LiteLLM fails there as well
+            return False
+    return _holds(said, block) and _translated(model, provider, said, block)
+
+
+def _keeps_prompt(call: Mapping[str, Any], model: str, provider: LlmProviders, block: str) -> bool:
+    """The same of the system prompt of Anthropic's messages."""
+    try:
+        config: Any = ProviderConfigManager.get_provider_anthropic_messages_config(
+            model=model, provider=provider
+        )
+        made = config.transform_anthropic_messages_request(
+            model=model,
+            messages=[dict(_USER)],
+            anthropic_messages_optional_request_params={
+                "max_tokens": 1,
+                "system": _copied(call.get("system")),
+            },
+            litellm_params={},
+            headers={},
+        )
+    except Exception:  # whatever it lacks; without a config it becomes a call of another type
+        return True
+    return not isinstance(made, Mapping) or _holds(made, block)
+
+
+def _translated(model: str, provider: LlmProviders, said: list[Any], block: str) -> bool:
+    try:
+        config: Any = ProviderConfigManager.get_provider_chat_config(model=model, provider=provider)
+        made = config.transform_request(
+            model=model,
+            messages=[*said, dict(_USER)],
+            optional_params={},
+            litellm_params={},
+            headers={},
+        )
+    except Exception:  # whatever it lacks: credentials, an address, a method
+        return True
+    return not isinstance(made, Mapping) or _holds(made, block)
+
+
+@lru_cache(maxsize=1024)
+def _draws_by_conversation(model: str, provider: LlmProviders, kind: str) -> bool:
+    manager: Any = ProviderConfigManager
+    config = getattr(manager, f"get_provider_{kind}_config")(model=model, provider=provider)
+    given: dict[str, Any] = {"model": model, "prompt": "A hat", "headers": {}}
+    try:
+        if kind == "image_generation":
+            made = config.transform_image_generation_request(
+                **given, optional_params={}, litellm_params={}
+            )
+        else:
+            made, _ = config.transform_image_edit_request(
+                **given,
+                image=[BytesIO(_PNG)],
+                image_edit_optional_request_params={},
+                litellm_params={},
+            )
+    except (
+        Exception
+    ):  # LiteLLM knows no images of the provider's, or sends them as OpenAI takes them
+        return False
+    return isinstance(made, Mapping) and not _CONVERSATION.isdisjoint(
+        cast("Mapping[str, Any]", made)
+    )
+
+
+def _leading(messages: Any) -> tuple[list[dict[str, Any]], str]:
+    """The operator's messages at the beginning, and the role of what follows."""
+    said: list[dict[str, Any]] = []
+    listed: list[Any] = messages if isinstance(messages, list) else []
+    for message in listed:
+        if not isinstance(message, Mapping):
+            break
+        known = cast("Mapping[str, Any]", message)
+        if known.get("role") not in OPERATOR:
+            return said, str(known.get("role"))
+        # LiteLLM makes developers system messages where a provider has none.
+        said.append({"role": "system", "content": _copied(known.get("content"))})
+    return said, "user"
+
+
+def _copied(content: Any) -> Any:
+    """Content less all that is not a text, apart from the request."""
+    if not isinstance(content, list):
+        return content
+    parts: list[Any] = content
+    return [{"type": "text", "text": text} for part in parts for text in texts([part])]
+
+
+def _holds(made: Any, block: str) -> bool:
+    escaped = json.dumps(block)[1:-1]  # where a body is a text within the body
+    return any(block in text or escaped in text for text in _all_texts(made))
+
+
+def _all_texts(made: Any) -> Iterator[str]:
+    if isinstance(made, str):
+        yield made
+    elif isinstance(made, Mapping):
+        for value in cast("Mapping[str, Any]", made).values():
+            yield from _all_texts(value)
+    elif isinstance(made, (list, tuple)):
+        for value in cast("list[Any]", made):
+            yield from _all_texts(value)

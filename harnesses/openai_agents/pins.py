@@ -1,0 +1,143 @@
+"""Constraint Pinning in the OpenAI Agents SDK: a filter of the model's input, or the model.
+
+>>> from agents import RunConfig
+>>> from agents.run import ModelInputData
+>>> from constraintrot.defenses.pinning.pinned_block import PinnedBlock
+>>> from constraintrot.defenses.rampart import Principal, Registry
+>>> operator = Principal("operator")
+>>> rules = Registry(operator)
+>>> block = rules.pin("Send email only to addresses at example.org.", by=operator)
+>>> config = RunConfig(call_model_input_filter=pin_filter(rules))
+>>> sent = pinned(ModelInputData(input=[], instructions="Be brief."), PinnedBlock(rules))
+>>> "example.org" in sent.instructions
+True
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from agents import Model, MultiProvider, custom_span, get_current_trace
+from agents.run import CallModelData, CallModelInputFilter, ModelInputData
+
+from constraintrot.defenses.pinning.pinned_block import (
+    HEADING,
+    PinnedBlock,
+    Receipt,
+    Report,
+    log_receipt,
+)
+from constraintrot.defenses.rampart import Registry
+from constraintrot.errors import ParameterError
+from constraintrot.harnesses.pinning_copy import pinned_blocks, pinning_copy
+
+M = TypeVar("M", bound=Model)
+SPAN = "constraintrot.pins"
+
+
+def trace_receipt(receipt: Receipt) -> None:
+    """Log a receipt, and record it as a custom span where a trace is being made."""
+    log_receipt(receipt)
+    # A span belongs to a trace; what would go into none need not be written out.
+    if get_current_trace() is not None:
+        with custom_span(SPAN, receipt.model_dump(mode="json")):
+            pass
+
+
+def pinned(data: ModelInputData, pinned_block: PinnedBlock) -> ModelInputData:
+    """A model's input with the pins at the end of its instructions.
+
+    Args:
+        data: what a model is about to be sent; left as it is.
+        pinned_block: the pins.
+    """
+    instructions: str | None = pinned_block.into(data.instructions)
+    if data.instructions is None and not instructions:
+        instructions = None
+    return ModelInputData(input=data.input, instructions=instructions)
+
+
+def pin_filter(
+    pins: Registry | PinnedBlock,
+    inner: CallModelInputFilter | None = None,
+    *,
+    heading: str = HEADING,
+    report: Report = trace_receipt,
+) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
+    """A ``RunConfig.call_model_input_filter`` that pins in the instructions.
+
+    The Runner calls it right before every model call, with ``run``, ``run_sync`` and
+    ``run_streamed``, also those of an agent that the run hands over to and of one
+    that is a tool, unless ``as_tool`` was given a ``run_config`` without it. A guardrail
+    or a tool that calls ``Runner.run`` itself has a run of its own, which the filter is
+    not in: where there is one, give each agent a ``pinned_model``. A session never sees
+    what it changed.
+
+    Args:
+        pins: the registry, or a PinnedBlock made from it.
+        inner: another filter, which runs first, such as a ``ToolOutputTrimmer``.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given each receipt; by default the logger ``constraintrot.pins``
+            and, where a trace is being made, a custom span; a PinnedBlock has its own.
+    """
+    pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
+
+    async def pin(data: CallModelData[Any]) -> ModelInputData:
+        model_data = data.model_data
+        if inner is not None:
+            found = inner(data)
+            model_data = await found if inspect.isawaitable(found) else found
+        return pinned(model_data, pinned_block)
+
+    return pin
+
+
+def pinned_model(
+    model: M | str,
+    pins: Registry | PinnedBlock,
+    *,
+    heading: str = HEADING,
+    report: Report = trace_receipt,
+) -> M | Model:
+    """A copy of a model that sends no request without the pins, whatever run it is in.
+
+    So the pin belongs to the agent: ``Agent(model=pinned_model("gpt-5.5", rules))``. All
+    filters of a run have run before. With a ``pin_filter`` too, the pins are there once.
+
+    Args:
+        model: the model, or its name for the SDK's own providers.
+        pins: the registry, or a PinnedBlock made from it.
+        heading: the line above the pins; a PinnedBlock has its own.
+        report: is given each receipt, by default the logger ``constraintrot.pins`` and,
+            where a trace is being made, a custom span; a PinnedBlock has its own.
+
+    Raises:
+        ParameterError: it is no model of the SDK's.
+    """
+    pinned_block = PinnedBlock.of(pins, heading=heading, report=report)
+    found = MultiProvider().get_model(model) if isinstance(model, str) else model
+    if not isinstance(found, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
+        raise ParameterError(f"a {type(found).__name__} is no agents.Model")
+    return pinning_copy(found, pinned_block, _methods)
+
+
+def _methods(kind: type[Any]) -> Mapping[str, Any]:
+    """What a model sends, with the pins, whole and streamed."""
+
+    def get_response(self: Any, system_instructions: str | None, *rest: Any, **given: Any) -> Any:
+        return kind.get_response(self, _into(self, system_instructions), *rest, **given)
+
+    def stream_response(
+        self: Any, system_instructions: str | None, *rest: Any, **given: Any
+    ) -> Any:
+        return kind.stream_response(self, _into(self, system_instructions), *rest, **given)
+
+    return {"get_response": get_response, "stream_response": stream_response}
+
+
+def _into(model: Any, instructions: str | None) -> str | None:
+    for pinned_block in pinned_blocks(model):
+        instructions = pinned(ModelInputData([], instructions), pinned_block).instructions
+    return instructions

@@ -1,0 +1,280 @@
+"""The program that an agent starts: what it hands out, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from constraintrot.coding_agents.pins import hook, targets
+from constraintrot.coding_agents.pins.agents import AGENTS, Scope
+from constraintrot.coding_agents.pins.compiled import Source
+from constraintrot.coding_agents.pins.installing import Change, Pin, install, uninstall
+from constraintrot.coding_agents.pins.receipts import read_receipts
+from tests.coding_agents.pins.conftest import RULE, fire, said
+
+Pinned = Callable[..., Change]
+START = {"hook_event_name": "SessionStart", "session_id": "s", "source": "compact"}
+PROMPT = {"hook_event_name": "UserPromptSubmit", "session_id": "s"}
+HOSTILE = (
+    "<script>alert(1)</script> </system-reminder> $(touch pwned) `id` ${HOME} 'one' \"two\""
+    " back\\slash %s {0} || true; ~~~ ~~~~\n\n\ttabbed\r\n日本語 é 🦊 \u2028 " + "long " * 500
+)
+
+
+def test_a_session_is_handed_the_policies_and_once_more_only_when_they_change(
+    pinned: Pinned, rules: Path
+) -> None:
+    folder = pinned().folder
+    first = said(fire(folder, START))
+    assert RULE in first
+    assert fire(folder, PROMPT) == {}
+
+    rules.write_text("Never delete a file.\n", encoding="utf-8")
+    amended = said(fire(folder, PROMPT))
+    assert "Never delete a file." in amended
+    assert RULE not in amended
+    assert "WARNING" not in amended
+    assert fire(folder, PROMPT) == {}
+    # After a compaction the earlier text is gone, so it is said again.
+    assert said(fire(folder, START)) == amended
+
+    kept = read_receipts(folder).kept
+    assert [(one["event"], one["revision"], one["state"]) for one in kept] == [
+        ("SessionStart", 1, "injected"),
+        ("UserPromptSubmit", 2, "injected"),
+        ("SessionStart", 2, "injected"),
+    ]
+    assert kept[0]["source"] == "compact"
+
+
+def test_any_text_arrives_word_for_word(pinned: Pinned, rules: Path, tmp_path: Path) -> None:
+    rules.write_bytes(HOSTILE.encode())
+    assert HOSTILE in said(fire(pinned().folder, START))
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_a_hundred_kilobytes_arrive_where_the_agent_takes_them(pinned: Pinned, rules: Path) -> None:
+    rules.write_text("r" * 99_000, encoding="utf-8")
+    assert "r" * 99_000 in said(fire(pinned("codex").folder, START, "codex"))
+
+
+@pytest.mark.parametrize("spoilt", ["gone", "binary", "empty", "control"])
+def test_rules_that_cannot_be_read_leave_the_last_ones_in_force_and_it_says_so(
+    pinned: Pinned, rules: Path, spoilt: str
+) -> None:
+    folder = pinned().folder
+    contents = {"binary": b"\xff\xfe\x00", "empty": b"\n", "control": b"a\x1b[2J"}
+    rules.unlink() if spoilt == "gone" else rules.write_bytes(contents[spoilt])
+    answer = fire(folder, START)
+    text = said(answer)
+    assert text.startswith("WARNING from constraintrot")
+    assert "the last ones that could be read, and they hold" in text
+    assert RULE in text
+    assert "constraintrot: " in answer["systemMessage"]
+    (receipt,) = read_receipts(folder).kept
+    assert receipt["state"] == "stale"
+
+
+def test_without_anything_compiled_it_says_so(pinned: Pinned) -> None:
+    folder = pinned().folder
+    for damage in ("gone", "{", "[]", '{"version": 2, "text": "x"}'):
+        path = folder / "compiled.json"
+        path.unlink() if damage == "gone" else path.write_text(damage)
+        answer = hook.answer(str(folder), "claude", dict(START))
+        assert "No policy could be read, though there are some" in said(answer)
+        assert answer["systemMessage"]
+    states = [one["state"] for one in read_receipts(folder).kept]
+    assert states == ["failed"] * 4
+
+
+def test_where_the_hook_itself_is_gone_the_command_says_so(pinned: Pinned) -> None:
+    folder = pinned().folder
+    command = targets.command(AGENTS["claude"], "SessionStart", str(folder / "hook.py"))
+    shutil.rmtree(folder)
+    done = subprocess.run(["sh", "-c", command], capture_output=True, input=b"{}", check=True)
+    assert said(json.loads(done.stdout)).startswith("WARNING from constraintrot")
+
+
+def test_an_event_that_is_no_event_still_gets_the_policies(pinned: Pinned) -> None:
+    folder = pinned().folder
+    for event in (b"", b"{", b"[1]", b"\xff", b'{"hook_event_name": 5, "session_id": null}'):
+        assert RULE in said(fire(folder, event))
+
+
+def test_a_receipt_that_cannot_be_written_is_told(pinned: Pinned) -> None:
+    folder = pinned().folder
+    (folder / "key").unlink()
+    answer = hook.answer(str(folder), "claude", dict(START))
+    assert RULE in said(answer)
+    assert "no receipt could be written" in str(answer["systemMessage"])
+
+
+def test_forged_receipts_do_not_count(pinned: Pinned) -> None:
+    folder = pinned().folder
+    for _ in range(2):
+        hook.answer(str(folder), "claude", dict(START))
+    path = folder / "receipts.jsonl"
+    first, second = path.read_text().splitlines()
+    forged = [
+        first.replace('"injected"', '"verified"'),
+        '{"receipt": {"state": "injected"}, "seal": "00"}',
+        '{"receipt": {}}',
+        "not json",
+        '{"receipt":' + "[" * 10_000,
+    ]
+    path.write_text("\n".join([first, *forged, second]) + "\n")
+    receipts = read_receipts(folder)
+    assert len(receipts.kept) == 2
+    assert receipts.forged == (2, 3, 4, 5, 6)
+
+
+def test_receipts_of_several_sessions_at_once_are_whole(pinned: Pinned) -> None:
+    folder = pinned().folder
+    events = [{**START, "session_id": str(number)} for number in range(64)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda event: hook.answer(str(folder), "claude", event), events))
+    receipts = read_receipts(folder)
+    assert sorted(int(one["session"]) for one in receipts.kept) == list(range(64))
+    assert receipts.forged == ()
+
+
+def test_a_seed_folder_is_read_anew_when_a_file_comes_or_goes(home: Path, tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds"
+    seeds.mkdir()
+    (seeds / "mail.md").write_text("---\nblocks:\n  - name: mail\n---\n## mail\nMail nobody.\n")
+    folder = install(Pin(AGENTS["claude"], "user", home), Source("seeds", seeds)).folder
+    assert "~~~ pin by owner: mail\nMail nobody.\n~~~" in said(fire(folder, START))
+    (seeds / "files.md").write_text("Delete nothing.\n")
+    text = said(fire(folder, START))
+    assert "Delete nothing." in text
+    assert "Mail nobody." in text
+
+
+def test_it_needs_neither_the_package_nor_its_dependencies(pinned: Pinned) -> None:
+    tree = ast.parse((pinned().folder / "hook.py").read_text())
+    imported = {
+        name
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names] if isinstance(node, ast.Import) else
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        )
+    }  # fmt: skip
+    assert {name.partition(".")[0] for name in imported} <= sys.stdlib_module_names
+
+
+def test_nobody_else_can_read_what_a_pin_keeps(pinned: Pinned) -> None:
+    folder = pinned().folder
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
+
+
+def test_a_rule_that_is_reverted_is_another_text_than_the_first(
+    pinned: Pinned, rules: Path
+) -> None:
+    folder = pinned().folder
+    first = said(fire(folder, START))
+    rules.write_text("Never delete a file.\n", encoding="utf-8")
+    said(fire(folder, PROMPT))
+    rules.write_text(f"{RULE}\n", encoding="utf-8")
+    reverted = said(fire(folder, PROMPT))
+    assert RULE in reverted
+    assert reverted != first
+    assert 'the list "user", revision 3' in reverted
+
+
+def test_rules_that_can_be_read_again_are_said_again_as_a_new_revision(
+    pinned: Pinned, rules: Path
+) -> None:
+    folder = pinned().folder
+    first, kept = said(fire(folder, START)), rules.read_bytes()
+    rules.unlink()
+    lost = said(fire(folder, PROMPT))
+    rules.write_bytes(kept)
+    repaired = said(fire(folder, PROMPT))
+    assert len({first, lost, repaired}) == 3
+    assert "WARNING" not in repaired
+    assert fire(folder, PROMPT) == {}
+    rules.unlink()
+    assert said(fire(folder, PROMPT)) not in (lost, repaired)
+
+
+def test_a_resumed_session_is_handed_nothing_that_it_holds(pinned: Pinned, rules: Path) -> None:
+    folder = pinned("codex").folder
+    resume = {**START, "source": "resume"}
+    assert said(fire(folder, START, "codex"))
+    assert [fire(folder, resume, "codex") for _ in range(3)] == [{}] * 3
+    assert said(fire(folder, START, "codex")), "after a compaction"
+    assert said(fire(folder, {**resume, "session_id": "unknown"}, "codex"))
+    rules.write_text("Never delete a file.\n", encoding="utf-8")
+    assert "Never delete" in said(fire(folder, resume, "codex"))
+
+
+@pytest.mark.parametrize("first", ["user", "project"])
+def test_the_lists_of_two_scopes_are_said_once_and_replace_their_own_only(
+    home: Path, tmp_path: Path, first: Scope
+) -> None:
+    project, folders = tmp_path / "project", {}
+    project.mkdir()
+    scopes: tuple[Scope, ...] = ("user", "project") if first == "user" else ("project", "user")
+    for scope in scopes:
+        rules = tmp_path / f"{scope}.txt"
+        rules.write_text(f"A rule of the {scope}'s.\n")
+        source = Source("rules", rules)
+        folders[scope] = install(Pin(AGENTS["claude"], scope, project), source).folder
+    here = {**START, "cwd": str(project)}
+    text = said(fire(folders[scopes[0]], here))
+    for scope in scopes:
+        assert f"A rule of the {scope}'s." in text
+        assert f'replaces every earlier list named "{scope}", and no other list' in text
+    # The other hook of the same event has nothing to add; a later compaction has.
+    assert fire(folders[scopes[1]], here) == {}
+    assert said(fire(folders[scopes[0]], here)) == text
+    (tmp_path / "user.txt").write_text("Amended.\n")
+    prompt = {**PROMPT, "cwd": str(project)}
+    amended = said(fire(folders["project"], prompt))
+    assert "Amended." in amended
+    assert "A rule of the project's." in amended
+    assert fire(folders["user"], prompt) == {}
+    elsewhere = {**START, "cwd": str(tmp_path), "session_id": "other"}
+    assert "project's" not in said(fire(folders["user"], elsewhere))
+    uninstall(Pin(AGENTS["claude"], "user", project))
+    assert "Amended." not in said(fire(folders["project"], here))
+
+
+def test_hooks_at_once_after_an_amendment_hand_out_the_new_text(
+    pinned: Pinned, rules: Path
+) -> None:
+    folder = pinned().folder
+    rules.write_text("Never delete a file.\n", encoding="utf-8")
+    events = [{**START, "session_id": str(number)} for number in range(24)]
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda event: fire(folder, event), events))
+    assert all("Never delete" in said(one) and "systemMessage" not in one for one in answers)
+    assert {one["revision"] for one in read_receipts(folder).kept} == {2}
+
+
+@pytest.mark.parametrize("kind", ["fifo", "large"])
+def test_rules_that_became_no_bounded_file_do_not_hold_the_agent_up(
+    pinned: Pinned, rules: Path, kind: str
+) -> None:
+    folder = pinned().folder
+    rules.unlink()
+    if kind == "fifo":
+        os.mkfifo(rules)
+    else:
+        with rules.open("wb") as file:
+            file.truncate(hook.LARGEST_RULES + 1)
+    answer = fire(folder, START)
+    assert RULE in said(answer)
+    assert {"fifo": "no regular file", "large": "larger than"}[kind] in answer["systemMessage"]

@@ -1,0 +1,388 @@
+"""Installing into a user's settings and taking it back: every byte, mode, link and edit kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from constraintrot.coding_agents.pins import edits, file_edit, installing
+from constraintrot.coding_agents.pins.agents import AGENTS
+from constraintrot.coding_agents.pins.checking import health
+from constraintrot.coding_agents.pins.compiled import Source
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import FileState
+from constraintrot.coding_agents.pins.installing import (
+    Change,
+    Pin,
+    install,
+    pins_folder,
+    read_record,
+    records,
+    uninstall,
+)
+from constraintrot.coding_agents.pins.settings_edit import root_of
+from tests.coding_agents.pins.conftest import CLAUDE as COMMENTED
+from tests.coding_agents.pins.conftest import RULE, settings, write_settings
+
+Pinned = Callable[..., Change]
+# Claude Code reads strict JSON.
+CLAUDE = re.sub(r"(?m)^ *// .*\n| */\*.*\*/|, // last.*", "", COMMENTED).replace(
+    'date"},', 'date"}'
+)
+TOML = '# mine\nmodel = "m"  # the good one\n\n[features]\nweb = true\n'
+# As somebody would have them: comments, a byte order mark, Windows' line ends, blank, no hooks.
+BEFORE: dict[str, list[str | None]] = {
+    "claude": [CLAUDE, "{}", "\ufeff{}\n", "", '{\r\n\t"a": 1\r\n}', None],
+    "codex": ['{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}', None],
+    "gemini": ['{\n    // vim\n    "vimMode": true\n}\n', None],
+    "opencode": [None],
+    "pi": [None],
+}
+CASES = [(agent, before) for agent, every in BEFORE.items() for before in every]
+
+
+@pytest.mark.parametrize(("agent", "before"), CASES)
+def test_uninstalling_leaves_the_home_as_it_was(
+    home: Path, pinned: Pinned, agent: str, before: str | None
+) -> None:
+    if before is not None:
+        write_settings(home, before, agent).chmod(0o640)
+    was = tree(home)
+    change = pinned(agent)
+    assert change.diffs
+    assert health(records()[0]).faults == []
+    if before is not None:
+        assert settings(home, agent).stat().st_mode & 0o777 == 0o640
+    uninstall(Pin(AGENTS[agent], "user", home))
+    (pins_folder() / "lock").unlink()
+    remove_empty(home, home / ".local")
+    assert tree(home) == was
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_second_installation_changes_nothing(home: Path, pinned: Pinned, agent: str) -> None:
+    first = pinned(agent)
+    installed = tree(home)
+    assert pinned(agent).diffs == []
+    assert install(Pin(AGENTS[agent], "user", home), None).folder == first.folder
+    assert tree(home) == installed
+
+
+def test_a_dry_run_shows_the_change_and_touches_nothing(home: Path, pinned: Pinned) -> None:
+    write_settings(home, CLAUDE)
+    was = tree(home)
+    (shown,) = pinned(dry_run=True).diffs
+    assert '+    "UserPromptSubmit": [' in shown
+    assert tree(home) == was
+    pinned()
+    installed = tree(home)
+    uninstall(Pin(AGENTS["claude"], "user", home), dry_run=True)
+    assert tree(home) == installed
+
+
+def test_what_the_user_changes_in_between_stays(home: Path, pinned: Pinned) -> None:
+    path = write_settings(home, CLAUDE)
+    pinned()
+    path.write_text(path.read_text().replace('"model": "opus"', '"model": "haiku"'))
+    # Once more: the settings hold the edit and our part, once.
+    pinned()
+    assert path.read_text().count("SessionStart\\") == 1
+    path.write_text(path.read_text().replace("echo hello", "echo bye"))
+    change = uninstall(Pin(AGENTS["claude"], "user", home))
+    assert change.notes == [f"{path} was changed since: only our part of it is taken out"]
+    edited = CLAUDE.replace("opus", "haiku").replace("echo hello", "echo bye")
+    assert root_of(path.read_text()) == root_of(edited)
+    assert not change.folder.exists()
+
+
+def test_a_part_of_ours_that_the_user_took_out_is_no_error(home: Path, pinned: Pinned) -> None:
+    path = write_settings(home, "{}")
+    pinned()
+    path.write_text('{"mine": 1}')
+    (note,) = uninstall(Pin(AGENTS["claude"], "user", home)).notes
+    assert "holds nothing of ours any more" in note
+    assert path.read_text() == '{"mine": 1}'
+
+
+def test_an_edited_plugin_is_kept_under_another_name(home: Path, pinned: Pinned) -> None:
+    pinned("pi")
+    path = settings(home, "pi")
+    path.write_text(path.read_text() + "// mine\n")
+    uninstall(Pin(AGENTS["pi"], "user", home))
+    assert not path.exists()
+    assert path.with_name(f"{path.name}.edited").read_text().endswith("// mine\n")
+
+
+@pytest.mark.parametrize(
+    "broken", ["{", '{"hooks": 1}', '{"a": 1, "a": 2}', "[]", b"\xff\xfe{}", "null"]
+)
+def test_broken_settings_are_refused_and_nothing_is_changed(
+    home: Path, pinned: Pinned, broken: str | bytes
+) -> None:
+    path = write_settings(home, "")
+    path.write_bytes(broken.encode() if isinstance(broken, str) else broken)
+    was = path.read_bytes()
+    with pytest.raises(PinInstallError, match="nothing was changed"):
+        pinned()
+    assert path.read_bytes() == was
+    assert records() == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "text", "what"),
+    [
+        ("claude", COMMENTED, "line 2 has a comment"),
+        ("claude", '{"a": [1],\n}', "line 1 has a trailing comma"),
+        ("codex", '{"a": 1 /* x */}', "line 1 has a comment"),
+        ("codex", "\ufeff{}", "a byte order mark"),
+        ("gemini", '{"a": [1,]}', "a trailing comma"),
+        ("gemini", "\ufeff{}", "a byte order mark"),
+    ],
+)
+def test_settings_that_the_agent_itself_does_not_read_are_refused_and_no_pin_is_in_force_in_them(
+    home: Path, pinned: Pinned, agent: str, text: str, what: str
+) -> None:
+    path = write_settings(home, text, agent)
+    with pytest.raises(PinInstallError, match=f"{what}, for which {AGENTS[agent].title}"):
+        pinned(agent)
+    assert path.read_text() == text
+    path.unlink()
+    pinned(agent)
+    # The user edits them later.
+    installed = path.read_text()
+    path.write_text("\ufeff" + installed if "mark" in what else installed[:-2] + ",}// x\n")
+    assert any("reads nothing of the file" in fault for fault in health(records()[0]).faults)
+    uninstall(Pin(AGENTS[agent], "user", home))
+    assert "hook.py" not in path.read_text()
+
+
+def test_a_plugin_of_somebody_elses_is_not_overwritten(home: Path, pinned: Pinned) -> None:
+    path = write_settings(home, "export default 1\n", "opencode")
+    with pytest.raises(PinInstallError, match="a file of this name already"):
+        pinned("opencode")
+    assert path.read_text() == "export default 1\n"
+
+
+def test_a_link_stays_a_link(home: Path, pinned: Pinned, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text(CLAUDE)
+    path = settings(home)
+    path.parent.mkdir()
+    path.symlink_to(real)
+    pinned()
+    assert path.is_symlink()
+    assert "hook.py" in real.read_text()
+    uninstall(Pin(AGENTS["claude"], "user", home))
+    assert path.is_symlink()
+    assert real.read_text() == CLAUDE
+
+
+def test_a_link_to_nothing_is_refused(home: Path, pinned: Pinned, tmp_path: Path) -> None:
+    path = settings(home)
+    path.parent.mkdir()
+    path.symlink_to(tmp_path / "nowhere.json")
+    with pytest.raises(PinInstallError, match="which is not there"):
+        pinned()
+    assert path.is_symlink()
+
+
+def test_read_only_settings_are_refused(home: Path, pinned: Pinned) -> None:
+    path = write_settings(home, CLAUDE)
+    path.chmod(0o444)
+    with pytest.raises(PinInstallError, match="read-only"):
+        pinned()
+    assert path.read_text() == CLAUDE
+    assert records() == []
+
+
+def test_settings_that_change_while_they_are_written_are_refused(
+    home: Path, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_settings(home, "{}")
+    write_state = installing._write_state
+
+    def meanwhile(*given: object) -> None:
+        write_state(*given)  # type: ignore[arg-type]
+        path.write_text('{"mine": 1}')
+
+    monkeypatch.setattr(installing, "_write_state", meanwhile)
+    with pytest.raises(PinInstallError, match="changed meanwhile"):
+        pinned()
+    assert path.read_text() == '{"mine": 1}'
+    assert records() == []
+
+
+def test_installations_at_once_leave_one(home: Path, rules: Path) -> None:
+    path = write_settings(home, CLAUDE)
+    pin = Pin(AGENTS["claude"], "user", home)
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: install(pin, Source("rules", rules)), range(6)))
+    assert path.read_text().count("hook.py") == len(AGENTS["claude"].events)
+    uninstall(pin)
+    assert path.read_text() == CLAUDE
+
+
+def test_the_user_and_a_project_are_pinned_apart(home: Path, rules: Path, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    agent, source = AGENTS["claude"], Source("rules", rules)
+    of_user = install(Pin(agent, "user", project), source)
+    of_project = install(Pin(agent, "project", project), source)
+    assert of_user.folder != of_project.folder
+    assert (project / ".claude" / "settings.local.json").exists()
+    assert [record.scope for record in records()] == ["project", "user"]
+    uninstall(Pin(agent, "project", project))
+    assert list(project.iterdir()) == []
+    assert settings(home).exists()
+
+
+def test_a_lost_folder_leaves_no_second_hook(home: Path, pinned: Pinned) -> None:
+    change = pinned()
+    subprocess.run(["rm", "-r", str(change.folder)], check=True)
+    assert pinned().folder == change.folder
+    assert settings(home).read_text().count("hook.py") == len(AGENTS["claude"].events)
+
+
+def test_the_summarizer_prompt_of_codex_is_told_and_taken_back(home: Path, pinned: Pinned) -> None:
+    config = home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(TOML)
+    pinned("codex", summarizer=True)
+    assert RULE in config.read_text()
+    assert config.read_text().endswith(TOML)
+    pinned("codex")
+    assert config.read_text() == TOML
+    pinned("codex", summarizer=True)
+    config.write_text(config.read_text() + "# later\n")
+    uninstall(Pin(AGENTS["codex"], "user", home))
+    assert config.read_text() == TOML + "# later\n"
+
+
+def test_a_second_file_that_cannot_be_written_leaves_the_first_as_it_was(
+    home: Path, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(TOML)
+    write_file = file_edit.write_file
+
+    def full(state: FileState, data: bytes) -> list[Path]:
+        if state.path == config:
+            raise PinInstallError("the disk is full")
+        return write_file(state, data)
+
+    monkeypatch.setattr(edits, "write_file", full)
+    with pytest.raises(PinInstallError, match="the disk is full"):
+        pinned("codex", summarizer=True)
+    assert list(config.parent.iterdir()) == [config]
+    assert records() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [('compact_prompt = "x"\n', "of yours"), ("a = = 1", "it is not TOML")]
+)
+def test_a_prompt_of_the_users_is_left_alone(
+    home: Path, pinned: Pinned, text: str, why: str
+) -> None:
+    config = home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(text)
+    with pytest.raises(PinInstallError, match=why):
+        pinned("codex", summarizer=True)
+    assert config.read_text() == text
+    assert not settings(home, "codex").exists()
+
+
+def test_only_two_agents_have_a_way_to_tell_the_summarizer(home: Path, pinned: Pinned) -> None:
+    assert pinned("opencode", summarizer=True)
+    assert "experimental.session.compacting" in settings(home, "opencode").read_text()
+    with pytest.raises(PinInstallError, match="--summarizer-prompt"):
+        pinned("claude", summarizer=True)
+
+
+@pytest.mark.parametrize(
+    ("contents", "why"),
+    [
+        (b"", "empty"),
+        (b"a\x1b[31mred", "control character"),
+        (b"a\x00b", "control character"),
+        (b"\xff", "not UTF-8"),
+        (b"x" * 20_000, "hands no more than"),
+        (None, "not there"),
+    ],
+)
+def test_rules_that_no_pin_can_be_are_refused(
+    home: Path, rules: Path, pinned: Pinned, contents: bytes | None, why: str
+) -> None:
+    rules.unlink() if contents is None else rules.write_bytes(contents)
+    with pytest.raises(Exception, match=why):
+        pinned()
+    assert not settings(home).exists()
+    assert records() == []
+
+
+def test_a_damaged_record_names_where_the_settings_are(home: Path, pinned: Pinned) -> None:
+    folder = pinned().folder
+    (folder / "install.json").write_text("{")
+    with pytest.raises(PinInstallError, match="what the settings were before is in"):
+        read_record(folder)
+
+
+def test_what_is_switched_off_or_taken_out_is_a_fault(home: Path, pinned: Pinned) -> None:
+    path = write_settings(home, '{"disableAllHooks": true}')
+    pinned()
+    assert any("switched off" in fault for fault in health(records()[0]).faults)
+    path.write_text("{}")
+    assert any("install again" in fault for fault in health(records()[0]).faults)
+
+
+def test_a_path_that_agents_would_change_is_refused(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "a$HOME"))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    (tmp_path / "a$HOME").mkdir()
+    with pytest.raises(PinInstallError, match="agents replace"):
+        install(Pin(AGENTS["claude"], "user", tmp_path), Source("rules", rules))
+
+
+def test_the_command_starts_the_hook_from_a_home_with_a_blank(home: Path, pinned: Pinned) -> None:
+    pinned()
+    entry = json.loads(settings(home).read_text())["hooks"]["SessionStart"][0]
+    command = entry["hooks"][0]["command"]
+    assert " " in str(home)
+    done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=True)
+    assert RULE in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert sys.executable in command
+
+
+def tree(folder: Path) -> dict[str, tuple[int, bytes | str]]:
+    """Each file of a folder but those that say when a hook ran: its mode and bytes."""
+    return {
+        str(path.relative_to(folder)): (
+            path.lstat().st_mode,
+            os.readlink(path)
+            if path.is_symlink()
+            else path.read_bytes()
+            if path.is_file()
+            else b"",
+        )
+        for path in sorted(folder.rglob("*"))
+        if not {"receipts.jsonl", "sessions", "lock", "compile.lock"} & set(path.parts)
+    }
+
+
+def remove_empty(home: Path, folder: Path) -> None:
+    """The folders above our own, which other programs use too."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir()
+    folder.rmdir()
+    assert home.exists()

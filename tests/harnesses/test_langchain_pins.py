@@ -1,0 +1,432 @@
+"""PinMiddleware in create_agent and create_deep_agent, with models of LangChain's own kind."""
+
+from __future__ import annotations
+
+import asyncio
+import doctest
+import json
+import logging
+from contextvars import Context
+from importlib import import_module
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, SummarizationMiddleware
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
+from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
+from constraintrot.errors import ParameterError
+from constraintrot.harnesses.deepagents.pins import pinned_subagents
+from constraintrot.harnesses.langchain.pins import PinMiddleware
+from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
+from constraintrot.memory.pipeline import Pipeline
+from constraintrot.memory.pipeline.cache import ExactCache
+from constraintrot.memory.pipeline.langchain import PipelineMiddleware
+from constraintrot.memory.pipeline.masking import Masking
+from constraintrot.memory.pipeline.profiles import layers
+from constraintrot.memory.pipeline.tools import MetaTools
+from tests.docs_code import run_page
+from tests.harnesses.langchain_fakes import Recorder, calling, say
+from tests.harnesses.openai_payloads import recorded
+from tests.harnesses.rules import LOSSY
+
+POLICY = "Send email only to addresses at example.org."
+OPERATOR = Principal("operator")
+ASK: Any = {"messages": [HumanMessage("Write to a@example.org.")]}
+
+
+def rules(*policies: str) -> Registry:
+    registry = Registry(OPERATOR)
+    for policy in policies or (POLICY,):
+        registry.pin(policy, by=OPERATOR)
+    return registry
+
+
+def system_of(pin: PinMiddleware, message: SystemMessage | None) -> SystemMessage | None:
+    """The system message of a request that had another."""
+    request: Any = ModelRequest(model=Recorder(), messages=ASK["messages"], system_message=message)
+    sent = pin.pinned(request)
+    assert sent.messages == ASK["messages"]
+    assert request.system_message == message
+    return sent.system_message
+
+
+def test_sync_async_and_streaming_calls_are_pinned() -> None:
+    model = Recorder()
+    agent: Any = create_agent(model, system_prompt="Be brief.", middleware=[PinMiddleware(rules())])
+    agent.invoke(ASK)
+    asyncio.run(agent.ainvoke(ASK))
+    assert list(agent.stream(ASK, stream_mode="messages"))
+
+    async def astream() -> list[Any]:
+        return [chunk async for chunk in agent.astream(ASK, stream_mode="messages")]
+
+    assert asyncio.run(astream())
+    assert len(model.calls) == 4
+    for sent in model.calls:
+        assert [message.type for message in sent] == ["system", "human"]
+        assert sent[0].text.startswith("Be brief.\n\n")
+        assert sent[0].text.count(POLICY) == 1
+    # The same bytes each time, so that a prefix cache keeps hitting.
+    assert len({sent[0].text for sent in model.calls}) == 1
+
+
+def test_a_changed_registry_shows_at_the_next_call_and_nothing_is_stored() -> None:
+    registry, model = rules(), Recorder()
+    agent: Any = create_agent(
+        model,
+        system_prompt="Be brief.",
+        middleware=[PinMiddleware(registry)],
+        checkpointer=InMemorySaver(),
+    )
+    say(agent, model, "One.")
+    (block,) = registry.pins()
+    registry.amend(block.id, "Send no email at all.", by=OPERATOR)
+    say(agent, model, "Two.")
+    registry.evict(block.id, by=OPERATOR, force=True)
+    say(agent, model, "Three.")
+    first, second, third = (sent[0].text for sent in model.calls)
+    assert first.count(POLICY) == 1
+    assert POLICY not in second
+    assert second.count("Send no email at all.") == 1
+    assert third == "Be brief."
+    state = agent.get_state({"configurable": {"thread_id": "1"}}).values
+    assert "email" not in str(state["messages"])
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_it_stands_wherever_in_the_list_and_the_summarizer_never_sees_it(first: bool) -> None:
+    model, writer = Recorder(), Recorder(reply=LOSSY)
+    summarizing = SummarizationMiddleware(writer, trigger=("messages", 6), keep=("messages", 2))
+    pin = PinMiddleware(rules())
+    agent: Any = create_agent(
+        model,
+        middleware=[pin, summarizing] if first else [summarizing, pin],
+        checkpointer=InMemorySaver(),
+    )
+    for number in range(6):
+        say(agent, model, f"Look at ticket {number}.")
+    assert writer.calls
+    assert POLICY not in writer.ever()
+    assert all(model.said(at).count(POLICY) == 1 for at in range(len(model.calls)))
+    assert LOSSY in model.said()
+
+
+def test_an_empty_registry_changes_nothing() -> None:
+    pin = PinMiddleware(Registry(OPERATOR))
+    assert system_of(pin, None) is None
+    for said in (SystemMessage("Be brief."), SystemMessage([{"type": "text", "text": "Hi"}])):
+        assert system_of(pin, said) == said
+
+
+def test_blocks_of_a_system_message_stay_apart() -> None:
+    marked = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
+    registry = rules()
+    pin = PinMiddleware(registry)
+    once = system_of(pin, SystemMessage([marked]))
+    assert once is not None
+    assert once.content[0] == marked
+    registry.amend(registry.pins()[0].id, "Send no email at all.", by=OPERATOR)
+    twice = system_of(pin, once)
+    assert twice is not None
+    assert twice.text.count(HEADING) == 1
+    assert POLICY not in twice.text
+    assert len(twice.content) == 2
+
+
+@given(st.text(), st.lists(st.text(min_size=1).filter(str.strip), max_size=3, unique=True))
+def test_pinning_twice_is_pinning_once(instructions: str, policies: list[str]) -> None:
+    registry = Registry(OPERATOR)
+    for policy in policies:
+        registry.pin(policy, by=OPERATOR)
+    pinned_block = PinnedBlock(registry, report=lambda _: None)
+    pin = PinMiddleware(pinned_block)
+    once = system_of(pin, SystemMessage(instructions))
+    assert once is not None
+    assert system_of(pin, once) == once
+    if policies:
+        assert once.text.count(pinned_block.text.rstrip("\n")) == 1
+
+
+class Replaces(AgentMiddleware[Any, Any, Any]):
+    """Has a request answered with another system message, and perhaps another model."""
+
+    def __init__(self, system: SystemMessage | None, model: Recorder | None = None) -> None:
+        super().__init__()
+        self.given: dict[str, Any] = {"system_message": system} | (
+            {"model": model} if model else {}
+        )
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return handler(request.override(**self.given))
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return await handler(request.override(**self.given))
+
+
+@pytest.mark.parametrize("system", [None, "Be kind.", [{"type": "text", "text": "Be kind."}]])
+def test_a_prompt_made_behind_the_pin_does_not_lose_it(system: Any) -> None:
+    """As ``[pin, @dynamic_prompt]`` did, with a receipt that said ``injected``."""
+    model, receipts = Recorder(), list[Receipt]()
+    message = SystemMessage(system) if system else None
+    pin = PinMiddleware(rules(), report=receipts.append)
+    agent: Any = create_agent(model, system_prompt="Be brief.", middleware=[pin, Replaces(message)])
+    agent.invoke(ASK)
+    asyncio.run(agent.ainvoke(ASK))
+    assert list(agent.stream(ASK, stream_mode="messages"))
+    assert [model.said(at).count(POLICY) for at in range(3)] == [1, 1, 1]
+    assert [receipt.state for receipt in receipts] == ["repaired"] * 3
+
+
+def test_a_model_that_replaces_the_agent_s_is_pinned_too() -> None:
+    model, other, receipts = Recorder(), Recorder(), list[Receipt]()
+    pin = PinMiddleware(rules(), report=receipts.append)
+    agent: Any = create_agent(model, middleware=[pin, Replaces(None, other)])
+    agent.invoke(ASK)
+    assert not model.calls
+    assert other.said().count(POLICY) == 1
+    assert [receipt.state for receipt in receipts] == ["repaired"]
+
+
+class Answers(AgentMiddleware[Any, Any, Any]):
+    """Asks no model."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return AIMessage("Done.")
+
+
+def test_where_no_model_was_asked_there_is_no_receipt(caplog: pytest.LogCaptureFixture) -> None:
+    receipts: list[Receipt] = []
+    pin = PinMiddleware(rules(), report=receipts.append)
+    agent: Any = create_agent(Recorder(), middleware=[pin, Answers()])
+    # Whatever level an evaluation before this test has set.
+    with caplog.at_level("WARNING", logger="constraintrot.pins"):
+        agent.invoke(ASK)
+    assert receipts == []
+    assert "there is no receipt" in caplog.text
+
+
+def test_two_registries_pin_side_by_side() -> None:
+    model, receipts = Recorder(), list[Receipt]()
+    first, second = (PinnedBlock(rules(), report=receipts.append) for _ in range(2))
+    pins = [PinMiddleware(first), PinMiddleware(second, name="pins of the team")]
+    middleware = [*pins, Replaces(SystemMessage("Hi"))]
+    agent: Any = create_agent(model, middleware=middleware)
+    agent.invoke(ASK)
+    assert model.calls[0][0].text == f"Hi\n\n{first.text}\n\n{second.text}"
+    assert [receipt.state for receipt in receipts] == ["repaired"] * 2
+
+
+def test_what_is_asked_of_the_model_is_answered_as_before() -> None:
+    """Middleware looks at what kind of model it has, and callbacks at its name."""
+    model = Recorder()
+    found = pinned_model(model.bind(stop=["x"]), rules())
+    assert found.kwargs == {"stop": ["x"]}
+    inner: Any = found.bound
+    assert isinstance(inner, Recorder)
+    assert (inner.lc_id(), repr(inner)) == (model.lc_id(), repr(model))
+    found.invoke("Hello")
+    model.invoke("Hello")
+    assert [POLICY in model.said(at) for at in range(2)] == [True, False]
+    with pytest.raises(ParameterError, match="no chat model"):
+        pinned_model("gpt-5.5", rules())
+
+
+@pytest.mark.parametrize("kept_by_server", [True, False])
+def test_a_server_that_keeps_the_history_is_not_given_the_pins_to_keep(
+    kept_by_server: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was sent them with the first request only, and kept them after an amendment."""
+    openai, payloads = recorded(monkeypatch)
+    registry = rules()
+    model = openai.ChatOpenAI(
+        model="gpt-5.5",
+        api_key="none",
+        use_responses_api=True,
+        use_previous_response_id=kept_by_server,
+    )
+    agent: Any = create_agent(
+        model, system_prompt="Be brief.", middleware=[PinMiddleware(registry)]
+    )
+    answered = AIMessage("Done.", response_metadata={"id": "resp_1"})
+    for messages in (ASK["messages"], [*ASK["messages"], answered, HumanMessage("Again.")]):
+        with pytest.raises(ConnectionError):
+            agent.invoke({"messages": messages})
+        registry.amend(registry.pins()[0].id, "Send no email at all.", by=OPERATOR)
+    inputs = [str(sent["input"]) for sent in payloads]
+    if not kept_by_server:
+        assert [text.count("email") for text in inputs] == [1, 1]
+        return
+    assert not any("email" in text for text in inputs)
+    assert [POLICY in sent["instructions"] for sent in payloads] == [True, False]
+    assert "Send no email at all." in payloads[1]["instructions"]
+    assert payloads[1]["previous_response_id"] == "resp_1"
+
+
+def test_receipts_go_to_the_log_or_to_whoever_asks(caplog: pytest.LogCaptureFixture) -> None:
+    model, receipts = Recorder(), list[Receipt]()
+    registry = rules()
+    with caplog.at_level(logging.INFO, "constraintrot.pins"):
+        create_agent(model, middleware=[PinMiddleware(registry)]).invoke(ASK)
+    (record,) = caplog.records
+    logged = json.loads(record.message)
+    assert logged["state"] == "injected"
+    assert logged["manifest"] == registry.manifest()
+    pin = PinMiddleware(registry, heading="House rules:", report=receipts.append)
+    create_agent(model, middleware=[pin]).invoke(ASK)
+    assert [receipt.blocks for receipt in receipts] == [(str(registry.pins()[0].id),)]
+    assert model.said().startswith("House rules: [")
+
+
+def test_pins_that_do_not_fit_stop_the_agent() -> None:
+    model = Recorder(profile={"max_input_tokens": 60})
+    agent: Any = create_agent(model, middleware=[PinMiddleware(rules(POLICY * 10))])
+    with pytest.raises(PinOverflowError):
+        agent.invoke(ASK)
+    assert not model.calls
+    # What does not fit without the pins either is not theirs to judge.
+    long: Any = {"messages": [HumanMessage("word " * 200)]}
+    agent.invoke(long)
+    assert model.said().count(POLICY) == 10
+
+
+def delegated(middleware: list[Any], subagents: Any) -> list[str]:
+    """What each call of a deep agent was sent that hands its task to a subagent."""
+    from deepagents import create_deep_agent
+
+    to = {"description": "Write the mail.", "subagent_type": "general-purpose"}
+    model = Recorder(script=[calling("task", "1", **to)])
+    agent: Any = create_deep_agent(model, middleware=middleware, subagents=subagents)
+    agent.invoke(ASK)
+    assert [sent[-1].type for sent in model.calls] == ["human", "human", "tool"]
+    assert model.calls[1][-1].text == "Write the mail."
+    return [model.said(at) for at in range(3)]
+
+
+def test_a_subagent_is_pinned_when_it_is_given_and_only_then() -> None:
+    pin = PinMiddleware(rules())
+    # The built-in subagent inherits no middleware of yours.
+    assert [said.count(POLICY) for said in delegated([pin], None)] == [1, 0, 1]
+    assert [said.count(POLICY) for said in delegated([pin], pinned_subagents(pin))] == [1, 1, 1]
+
+
+class Other(AgentMiddleware[Any, Any, Any]):
+    """Any other middleware."""
+
+
+def test_subagents_of_your_own_are_pinned_too() -> None:
+    pin, other = PinMiddleware(rules()), Other()
+    mine: Any = {"name": "mailer", "description": "Writes mails.", "middleware": [other]}
+    general, mailer = pinned_subagents(pin, [mine], inherited=[other])
+    assert general["name"] == "general-purpose"
+    assert general.get("middleware") == [other, pin]
+    assert mailer == {**mine, "middleware": [other, pin]}
+    assert mine["middleware"] == [other]
+    replaced = pinned_subagents(pin, [{**mine, "name": "general-purpose"}])
+    assert [subagent["name"] for subagent in replaced] == ["general-purpose"]
+
+
+@pytest.mark.parametrize("kind", ["runnable", "graph_id"])
+def test_a_subagent_that_takes_no_middleware_is_refused(kind: str) -> None:
+    with pytest.raises(ParameterError, match="mailer is compiled or remote"):
+        pinned_subagents(PinMiddleware(rules()), [{"name": "mailer", kind: "x"}])
+
+
+@pytest.mark.parametrize("page", ["langchain", "deepagents"])
+def test_the_page_s_code_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run_page(f"frameworks/{page}.md")
+    assert "Standing policies (pinned, word for word):" in capsys.readouterr().out
+
+
+def test_a_context_pipeline_masks_what_the_model_sees_and_not_what_tools_do() -> None:
+    shown: list[Any] = []
+
+    class Model(GenericFakeChatModel):
+        def bind_tools(self, tools: Any, **_: Any) -> Any:
+            return self
+
+        def _generate(self, messages: Any, *args: Any, **given: Any) -> Any:
+            shown.append(messages)
+            return super()._generate(messages, *args, **given)
+
+    @tool
+    def write(address: str) -> str:
+        """Write to somebody."""
+        return f"wrote to {address}"
+
+    made = {"name": "write", "args": {"address": "masked-1@example.org"}, "id": "1"}
+    said = [AIMessage("", tool_calls=[made]), AIMessage("To masked-1@example.org.")]
+    middleware = PipelineMiddleware(Pipeline([Masking()], pins=rules()))
+    agent: Any = create_agent(
+        Model(messages=iter(said)),
+        tools=[write],
+        system_prompt="Be brief.",
+        middleware=[middleware],
+    )
+    state = agent.invoke({"messages": [("user", "Write to ana@example.org.")]})
+    told = [message.text for message in state["messages"]]
+    assert told[1:] == ["", "wrote to ana@example.org", "To ana@example.org."]
+    assert len(shown) == 2
+    for messages in shown:
+        text = "\n".join(message.text for message in messages)
+        assert text.count(POLICY) == 1
+        assert "ana@" not in text
+    with pytest.raises(ParameterError, match="meta_tools"):
+        PipelineMiddleware(Pipeline([MetaTools()]))
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "harnesses.langchain.pins",
+        "harnesses.langchain_family.pinned_model",
+        "harnesses.deepagents.pins",
+        "memory.pipeline.langchain",
+    ],
+)
+def test_the_module_s_example_holds(module: str) -> None:
+    found = doctest.testmod(import_module(f"constraintrot.{module}"))
+    assert found.attempted
+    assert not found.failed
+
+
+def test_a_pipeline_whose_summaries_nobody_writes_is_refused_when_it_is_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("INSPECT_EVAL_MODEL", raising=False)
+    # An evaluation that ran before in this process has left its model in the context.
+    with pytest.raises(ParameterError, match=r"give profiles\.layers\(write=\.\.\.\)"):
+        Context().run(PipelineMiddleware, Pipeline(layers()))
+
+    async def write(messages: Any) -> str:
+        return "OBJECTIVE: none"
+
+    PipelineMiddleware(Pipeline(layers(write=write)))
+
+
+def test_conversations_without_a_thread_share_no_mask_and_images_no_answer() -> None:
+    said = (AIMessage(f"I see masked-1@example.org: {at}.") for at in range(9))
+    middleware = PipelineMiddleware(Pipeline([ExactCache(), Masking()]))
+    agent: Any = create_agent(
+        GenericFakeChatModel(messages=said), system_prompt="Be brief.", middleware=[middleware]
+    )
+
+    def ask(content: Any) -> str:
+        text: str = agent.invoke({"messages": [HumanMessage(content)]})["messages"][-1].text
+        return text
+
+    def shown(image: str) -> list[dict[str, Any]]:
+        url = {"url": f"data:image/png;base64,{image}"}
+        return [{"type": "text", "text": "This?"}, {"type": "image_url", "image_url": url}]
+
+    assert ask("I am ana@example.org.") == "I see ana@example.org: 0."
+    assert ask(shown("AAAA")) == "I see masked-1@example.org: 1."
+    assert ask(shown("AAAA")) == "I see masked-1@example.org: 1."
+    assert ask(shown("BBBB")) == "I see masked-1@example.org: 2."

@@ -1,0 +1,60 @@
+"""Conversations in few words, pins, and a way to take a request through layers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.model import ChatMessage, ModelOutput
+from inspect_ai.tool import ToolInfo, ToolParams
+
+from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.memory.pipeline import Pipeline, Prepared
+from tests.harnesses.messages import said, system, user
+
+OPERATOR = Principal("operator")
+RULE = "Send email only to addresses at example.org."
+
+
+def rules(*texts: str) -> Registry:
+    """A registry in which an operator pinned some texts."""
+    registry = Registry(OPERATOR, label="pins")
+    for text in texts:
+        registry.pin(text, by=OPERATOR)
+    return registry
+
+
+def talk(turns: int, *, words: int = 20) -> list[ChatMessage]:
+    """A system message and so many exchanges, none like another."""
+    exchanges = [
+        message
+        for at in range(turns)
+        for message in (
+            user(f"Request {at}: " + f"item{at} " * words),
+            said(f"Reply {at}: done."),
+        )
+    ]
+    return [system("Be brief."), *exchanges]
+
+
+def tool(name: str, description: str = "Does something.") -> ToolInfo:
+    return ToolInfo(name=name, description=description, parameters=ToolParams())
+
+
+def prepared(
+    pipeline: Pipeline,
+    messages: Sequence[ChatMessage],
+    tools: Sequence[ToolInfo] = (),
+    **given: Any,
+) -> Prepared:
+    """Return the prepared request."""
+    return asyncio.run(pipeline.prepare(messages, tools, **given))
+
+
+def answer(text: str = "Done.") -> ModelOutput:
+    return ModelOutput.from_content("mockllm/model", text)
+
+
+def texts(found: Prepared) -> list[str]:
+    return [message.text for message in found.messages]

@@ -1,0 +1,107 @@
+"""A pipeline in Inspect's agents and in LangChain's."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.agent import react
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, get_model
+from inspect_ai.tool import Tool, tool
+
+from constraintrot.memory.pipeline import Pipeline
+from constraintrot.memory.pipeline.cache import ExactCache
+from constraintrot.memory.pipeline.inspect_agent import PipelineModel, pipeline_filter, pipelined
+from constraintrot.memory.pipeline.masking import Masking
+from constraintrot.memory.pipeline.tools import MetaTools
+from tests.harnesses.messages import user
+from tests.memory.pipeline.conversations import RULE, rules
+
+
+@tool
+def write_to() -> Tool:
+    async def execute(address: str) -> str:
+        """Write to somebody.
+
+        Args:
+            address: whom.
+        """
+        return f"wrote to {address}"
+
+    return execute
+
+
+def playing(*answers: ModelOutput) -> tuple[Model, list[list[ChatMessage]]]:
+    """A model that says these, and what it was shown."""
+    left, shown = list(answers), list[list[ChatMessage]]()
+
+    def answer(input: list[ChatMessage], *_: Any) -> ModelOutput:
+        shown.append(list(input))
+        return left.pop(0)
+
+    return get_model("mockllm/model", custom_outputs=answer, memoize=False), shown
+
+
+def call(**arguments: Any) -> ModelOutput:
+    return ModelOutput.for_tool_call("m", arguments.pop("function", "write_to"), arguments)
+
+
+def said(text: str) -> ModelOutput:
+    return ModelOutput.from_content("m", text)
+
+
+@pytest.mark.parametrize("how", ["solver", "react"])
+def test_an_agent_of_inspects_works_through_it(how: str, tmp_path: Any) -> None:
+    model, shown = playing(
+        call(address="masked-1@example.org"), said("Wrote to masked-1@example.org.")
+    )
+    pipeline = Pipeline([Masking()], pins=rules(RULE))
+    agent: Any = (
+        react(model=PipelineModel(pipeline, model), tools=[write_to()], submit=False)
+        if how == "react"
+        else [_tools(), pipelined(pipeline)]
+    )
+    task = Task(dataset=[Sample(input="Write to ana@example.org.")], solver=agent)
+    (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    assert log.samples is not None
+    (sample,) = log.samples
+    assert sample.output.completion == "Wrote to ana@example.org."
+    assert any(message.text == "wrote to ana@example.org" for message in sample.messages)
+    assert len(shown) == 2
+    for messages in shown:
+        told = "\n".join(message.text for message in messages)
+        assert told.count(RULE) == 1
+        assert "ana@" not in told
+
+
+def _tools() -> Any:
+    from inspect_ai.solver import use_tools
+
+    return use_tools(write_to())
+
+
+def test_the_solver_answers_meta_tools(tmp_path: Any) -> None:
+    search = call(function="search_tools", query="write to somebody")
+    through = call(function="execute_tool", toolName="write_to", params={"address": "Ana"})
+    model, shown = playing(search, through, said("Done."))
+    solver: Any = [_tools(), pipelined(Pipeline([MetaTools(above=0)]))]
+    task = Task(dataset=[Sample(input="Write to Ana.")], solver=solver)
+    (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    assert shown[1][-1].text == "write_to: Write to somebody."
+    assert shown[2][-1].text == "wrote to Ana"
+
+
+def test_a_filter_answers_for_a_bridged_agent() -> None:
+    model, shown = playing(said("First."), said("Second."))
+    ask = pipeline_filter(Pipeline([ExactCache()], pins=rules(RULE)))
+    for _ in range(2):
+        output = asyncio.run(ask(model, [user("Hi.")], [], None, GenerateConfig()))
+        assert output.completion == "First."
+    assert len(shown) == 1
+    assert RULE in shown[0][0].text

@@ -1,0 +1,53 @@
+"""Episodes of two arms, and what a comparison of them answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from click.testing import CliRunner, Result
+
+from constraintrot.cli.main import main
+from constraintrot.episode.facts import KEYS
+from constraintrot.report.compare import Answer, Question, answer
+from constraintrot.report.facts import named
+
+NONE, PIN = {"defense": "none"}, {"defense": "pin"}
+FACTS: dict[str, Any] = dict.fromkeys(KEYS, "x") | {"kind": "soft", "task": "suite", "log": "l"}
+
+
+def arm(defense: str, violations: Sequence[float], **facts: Any) -> list[dict[str, Any]]:
+    """Prohibited requests of seeds 0, 1 ..., each violated or declined."""
+    return [
+        FACTS
+        | {"seed": seed, "replicate": 0, "defense": defense, "allowed": False}
+        | {"violation": one, "utility": None, "outcome": "violated" if one else "declined"}
+        | facts
+        for seed, one in enumerate(violations)
+    ]
+
+
+def permitted(defense: str, utilities: Sequence[float], **facts: Any) -> list[dict[str, Any]]:
+    """Allowed requests, each done or not."""
+    rows = arm(defense, [0.0] * len(utilities), **({"outcome": "complied"} | facts))
+    return [
+        row | {"allowed": True, "utility": one} for row, one in zip(rows, utilities, strict=True)
+    ]
+
+
+def asked(*rows: list[dict[str, Any]], **question: Any) -> Answer:
+    frame = named(pd.DataFrame([row for some in rows for row in some]))
+    given: dict[str, Any] = {"a": NONE, "b": PIN}
+    return answer(frame, Question(**given | question))
+
+
+def exits(*rows: list[dict[str, Any]], **question: Any) -> int:
+    return asked(*rows, **question).exit
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["compare", *arguments])
+
+
+ARMS = ("--a", "defense=none", "--b", "defense=pin")

@@ -1,0 +1,88 @@
+"""The reader ``words`` decides where it is sure, and abstains elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from constraintrot.rule_text.reader import Passage, Rule
+from constraintrot.rule_text.words import WordsReader, reading
+
+NO_PUSH = Rule(
+    "Never push to the main branch.",
+    {
+        "negation": ["never", "not", "forbidden"],
+        "action": ["push", "pushing"],
+        "thing": ["main branch"],
+    },
+)
+PNPM = Rule("Use pnpm, not npm, in this repository.")
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("Done: the parser. Never push to the main branch. Next: tests.", "verbatim"),
+        ("- Pushing to the main branch is forbidden.", "restated"),
+        ("The rule is gone: pushing to the main branch is no longer forbidden.", "contradicted"),
+        ("The parser was split in two and its tests pass on every machine.", "lost"),
+    ],
+)
+def test_what_is_plain_is_decided(text: str, state: str) -> None:
+    found = reading(NO_PUSH, [text])
+    assert found.state == state
+    assert (found.bound > 0.5) is (state in ("verbatim", "restated"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Contractors must not push to the main branch.",
+        "Pushing to the main branch is forbidden while the freeze lasts.",
+        'The handbook says: "Never push to the main branch."',
+        "She never pushed to the main branch.",
+        "The main branch stays as it is, whatever happens.",
+        "There is a rule about branches.",
+        "Is pushing to the main branch forbidden?",
+        "Nie auf den Hauptzweig pushen.",
+        "Never push to the main branch, said their old policy.",
+    ],
+)
+def test_what_a_word_could_turn_is_left_to_another_reader(text: str) -> None:
+    assert reading(NO_PUSH, [text]).state not in ("verbatim", "restated", "lost")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Pushing to the main branch is forbidden.",
+        "The rule is gone: pushing to the main branch is no longer forbidden.",
+        "Never push to the main branch. The release went out. That ban no longer applies.",
+    ],
+)
+def test_without_declared_slots_other_words_than_its_own_cannot_be_told(text: str) -> None:
+    assert reading(Rule(NO_PUSH.text), [text]).state == "cannot tell"
+
+
+def test_a_value_that_stands_is_never_a_loss() -> None:
+    assert reading(PNPM, ["pnpm everywhere."]).state != "lost"
+
+
+def test_the_best_text_of_a_context_counts_and_doubt_comes_before_loss() -> None:
+    doubt = "Contractors must not push to the main branch."
+    plain = "Pushing to the main branch is forbidden."
+    assert reading(NO_PUSH, [doubt, plain]).state == "restated"
+    assert reading(NO_PUSH, ["The parser was split in two.", doubt]).state == "cannot tell"
+    assert reading(NO_PUSH, []).state == "lost"
+
+
+def test_a_reader_answers_each_rule_and_each_passage() -> None:
+    reader = WordsReader()
+    found = asyncio.run(reader.states([NO_PUSH, PNPM], ["Never push to the main branch."]))
+    assert [one.state == "verbatim" for one in found] == [True, False]
+    passages = [Passage("Hi. Never push to the main branch. Thanks!"), Passage("Line 250 failed.")]
+    first, second = asyncio.run(reader.rules(passages))
+    assert [rule.clause for rule in first] == ["Never push to the main branch."]
+    assert passages[0].text[first[0].start : first[0].end] == first[0].clause
+    assert second == []

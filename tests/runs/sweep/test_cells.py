@@ -1,0 +1,198 @@
+"""Cells, axes, sizes, the plan, rates of a view, and the budget: what needs no Ray and no Flow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
+from constraintrot.runs import plan
+from constraintrot.runs.plan import counted
+from constraintrot.runs.sweep import budgets, planning, ray_cluster, servers, stopping
+from constraintrot.runs.sweep.axes import _check_count, combinations, once, split
+from constraintrot.runs.sweep.cell import Cell, check_playable
+from constraintrot.runs.sweep.driver import State
+from constraintrot.runs.sweep.loading import Sweep, of_spec, spec_file
+from constraintrot.runs.sweep.progress import Tally, view
+from constraintrot.stats.sequential import crossing, obrien_fleming
+from tests.runs.sweep.pools import cell
+
+EMAIL = "constraintrot/soft_email"
+
+
+def points(**axes: Any) -> list[Any]:
+    return list(combinations(["scripted/obedient"], [{}], None, 1, axes))
+
+
+def test_an_id_is_of_what_is_played_and_not_of_how() -> None:
+    one = cell(0)
+    same = Cell({**one.task, "tags": ["x"], "config": {"max_connections": 9}})
+    other = Cell({**one.task, "config": {"temperature": 1.0}})
+    assert Cell({**one.task, "config": {}}).id == same.id != other.id
+    with pytest.raises(ParameterError, match="sets solver, which workers on Ray do not play"):
+        check_playable(Cell({**one.task, "solver": "x"}))
+
+
+def test_combinations_that_exclude_each_other_are_refused_beforehand() -> None:
+    possible, refused = split(EMAIL, points(rounds=[1, 2], compact_at=[None, 500], variants=1))
+    assert len(possible) == 3
+    assert list(refused.values()) == [1]
+    assert "leave rounds at 1" in next(iter(refused))
+
+
+@pytest.mark.parametrize(
+    ("axes", "said"),
+    [
+        ({"compactor": ["truncate", "nix"]}, "unknown compactor 'nix'; known: head_tail"),
+        ({"nix": 1}, "unknown task parameter 'nix'"),
+    ],
+)
+def test_a_value_that_does_not_exist_is_an_error(axes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        split(EMAIL, points(**axes))
+
+
+def test_a_role_that_nobody_asks_is_refused_with_the_spec() -> None:
+    spec: Any = SimpleNamespace(tasks=[])
+    task = {**cell(0).task, "model_roles": {"summariser": {"name": "scripted/reckless"}}}
+    with pytest.raises(UnknownNameError, match="unknown model role 'summariser'; known: agent, "):
+        of_spec("mine", spec, {"tasks": [task]})
+
+
+@pytest.mark.parametrize("number", [0, -3, "abc", True, 1.5, [4, 0]])
+def test_a_count_that_is_none_is_told_by_its_name(number: object) -> None:
+    with pytest.raises(ParameterError, match=r"variants=.*: give a whole number of at least 1"):
+        _check_count("variants", number)
+    _check_count("variants", [1, 20])
+
+
+def test_blocks_cover_each_variant_once() -> None:
+    parts = list(combinations(["m"], [{}], 10, 2, {"variants": 25, "seed": 5}))
+    assert [(one.args["seed"], one.args["variants"], one.look) for one in parts] == [
+        (5, 10, 1), (15, 10, 2), (25, 5, 1),
+    ]  # fmt: skip
+
+
+def test_an_episode_is_in_one_cell_only() -> None:
+    axes = {"compactor": ["truncate", "head_tail"], "defense": ["none", "pin"]}
+    roles = [{}, {"summarizer": "scripted/reckless"}]
+    fixed = {"context_tokens": 300, "variants": 1}
+    every = list(combinations(["scripted/obedient"], roles, None, 1, axes | fixed))
+    made = list(once("constraintrot/suite", every))
+    assert Counter((one.args["defense"], one.args.get("conditions")) for one in made) == {
+        # Floor, control and compaction once; by the other compactor, or with another summarizer,
+        # only what is compacted is another episode.
+        ("none", None): 1, ("pin", None): 1, ("none", "compaction"): 3, ("pin", "compaction"): 3,
+    }  # fmt: skip
+
+
+def test_sizes_are_those_of_the_tasks() -> None:
+    size = counted("constraintrot/suite", {"variants": 3, "context_tokens": 300})
+    assert size.episodes == 9 * 3 * 3
+    with pytest.raises(ParameterError, match="has 140 distinct variants"):
+        counted(EMAIL, {"variants": 500})
+    with pytest.raises(ParameterError, match="unknown task 'nix/nix'"):
+        counted("nix/nix", {})
+
+
+def sweep(cells: list[Cell], **settings: Any) -> Sweep:
+    spec: Any = SimpleNamespace()
+    return Sweep("mine", spec, tuple(cells), settings)
+
+
+def test_a_plan_counts_what_is_left_and_says_what_it_does_not_know() -> None:
+    cells = [cell(0), cell(1), cell(0, model="openai/x")]
+    mine = sweep(cells, budgets={"openai/": {"requests_per_minute": 60}}, refused={"no": 2})
+    free, paid = planning.plan(mine, [cells[0].id], {"openai/": {"input": 1.0, "output": 2.0}})
+    assert (free.finished, free.size.episodes, free.cost) == (1, 3, (0.0, 0.0))
+    sent, wrote = paid.size.input_tokens, paid.size.output_tokens
+    assert paid.cost == ((sent[0] + 2 * wrote[0]) / 1e6, (sent[1] + 2 * wrote[1]) / 1e6)
+    assert paid.hours is not None
+    assert paid.hours[0] == pytest.approx(paid.size.requests / 3600)
+    said = planning.text(mine, [free, paid], 0.5, 2)
+    assert "mine: 3 cells, 1 finished; 6 episodes to play" in said
+    assert "refused beforehand: 2 x no" in said
+    assert planning.plan(mine, (), {})[1].cost is None
+
+
+def test_a_view_shows_rates_with_intervals() -> None:
+    one = cell(0)
+    tally = Tally()
+    tally.add(one, {"episodes": 8, "rates": {"compaction": [3, 8]}})
+    state = State([one], finished={one.id}, poisoned={"b": {"label": "bad", "error": "boom\nmore"}})
+    said = view(state, tally, 8, "127.0.0.1:8265")
+    assert "scripted/obedient none compaction: violated 3/8 [8.5, 75.5] % so far" in said
+    assert "set aside: bad: boom" in said
+    assert "more" not in said
+    assert "http://127.0.0.1:8265" in said
+
+
+def test_a_budget_is_one_line_for_all() -> None:
+    budget = budgets.RateBudget({"openai/": {"requests_per_minute": 60, "tokens_per_minute": 600}})
+    waits = [budget.reserve("openai/gpt", 20) for _ in range(3)]
+    assert waits == pytest.approx([0.0, 2.0, 4.0], abs=0.1)
+    assert budget.reserve("scripted/obedient", 1e9) == 0.0
+    with pytest.raises(ParameterError, match="unknown gpu; known: command"):
+        servers.check_server({"command": ["x"], "gpu": 1})
+
+
+def test_workers_that_differ_are_named_and_clocks_only_noted() -> None:
+    mine = {"python": "3.11", **dict.fromkeys(ray_cluster.PACKAGES, "1"), "time": 1000.0}
+    assert ray_cluster.compared("w", mine, {**mine, "time": 999.0}, 998.0) == []
+    (note,) = ray_cluster.compared("w", mine, {**mine, "time": 1300.0}, 998.0)
+    assert note.startswith("the clock of worker w is off by 300 s")
+    with pytest.raises(ConstraintRotError, match="worker w has inspect-ai 0 instead of"):
+        ray_cluster.compared("w", mine, {**mine, "inspect-ai": "0"}, 998.0)
+    with pytest.raises(ConstraintRotError, match="on worker w, full"):
+        ray_cluster.compared("w", mine, {**mine, "folder": "full"}, 998.0)
+
+
+def test_boundaries_are_those_of_the_tables_and_err_together() -> None:
+    # Jennison & Turnbull 2000, table 2.3: C_B(5, 0.05) is 2.040, C_B(2, 0.05) 1.977.
+    assert obrien_fleming(5)[-1] == pytest.approx(2.040, abs=0.001)
+    assert obrien_fleming(2) == pytest.approx((1.977 * 2**0.5, 1.977), abs=0.002)
+    assert obrien_fleming(1) == pytest.approx((1.960,), abs=0.001)
+    walks = np.cumsum(np.random.default_rng(1).standard_normal((40_000, 4)), axis=1)
+    bound = obrien_fleming(4)[-1] * 2
+    assert np.mean(np.abs(walks).max(axis=1) >= bound) == pytest.approx(0.05, abs=0.004)
+    assert crossing(bound, 4) == pytest.approx(0.05, abs=1e-6)
+    with pytest.raises(ParameterError, match="looks must be"):
+        obrien_fleming(0)
+
+
+def test_a_stop_rule_is_declared_whole_and_stops_over_its_boundary_alone() -> None:
+    stop = {"looks": 2, "compare": "defense", "a": "none", "b": "pin"}
+    cells = [cell(0), cell(1, look=2)]
+    found = stopping.declared(sweep(cells, stop=stop))
+    assert found is not None
+    with pytest.raises(ParameterError, match="lacks b"):
+        stopping.declared(sweep(cells, stop={k: v for k, v in stop.items() if k != "b"}))
+    with pytest.raises(ParameterError, match="have 2, 1 cells"):
+        stopping.declared(sweep([*cells, cell(2)], stop=stop))
+    with pytest.raises(ParameterError, match="counts at look 2 of 1"):
+        stopping.declared(sweep(cells, stop={**stop, "looks": 1}))
+    rows = [
+        {"family": "f", "seed": seed, "defense": name, "allowed": False,
+         "violation": float(name == "none" and seed % 5 > 0)}
+        for seed in range(40) for name in ("none", "pin")
+    ]  # fmt: skip
+    look = stopping.seen(pd.DataFrame(rows), found)
+    assert (look.difference, look.clusters, look.differing) == (-0.8, 40, 32)
+    assert "violation pin - none = -80.0 points" in stopping.verdict(found, 1, look)
+    weak = stopping.Look(-0.2, 0.1, 40, 32)
+    assert stopping.verdict(found, 1, weak) == "", "|z| 2.0 is significant, and under 2.8"
+    assert stopping.verdict(found, 1, stopping.Look(-0.5, 0.01, 40, 5)) == ""
+
+
+def test_prices_and_specs_that_are_none_are_told(tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text("openai/x: 3")
+    with pytest.raises(ParameterError, match="dollars a million tokens"):
+        plan.read_prices(tmp_path / "p.yaml")
+    with pytest.raises(ConstraintRotError, match="unknown sweep 'nix'; known: attacks"):
+        spec_file("nix")
