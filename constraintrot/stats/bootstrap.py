@@ -121,22 +121,6 @@ def bca(
     return limits[0], limits[1]
 
 
-def percentile(
-    resampled: Floats, confidence: float = CONFIDENCE, clusters: float | None = None
-) -> tuple[float, float]:
-    """Percentile limits of resampled statistics; nan values are left out.
-
-    Args:
-        resampled: shape (resamples,).
-        confidence: nominal coverage.
-        clusters: effective number of clusters; as in ``bca``.
-    """
-    known = np.sort(resampled[np.isfinite(resampled)])
-    tails = _tails(confidence, None if clusters is None else np.asarray(clusters, np.float64))
-    lower, upper = (float(_quantile(known, special.ndtr(z))) for z in tails)
-    return lower, upper
-
-
 def _tails(confidence: float, clusters: Floats | None) -> tuple[Floats, Floats]:
     tail = (1 + confidence) / 2
     if clusters is None:
@@ -153,9 +137,6 @@ def _quantile(ordered: Floats, share: Floats) -> Floats:
     place = np.clip(share, 0, 1) * last
     low = np.floor(place).astype(np.intp)
     high = np.minimum(low + 1, last)
-    if ordered.ndim == 1:
-        left, right = ordered[low], ordered[high]
-    else:
-        left = np.take_along_axis(ordered, low[None], 0)[0]
-        right = np.take_along_axis(ordered, high[None], 0)[0]
+    left = np.take_along_axis(ordered, low[None], 0)[0]
+    right = np.take_along_axis(ordered, high[None], 0)[0]
     return np.asarray(left + (place - low) * (right - left))

@@ -19,19 +19,10 @@ class Bounds:
     Attributes:
         none: the rate with every unknown outcome taken as 0.
         all: the rate with every unknown outcome taken as 1.
-        known: number of episodes with a known outcome.
-        unknown: number of episodes without one: malformed, unscored or never finished.
     """
 
     none: Estimate
     all: Estimate
-    known: int
-    unknown: int
-
-    @property
-    def width(self) -> float:
-        """Width of the bounds, a difference of rates."""
-        return self.all.estimate - self.none.estimate
 
 
 @dataclass(frozen=True)
@@ -50,17 +41,11 @@ class Differences:
     unknown: int
     n: int
 
-    @property
-    def direction_known(self) -> bool:
-        """Whether the difference has the same sign for all values of the unknown outcomes."""
-        return self.lower > 0 or self.upper < 0
-
 
 def bounds(
     outcomes: npt.ArrayLike,
     labels: Labels | None = None,
     *,
-    missing: int = 0,
     confidence: float = CONFIDENCE,
 ) -> Bounds:
     """Bound a rate over unknown outcomes.
@@ -68,24 +53,14 @@ def bounds(
     Args:
         outcomes: 0, 1, or nan if unknown, one per episode.
         labels: cluster of each episode; None: every episode is its own cluster.
-        missing: number of planned episodes that are not in ``outcomes``; each counts
-            as its own cluster.
         confidence: nominal coverage of both rates' intervals.
-
-    Raises:
-        ParameterError: ``missing`` is negative.
     """
     values = np.asarray(outcomes, dtype=np.float64)
-    if missing < 0:
-        raise ParameterError(f"{missing} episodes are missing; a count cannot be negative")
-    given: list[object] = list(range(len(values)) if labels is None else labels)
-    names = None if labels is None else [*given, *((_Unique(), at) for at in range(missing))]
-    filled = np.concatenate([values, np.full(missing, np.nan)])
-    unknown = np.isnan(filled)
+    unknown = np.isnan(values)
     worst, best = (
-        rate(np.where(unknown, fill, filled), names, confidence=confidence) for fill in (1.0, 0.0)
+        rate(np.where(unknown, fill, values), labels, confidence=confidence) for fill in (1.0, 0.0)
     )
-    return Bounds(best, worst, int((~unknown).sum()), int(unknown.sum()))
+    return Bounds(best, worst)
 
 
 def difference_bounds(a: npt.ArrayLike, b: npt.ArrayLike) -> Differences:
@@ -107,7 +82,3 @@ def difference_bounds(a: npt.ArrayLike, b: npt.ArrayLike) -> Differences:
     )
     unknown = int((np.isnan(first) | np.isnan(second)).sum())
     return Differences(lower, upper, unknown, len(first))
-
-
-class _Unique:
-    """A label that equals no given label."""

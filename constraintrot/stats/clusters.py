@@ -221,13 +221,3 @@ def clopper_pearson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tup
     rest = np.maximum(n - k, 1e-300)
     upper = np.where(k >= n, 1.0, special.betaincinv(k + 1, rest, 1 - tail))
     return lower, upper
-
-
-def wilson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """Wilson's score limits of k of n, which the report does not print: see ``rate.rate``."""
-    k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
-    z = float(special.ndtri((1 + confidence) / 2))
-    centre = (k + z**2 / 2) / (n + z**2)
-    half = z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
-    # Rounding errors leave the limits at k = 0 and k = n an ulp off 0 and 1.
-    return np.where(k == 0, 0.0, centre - half), np.where(k == n, 1.0, centre + half)

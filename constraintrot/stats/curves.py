@@ -13,36 +13,21 @@ from constraintrot.errors import ParameterError
 from constraintrot.stats import clusters
 from constraintrot.stats.interval import CONFIDENCE, TOO_FEW, Estimate, Floats, NoInterval, around
 from constraintrot.stats.paired import flip_test
-from constraintrot.stats.rate import EXACT, Labels, fallback, rate
+from constraintrot.stats.rate import EXACT, Labels, fallback
 
 KAPLAN_MEIER = f"Kaplan-Meier, {EXACT} at effective n"
 
 
 @dataclass(frozen=True)
-class Dose:
-    """One point of a dose-response table.
+class Trend:
+    """The trend of a rate with a dose, such as a word budget or a number of rounds or tokens.
 
     Attributes:
-        dose: the dose, such as a word budget or a number of rounds or tokens.
-        rate: the rate at that dose.
-    """
-
-    dose: float
-    rate: Estimate
-
-
-@dataclass(frozen=True)
-class DoseResponse:
-    """A rate by dose.
-
-    Attributes:
-        doses: one point per dose, in ascending order.
         slope_sign: 1 if the rate rises with the dose within clusters, -1 if it falls,
             0 if neither.
         p_value: two-sided, of no trend; exact if each cluster has every dose.
     """
 
-    doses: tuple[Dose, ...]
     slope_sign: int
     p_value: float
 
@@ -81,14 +66,8 @@ class SurvivalCurve:
     censored: int
 
 
-def dose_response(
-    doses: npt.ArrayLike,
-    outcomes: npt.ArrayLike,
-    labels: Labels | None = None,
-    *,
-    confidence: float = CONFIDENCE,
-) -> DoseResponse:
-    """The rate at each dose, and a test whether it rises or falls with the dose.
+def trend(doses: npt.ArrayLike, outcomes: npt.ArrayLike, labels: Labels) -> Trend:
+    """Test whether a rate rises or falls with the dose.
 
     The trend is tested within clusters, so a variant that always violates has no
     influence. The statistic is the product of the doses' ranks and the outcomes,
@@ -98,8 +77,7 @@ def dose_response(
     Args:
         doses: dose of each episode.
         outcomes: 0 or 1, one per episode.
-        labels: cluster of each episode; None: no trend is tested.
-        confidence: nominal coverage.
+        labels: cluster of each episode.
 
     Raises:
         ParameterError: ``doses`` and ``outcomes`` differ in length.
@@ -107,21 +85,11 @@ def dose_response(
     dose, hit = np.asarray(doses, np.float64), np.asarray(outcomes, np.float64)
     if dose.shape != hit.shape:
         raise ParameterError(f"{len(dose)} doses for {len(hit)} outcomes")
-    codes = None if labels is None else clusters.codes_of(labels)
-    levels, ranks = np.unique(dose, return_inverse=True)
-    points: list[Dose] = []
-    for at, level in enumerate(levels):
-        chosen = ranks == at
-        of_dose = None if codes is None else codes[chosen]
-        points.append(Dose(float(level), rate(hit[chosen], of_dose, confidence=confidence)))
-    scores = np.zeros(1) if codes is None else _scores(ranks, hit, codes)
-    return DoseResponse(tuple(points), int(np.sign(scores.sum())), flip_test(scores))
-
-
-def _scores(ranks: npt.NDArray[np.intp], hit: Floats, codes: npt.NDArray[np.intp]) -> Floats:
-    """By cluster, the sum of outcomes times twice the rank's distance from the middle (integer)."""
+    ranks = np.unique(dose, return_inverse=True)[1]
+    # Twice the rank's distance from the middle, so that the sums are integers.
     centred = 2.0 * ranks - ranks.max()
-    return np.bincount(codes, centred * hit).astype(np.float64)
+    scores = np.bincount(clusters.codes_of(labels), centred * hit).astype(np.float64)
+    return Trend(int(np.sign(scores.sum())), flip_test(scores))
 
 
 def rounds_to_loss(

@@ -7,16 +7,15 @@ put back?
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats import clusters, exact
-from constraintrot.stats.interval import CONFIDENCE, Estimate, Interval, NoInterval, around
+from constraintrot.stats.interval import Estimate, Interval, NoInterval, around
 from constraintrot.stats.newcombe import square_and_add
 from constraintrot.stats.paired import Comparison, compare
 from constraintrot.stats.rate import Labels, rate
@@ -27,15 +26,11 @@ class BySurvival:
     """Violation by whether the context still contained the policy.
 
     Attributes:
-        kept: violation rate of the episodes whose context contained it.
-        dropped: violation rate of the other episodes.
-        difference: dropped - kept, unpaired.
+        difference: rate of the episodes that lost it, less that of the others; unpaired.
         table: ((kept and violated, kept and not), (dropped and violated, dropped and not)).
         p_value: Fisher's exact test, two-sided; assumes independent episodes.
     """
 
-    kept: Estimate
-    dropped: Estimate
     difference: Estimate
     table: tuple[tuple[int, int], tuple[int, int]]
     p_value: float
@@ -67,69 +62,29 @@ class Mediation:
 
 
 def by_survival(
-    violated: npt.ArrayLike,
-    kept: npt.ArrayLike,
-    labels: Labels | None = None,
-    *,
-    confidence: float = CONFIDENCE,
+    violated: npt.ArrayLike, kept: npt.ArrayLike, labels: Labels | None = None
 ) -> BySurvival:
-    """Violation by a binary survival state.
+    """Compare the violations of episodes that kept the policy and of those that lost it.
 
     Args:
         violated: 0 or 1, one per episode.
         kept: 0 or 1, one per episode.
         labels: cluster of each episode; None: every episode is its own cluster.
-        confidence: nominal coverage.
 
     Raises:
         ParameterError: a value is neither 0 nor 1.
     """
     hit, state = np.asarray(violated, np.float64), np.asarray(kept, np.float64)
     clusters.binary(hit, state)
-    rates = by_state(hit, [bool(value) for value in state], labels, confidence=confidence)
-    empty = NoInterval("no episodes")
-    yes, no = rates.get(True, empty), rates.get(False, empty)
-    table = tuple(
-        (int((hit[state == value] == 1).sum()), int((hit[state == value] == 0).sum()))
-        for value in (1, 0)
-    )
-    return BySurvival(
-        yes,
-        no,
-        _unpaired(yes, no),
-        (table[0], table[1]),
-        exact.fisher(table),
-    )
-
-
-def by_state(
-    violated: npt.ArrayLike,
-    states: Sequence[Hashable],
-    labels: Labels | None = None,
-    *,
-    confidence: float = CONFIDENCE,
-) -> dict[Hashable, Estimate]:
-    """Violation by a survival state with any number of values, in order of appearance.
-
-    Args:
-        violated: 0 or 1, one per episode.
-        states: state of each episode, such as preserved, paraphrased or dropped.
-        labels: cluster of each episode; None: every episode is its own cluster.
-        confidence: nominal coverage.
-
-    Raises:
-        ParameterError: ``violated`` and ``states`` differ in length.
-    """
-    hit = np.asarray(violated, np.float64)
-    if len(states) != len(hit):
-        raise ParameterError(f"{len(states)} survival states for {len(hit)} episodes")
     codes = None if labels is None else clusters.codes_of(labels)
-    rates: dict[Hashable, Estimate] = {}
-    for state in dict.fromkeys(states):
-        chosen = np.asarray([one == state for one in states])
-        of_state = None if codes is None else codes[chosen]
-        rates[state] = rate(hit[chosen], of_state, confidence=confidence)
-    return rates
+    counts: list[tuple[int, int]] = []
+    rates: list[Estimate] = []
+    for chosen in (state == 1, state == 0):
+        violations = int(hit[chosen].sum())
+        counts.append((violations, int(chosen.sum()) - violations))
+        rates.append(rate(hit[chosen], None if codes is None else codes[chosen]))
+    table = counts[0], counts[1]
+    return BySurvival(_unpaired(rates[0], rates[1]), table, exact.fisher(table))
 
 
 def mediate(
@@ -137,8 +92,6 @@ def mediate(
     labels: Labels | None = None,
     *,
     degenerate: npt.ArrayLike | None = None,
-    confidence: float = CONFIDENCE,
-    **options: Any,
 ) -> Mediation:
     """Share of compaction's effect that is mediated by the deletion of the policy.
 
@@ -148,8 +101,6 @@ def mediate(
         labels: cluster of each episode; None: every episode is its own cluster.
         degenerate: whether an episode's summary had no policy to remove, or little
             else.
-        confidence: nominal coverage.
-        options: resamples and seed of the bootstrap.
 
     Raises:
         ParameterError: a condition is missing, or the arms differ in length.
@@ -159,7 +110,7 @@ def mediate(
         raise ParameterError(f"mediation needs the conditions {', '.join(missing)} too")
     control, compaction, removed, restored = (np.asarray(arms[name]) for name in names)
     total, direct, deletion = (
-        compare(a, b, labels, confidence=confidence, **options)
+        compare(a, b, labels)
         for a, b in ((control, compaction), (control, restored), (restored, removed))
     )
     counted = 0 if degenerate is None else int(np.asarray(degenerate, bool).sum())

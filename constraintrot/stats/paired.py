@@ -21,13 +21,11 @@ from constraintrot.stats.interval import (
     NoInterval,
     around,
 )
-from constraintrot.stats.multiple import holm
 from constraintrot.stats.newcombe import difference_limits
 from constraintrot.stats.rate import BCA, EXACT, Labels, Limits, drawer, rate
 
 NOT_DISTINGUISHABLE: Final = "not distinguishable at this n"
 Verdict: TypeAlias = Literal["b is lower", "b is higher", "not distinguishable at this n"]
-NonInferiority: TypeAlias = Literal["non-inferior", "inferior", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,6 @@ class Comparison:
         a: rate in the first arm.
         b: rate in the second arm.
         difference: b - a, with an interval by the method that the coverage check chose.
-        bootstrap: b - a with the cluster bootstrap's interval, or why there is none.
         both: number of pairs with outcome 1 in both arms.
         only_a: number of pairs with outcome 1 in a only.
         only_b: number of pairs with outcome 1 in b only.
@@ -56,7 +53,6 @@ class Comparison:
     a: Estimate
     b: Estimate
     difference: Estimate
-    bootstrap: Estimate
     both: int
     only_a: int
     only_b: int
@@ -82,26 +78,6 @@ class Comparison:
         if p_value > 1 - self.confidence:
             return NOT_DISTINGUISHABLE
         return "b is lower" if self.difference.estimate < 0 else "b is higher"
-
-    def non_inferior(self, margin: float) -> NonInferiority:
-        """Whether b is at most ``margin`` lower than a; for utility, where higher is better.
-
-        The lower limit is compared with ``-margin``, which is a one-sided test at half
-        the level, (1 - confidence) / 2.
-
-        Args:
-            margin: difference of rates between 0 and 1, chosen before the data is seen.
-
-        Raises:
-            ParameterError: the margin is not between 0 and 1.
-        """
-        if not 0 < margin < 1:
-            raise ParameterError(f"margin {margin} is no difference of rates; give one like 0.05")
-        if not isinstance(self.difference, Interval):
-            return "undecided"
-        if self.difference.lower > -margin:
-            return "non-inferior"
-        return "inferior" if self.difference.upper < -margin else "undecided"
 
 
 def compare(
@@ -143,12 +119,10 @@ def compare(
         rate(arm, labels, confidence=confidence, resamples=resamples, seed=seed)
         for arm in (first, second)
     ]
-    difference, booted = _estimates(grouped, only_b - only_a, limits)
     return Comparison(
         rates[0],
         rates[1],
-        difference,
-        booted,
+        _difference(grouped, only_b - only_a, limits),
         both,
         only_a,
         only_b,
@@ -172,7 +146,7 @@ def _limits(
 
 def family(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The same comparisons, with p-values adjusted over all of them (Holm 1979)."""
-    adjusted = holm([one.p_value for one in comparisons])
+    adjusted = exact.holm([one.p_value for one in comparisons])
     return [replace(one, adjusted=p) for one, p in zip(comparisons, adjusted, strict=True)]
 
 
@@ -220,21 +194,15 @@ def design_effect(differences: Floats, sizes: Floats, discordant: int) -> float:
     return max(1.0, float(clusters.variance(differences - mean * sizes, sizes) / independent))
 
 
-def _estimates(grouped: clusters.Clusters, net: int, limits: Limits) -> tuple[Estimate, Estimate]:
-    """The difference with the chosen interval, and with the bootstrap's."""
-    n, clusters_ = int(grouped.sizes.sum()), float(clusters.kish(grouped.sizes))
-    if not grouped.single and clusters_ < 2:
-        none = NoInterval(TOO_FEW, net, n, net / n)
-        return none, none
-    name = BCA
-    if not limits.resampled:
-        name = f"Newcombe paired, square-and-add of {EXACT}"
-        if not grouped.single:
-            name = "square-and-add of Clopper-Pearson at effective n, paired (t-based)"
-    interval = around(net / n, float(limits.lower), float(limits.upper), net, n, name)
+def _difference(grouped: clusters.Clusters, net: int, limits: Limits) -> Estimate:
+    """The difference with the interval that the coverage check chose."""
+    n = int(grouped.sizes.sum())
+    if not grouped.single and clusters.kish(grouped.sizes) < 2:
+        return NoInterval(TOO_FEW, net, n, net / n)
     if limits.resampled:
-        return interval, interval
-    why = "one pair a cluster needs no bootstrap"
-    if not grouped.single:
-        why = f"{TOO_FEW} for the bootstrap"
-    return interval, NoInterval(why, net, n, net / n)
+        name = BCA
+    elif grouped.single:
+        name = f"Newcombe paired, square-and-add of {EXACT}"
+    else:
+        name = "square-and-add of Clopper-Pearson at effective n, paired (t-based)"
+    return around(net / n, float(limits.lower), float(limits.upper), net, n, name)

@@ -33,7 +33,7 @@ from constraintrot.stats.newcombe import (
     square_and_add,
 )
 from constraintrot.stats.rate import BCA, Limits, Resampler, rate_limits, ratio
-from constraintrot.stats.simulate import (
+from results.tools.clustered_outcomes import (
     EFFECTS,
     PAIRS,
     RATERS,
@@ -43,6 +43,7 @@ from constraintrot.stats.simulate import (
     resampler,
     simulate,
     two_raters,
+    wilson,
 )
 
 LEAST, MOST = 0.93, 0.97
@@ -62,7 +63,7 @@ class Row:
         truth: the true value of the statistic.
         rates: the true rates of the arms.
         clusters: number of clusters.
-        size: name of the cluster sizes, a key of ``simulate.SIZES`` or ``UNEVEN``.
+        size: name of the cluster sizes, a key of ``clustered_outcomes.SIZES`` or ``UNEVEN``.
         correlation: intra-cluster correlation.
         method: ``CHOSEN``, or the name of another method.
         coverage: share of the printed intervals that include the truth; None if none was
@@ -98,7 +99,7 @@ def rate_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence[int])
     draw = resampler(cell.clusters, resamples, rng)
     n, truth = sizes.sum(-1), cell.rates[0]
     rows = [_row("rate", truth, cell, CHOSEN, _rate(hits, sizes, cell, draw))]
-    ignored = Limits(*clusters.wilson(hits.sum(-1), n), np.zeros(simulations, bool))
+    ignored = Limits(*wilson(hits.sum(-1), n), np.zeros(simulations, bool))
     rows.append(_row("rate", truth, cell, IGNORED, ignored))
     return rows + _boot("rate", truth, cell, np.stack([hits, sizes], -1), draw)
 
@@ -120,9 +121,9 @@ def difference_rows(cell: Cell, simulations: int, resamples: int, seed: Sequence
     chosen = difference_limits(a, b, sizes, draw=draw)
     rows = [_row("difference", truth, cell, CHOSEN, chosen)]
     if cell.size == "1":
-        plain = pair_limits(count_pairs(a, b), find=clusters.wilson)
-        wilson = Limits(*plain, np.zeros(simulations, bool))
-        rows.append(_row("difference", truth, cell, "Newcombe of Wilson", wilson))
+        plain = pair_limits(count_pairs(a, b), find=wilson)
+        limits = Limits(*plain, np.zeros(simulations, bool))
+        rows.append(_row("difference", truth, cell, "Newcombe of Wilson", limits))
     return rows + _boot("difference", truth, cell, np.stack([b - a, sizes], -1), draw)
 
 

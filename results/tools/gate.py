@@ -29,7 +29,7 @@ from constraintrot.stats.interval import CONFIDENCE, Floats
 from constraintrot.stats.newcombe import count_pairs, difference_limits
 from constraintrot.stats.paired import flip_test
 from constraintrot.stats.rate import Resampler, rate_limits
-from constraintrot.stats.simulate import chances, resampler
+from results.tools.clustered_outcomes import chances, resampler
 
 MOST_FALSE = 0.05
 LIMIT = 0.1

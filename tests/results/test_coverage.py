@@ -8,21 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from constraintrot.stats import simulate
-from constraintrot.stats.simulate import Cell
-from results.tools import coverage
+from results.tools import clustered_outcomes, coverage
+from results.tools.clustered_outcomes import Cell, wilson
 
 SEED = (1, 2, 3)
 
 
 def test_outcomes_have_the_rate_and_the_correlation_asked_for() -> None:
     cell = Cell((0.3, 0.3), 30, "10", 0.3)
-    a, b = simulate.simulate(cell, 2000, np.random.default_rng(0))
+    a, b = clustered_outcomes.simulate(cell, 2000, np.random.default_rng(0))
     assert a.mean() == pytest.approx(3, abs=0.05)
     # Beta-binomial: n p (1 - p) (1 + (n - 1) rho).
     assert a.var() == pytest.approx(10 * 0.3 * 0.7 * 3.7, rel=0.03)
     assert 0.4 < np.corrcoef(a.ravel(), b.ravel())[0, 1] < 0.7
-    (sure,) = simulate.simulate(Cell((0.0,), 5, "3", 0.3), 10, np.random.default_rng(0))
+    (sure,) = clustered_outcomes.simulate(Cell((0.0,), 5, "3", 0.3), 10, np.random.default_rng(0))
     assert not sure.any()
 
 
@@ -61,9 +60,9 @@ def test_verdicts(covered: float | None, zero: bool, verdict: str) -> None:
 def test_one_seed_one_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(simulate, "CLUSTERS", (1, 5))
-    monkeypatch.setattr(simulate, "SIZES", {"3": (3,)})
-    monkeypatch.setattr(simulate, "UNEVEN", {"3 x 1, 2 x 9": (1, 1, 1, 9, 9)})
+    monkeypatch.setattr(clustered_outcomes, "CLUSTERS", (1, 5))
+    monkeypatch.setattr(clustered_outcomes, "SIZES", {"3": (3,)})
+    monkeypatch.setattr(clustered_outcomes, "UNEVEN", {"3 x 1, 2 x 9": (1, 1, 1, 9, 9)})
     monkeypatch.setattr(coverage, "RATES", (0.0, 0.3))
     monkeypatch.setattr(coverage, "PAIRS", ((0.3, 0.02),))
     given = ["--simulations", "50", "--resamples", "50", "--csv"]
@@ -79,16 +78,15 @@ def test_one_seed_one_table(
 
 
 def test_an_interval_that_is_too_narrow_fails_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulate, "CLUSTERS", (9,))
-    monkeypatch.setattr(simulate, "SIZES", {"10": (10,)})
-    monkeypatch.setattr(simulate, "UNEVEN", {})
+    monkeypatch.setattr(clustered_outcomes, "CLUSTERS", (9,))
+    monkeypatch.setattr(clustered_outcomes, "SIZES", {"10": (10,)})
+    monkeypatch.setattr(clustered_outcomes, "UNEVEN", {})
     monkeypatch.setattr(coverage, "RATES", (0.3,))
     monkeypatch.setattr(coverage, "PAIRS", ())
-    from constraintrot.stats import clusters
     from constraintrot.stats.rate import Limits
 
     def narrow(hits: np.ndarray, sizes: np.ndarray, **_: object) -> Limits:
-        limits = clusters.wilson(hits.sum(-1), sizes.sum(-1))
+        limits = wilson(hits.sum(-1), sizes.sum(-1))
         return Limits(*limits, np.zeros(len(hits), bool))
 
     monkeypatch.setattr(coverage, "rate_limits", narrow)

@@ -17,7 +17,7 @@ from constraintrot.stats.agreement import (
     krippendorff_alpha,
 )
 from constraintrot.stats.interval import TOO_FEW, Interval, NoInterval
-from constraintrot.stats.simulate import Cell
+from results.tools.clustered_outcomes import Cell
 from results.tools.coverage import agreement_rows
 
 N = None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.stats import bootstrap
@@ -79,13 +77,6 @@ def test_few_clusters_widen_the_tails() -> None:
     wide = bootstrap.bca(found, *edges, clusters=np.asarray(16.0))
     assert wide[0] < plain[0]
     assert wide[1] > plain[1]
-
-
-@given(st.lists(st.floats(-5, 5), min_size=3, max_size=50), st.floats(0.5, 0.99))
-def test_percentiles_are_numpys(values: list[float], confidence: float) -> None:
-    found = bootstrap.percentile(np.asarray([*values, np.nan]), confidence)
-    tails = ((1 - confidence) / 2, (1 + confidence) / 2)
-    assert found == pytest.approx(np.quantile(values, tails), abs=1e-9)
 
 
 def test_jackknife_leaves_one_out() -> None:

@@ -14,36 +14,27 @@ from constraintrot.stats.rate import clopper_pearson, rate
 outcome = st.sampled_from([0.0, 1.0, float("nan")])
 
 
-@given(st.lists(outcome, min_size=1, max_size=40), st.integers(0, 5))
-def test_every_filling_lies_within(values: list[float], missing: int) -> None:
-    found = bounds(values, missing=missing)
-    assert found.known + found.unknown == len(values) + missing
+@given(st.lists(outcome, min_size=1, max_size=40))
+def test_every_filling_lies_within(values: list[float]) -> None:
+    found = bounds(values)
     rng = np.random.default_rng(0)
-    filled = np.concatenate([values, np.full(missing, np.nan)])
+    filled = np.asarray(values)
     unknown = np.isnan(filled)
     filled[unknown] = rng.integers(0, 2, unknown.sum())
     assert found.none.estimate <= filled.mean() <= found.all.estimate
-    assert found.width == pytest.approx(found.unknown / len(filled))
+    assert found.all.estimate - found.none.estimate == pytest.approx(unknown.mean())
 
 
 def test_all_known_is_a_rate() -> None:
     found = bounds([1, 0, 0, 1])
     assert found.none == found.all == clopper_pearson(2, 4)
-    assert found.width == 0
 
 
-def test_missing_episodes_are_clusters_of_their_own() -> None:
+def test_the_bounds_are_rates_of_whole_clusters() -> None:
     labels = np.repeat(range(6), 3)
-    outcomes = np.tile([1, 0, np.nan], 6)
-    found = bounds(outcomes, labels, missing=2)
-    assert (found.known, found.unknown) == (12, 8)
-    worst = rate([*np.tile([1, 0, 1], 6), 1, 1], [*labels, "x", "y"])
-    assert found.all.summary() == worst.summary()
-
-
-def test_a_negative_count() -> None:
-    with pytest.raises(ParameterError, match="negative"):
-        bounds([1], missing=-1)
+    found = bounds(np.tile([1, 0, np.nan], 6), labels)
+    assert found.all == rate(np.tile([1, 0, 1], 6), labels)
+    assert found.none == rate(np.tile([1, 0, 0], 6), labels)
 
 
 @given(st.lists(st.tuples(outcome, outcome), min_size=1, max_size=30))
@@ -58,9 +49,10 @@ def test_every_difference_lies_within(rows: list[tuple[float, float]]) -> None:
 
 def test_a_direction_that_silence_cannot_turn_round() -> None:
     nan = float("nan")
-    assert difference_bounds([1, 1, 1, nan], [0, 0, 0, 0]).direction_known
-    assert not difference_bounds([1, nan, nan, nan], [0, 0, 0, 0]).lower >= 0
-    assert not difference_bounds([0, nan], [nan, 0]).direction_known
+    assert difference_bounds([1, 1, 1, nan], [0, 0, 0, 0]).upper < 0
+    assert difference_bounds([1, nan, nan, nan], [0, 0, 0, 0]).lower < 0
+    either = difference_bounds([0, nan], [nan, 0])
+    assert either.lower < 0 < either.upper
 
 
 def test_arms_of_unequal_length() -> None:

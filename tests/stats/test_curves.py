@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from constraintrot.errors import ParameterError
-from constraintrot.stats.curves import at_k, dose_response, rounds_to_loss
+from constraintrot.stats.curves import at_k, rounds_to_loss, trend
 from constraintrot.stats.interval import Interval, NoInterval
 from constraintrot.stats.rate import clopper_pearson
 
@@ -120,27 +120,25 @@ def test_bad_rounds() -> None:
 def test_a_budget_curve() -> None:
     words = np.tile([15, 60, 300], 20)
     outcomes = np.tile([1, 1, 0], 20)
-    found = dose_response(words, outcomes, np.repeat(range(20), 3))
-    assert [point.dose for point in found.doses] == [15, 60, 300]
-    assert [point.rate.k for point in found.doses] == [20, 20, 0]
+    found = trend(words, outcomes, np.repeat(range(20), 3))
     assert found.slope_sign == -1
     assert found.p_value == pytest.approx(2 / 2**20)
 
 
 def test_a_flat_curve() -> None:
-    found = dose_response([15, 300] * 8, [1] * 16, np.repeat(range(8), 2))
+    found = trend([15, 300] * 8, [1] * 16, np.repeat(range(8), 2))
     assert (found.slope_sign, found.p_value) == (0, 1.0)
 
 
 def test_variants_that_always_violate_are_no_trend() -> None:
     # Within each variant nothing changes with the budget.
-    found = dose_response([15, 300] * 8, np.repeat([1, 0], 8), np.repeat(range(8), 2))
+    found = trend([15, 300] * 8, np.repeat([1, 0], 8), np.repeat(range(8), 2))
     assert found.p_value == 1
 
 
 def test_doses_without_outcomes() -> None:
     with pytest.raises(ParameterError, match="2 doses for 1 outcomes"):
-        dose_response([1, 2], [1])
+        trend([1, 2], [1], [0, 0])
 
 
 @pytest.mark.parametrize(("hits", "tries", "k"), [(2, 5, 1), (2, 5, 3), (0, 4, 2), (3, 6, 6)])

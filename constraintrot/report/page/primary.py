@@ -25,7 +25,7 @@ from constraintrot.report.page import design, pairing
 from constraintrot.report.page.compared import pair
 from constraintrot.report.page.view import Compared
 from constraintrot.report.yaml_file import Strict, load
-from constraintrot.stats.multiple import holm
+from constraintrot.stats.exact import holm
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from constraintrot.report.page.view import (
     Table,
     p_text,
 )
-from constraintrot.stats.curves import dose_response
+from constraintrot.stats.curves import trend
 from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
@@ -178,15 +178,11 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
 
 def _trend(sweep: design.Sweep) -> tuple[str, ...]:
     scored = sweep.frame[sweep.frame["violation"].notna()]
-    response = dose_response(
-        [float(value) for value in scored["budget_words"]],
-        scored["violation"].to_numpy(float),
-        labels(scored),
-    )
-    trend = {1: "more", -1: "fewer", 0: "neither more nor fewer"}[response.slope_sign]
-    p_value = p_text(response.p_value)
+    words = [float(value) for value in scored["budget_words"]]
+    found = trend(words, scored["violation"].to_numpy(float), labels(scored))
+    more = {1: "more", -1: "fewer", 0: "neither more nor fewer"}[found.slope_sign]
     return (
-        f"With more words {trend} violations within variants, {p_value} (exact,"
+        f"With more words {more} violations within variants, {p_text(found.p_value)} (exact,"
         " exploratory: not adjusted).",
     )
 

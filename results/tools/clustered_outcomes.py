@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from constraintrot.stats import bootstrap
-from constraintrot.stats.interval import Floats
+from constraintrot.stats.interval import CONFIDENCE, Floats
 from constraintrot.stats.rate import Resampler
 
 RATES = (0.0, 0.02, 0.3, 0.97)
@@ -157,3 +157,13 @@ def resampler(count: int, resamples: int, rng: np.random.Generator) -> Resampler
         return statistic(np.tensordot(weights, totals, axes=(1, -2)))
 
     return draw
+
+
+def wilson(k: Floats, n: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
+    """Wilson's score limits of k of n, which the report does not print (see ``stats.rate.rate``)."""
+    k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
+    z = float(special.ndtri((1 + confidence) / 2))
+    centre = (k + z**2 / 2) / (n + z**2)
+    half = z / (n + z**2) * np.sqrt(k * (n - k) / n + z**2 / 4)
+    # Rounding errors leave the limits at k = 0 and k = n an ulp off 0 and 1.
+    return np.where(k == 0, 0.0, centre - half), np.where(k == n, 1.0, centre + half)
