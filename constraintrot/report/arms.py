@@ -99,57 +99,32 @@ def by_appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     return np.asarray(pd.factorize(codes)[0], np.intp)
 
 
-def frame_rate(
-    frame: pd.DataFrame, value: str = "violation", by: Sequence[str] = CLUSTER, **options: Any
-) -> Estimate:
-    """The rate of a 0-or-1 column over its scored rows, clustered.
+def frame_rate(frame: pd.DataFrame, value: str = "violation") -> Estimate:
+    """Return the rate of a 0-or-1 column over its scored rows, clustered.
 
     Args:
         frame: episodes.
         value: the column.
-        by: columns of a cluster.
-        options: further arguments of ``rate``.
     """
     values = frame[value].to_numpy(np.float64, na_value=np.nan)
     scored = ~np.isnan(values)
-    return rate(values[scored], labels(frame[_clusters(frame, by)][scored], by), **options)
+    names = (
+        [CODE] if CODE in frame else [n for n in dict.fromkeys((*CLUSTER, *REQUEST)) if n in frame]
+    )
+    return rate(values[scored], labels(frame[names][scored]))
 
 
-def frame_bounds(
-    frame: pd.DataFrame,
-    value: str = "violation",
-    by: Sequence[str] = CLUSTER,
-    *,
-    unknown: Sequence[str] = UNKNOWN,
-    missing: int = 0,
-) -> Bounds:
-    """Bounds of a rate over unscored rows, unknown outcomes, and episodes without a row.
-
-    Args:
-        frame: episodes.
-        value: the column.
-        by: columns of a cluster.
-        unknown: outcomes that do not show what the agent would have done.
-        missing: number of planned episodes without a row.
-    """
-    return bounds(known(frame, value, unknown), labels(frame, by), missing=missing)
-
-
-def known(
-    frame: pd.DataFrame, value: str = "violation", unknown: Sequence[str] = UNKNOWN
-) -> Floats:
-    """A column's values, with nan where ``outcome`` is one of ``unknown``."""
-    values = frame[value].to_numpy(np.float64, copy=True)
-    if "outcome" in frame:
-        values[frame["outcome"].isin(list(unknown)).to_numpy()] = np.nan
-    return values
+def frame_bounds(frame: pd.DataFrame) -> Bounds:
+    """Bound the rate of violation over unscored rows and unknown outcomes."""
+    values = frame["violation"].to_numpy(np.float64, copy=True)
+    values[frame["outcome"].isin(list(UNKNOWN)).to_numpy()] = np.nan
+    return bounds(values, labels(frame))
 
 
 def arms(
     frame: pd.DataFrame,
     given: Mapping[str, Mapping[str, object]],
     value: str = "violation",
-    by: Sequence[str] = CLUSTER,
     on: Sequence[str] | None = None,
     *,
     unmatched: bool = False,
@@ -160,7 +135,6 @@ def arms(
         frame: episodes.
         given: by arm, the values that select its rows, such as ``{"defense": "none"}``.
         value: column of the outcome.
-        by: columns of a cluster.
         on: columns to match on. By default all of ``KEYS`` that no arm fixes, without
             those in which two arms have no value in common (a control has no
             compactor).
@@ -193,7 +167,7 @@ def arms(
             name: taken(part[value].to_numpy(np.float64), at)
             for (name, part), at in zip(parts.items(), chosen, strict=True)
         },
-        labels(rows, by),
+        labels(rows),
         tuple(keys),
         {name: len(part) - int(shared.sum()) for name, part in parts.items()},
         rows[keys],
@@ -205,55 +179,37 @@ def arms(
 
 
 def frame_compare(
-    frame: pd.DataFrame,
-    a: Mapping[str, object],
-    b: Mapping[str, object],
-    value: str = "violation",
-    by: Sequence[str] = CLUSTER,
-    on: Sequence[str] | None = None,
-    **options: Any,
+    frame: pd.DataFrame, a: Mapping[str, object], b: Mapping[str, object]
 ) -> Comparison:
-    """Compare two arms of a frame on the scored episodes that they share.
+    """Compare the violations of two arms of a frame on the scored episodes that they share.
 
     Args:
         frame: episodes.
         a: the values that select the rows of the first arm.
         b: the values that select the rows of the second arm.
-        value: column of the outcome.
-        by: columns of a cluster.
-        on: columns to match on; as in ``arms``.
-        options: further arguments of ``compare``.
 
     Raises:
-        ParameterError: as ``arms``, or no episode has the outcome in both arms.
+        ParameterError: as ``arms``, or no episode is scored in both arms.
     """
-    matched = arms(frame, {"a": a, "b": b}, value, by, on)
+    matched = arms(frame, {"a": a, "b": b})
     chosen = matched.known
     if not chosen.any():
-        raise ParameterError(f"no episode has a {value} in both arms")
+        raise ParameterError("no episode has a violation in both arms")
     first, second = (matched.values[name][chosen] for name in ("a", "b"))
-    return compare(first, second, matched.labels[chosen], **options)
+    return compare(first, second, matched.labels[chosen])
 
 
-def frame_mediate(
-    frame: pd.DataFrame,
-    by: Sequence[str] = CLUSTER,
-    on: Sequence[str] | None = None,
-    **options: Any,
-) -> Mediation:
-    """Mediation over a frame with the four conditions.
+def frame_mediate(frame: pd.DataFrame) -> Mediation:
+    """Compute the mediation of a frame with the four conditions.
 
     Args:
         frame: episodes of one model and one compactor, of prohibited requests.
-        by: columns of a cluster.
-        on: columns to match on; as in ``arms``.
-        options: further arguments of ``mediate``.
 
     Raises:
         ParameterError: as ``arms``.
     """
     names = ("control", "compaction", "summary_removed", "summary_restored")
-    matched = arms(frame, {name: {"condition": name} for name in names}, "violation", by, on)
+    matched = arms(frame, {name: {"condition": name} for name in names})
     chosen = matched.known
     removed = frame[frame["condition"] == "summary_removed"]
     flags = matched.shared.merge(removed[[*matched.keys, "degenerate"]], on=list(matched.keys))
@@ -261,17 +217,7 @@ def frame_mediate(
         {name: values[chosen] for name, values in matched.values.items()},
         matched.labels[chosen],
         degenerate=(flags["degenerate"] == True).to_numpy()[chosen],  # noqa: E712  # objects
-        **options,
     )
-
-
-def _clusters(frame: pd.DataFrame, by: Sequence[str]) -> list[str]:
-    """The columns that ``labels`` takes."""
-    if tuple(by) != CLUSTER:
-        return _present(frame, by)
-    if CODE in frame:
-        return [CODE]
-    return list(dict.fromkeys([*_present(frame, by), *(one for one in REQUEST if one in frame)]))
 
 
 def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
@@ -281,7 +227,7 @@ def _present(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.DataFrame:
-    """The rows of an arm.
+    """Return the rows of an arm.
 
     Args:
         frame: episodes.

@@ -107,8 +107,8 @@ def test_silence_could_have_been_anything(unknown: str) -> None:
     frame = plain(episodes(), condition="compaction", defense="none")
     refused = ["declined", "refused_text", "blocked"] * 7
     frame = frame.assign(outcome=[unknown] * 3 + refused, violation=0.0)
-    found = frames.frame_bounds(frame, missing=2)
-    assert (found.none.k, found.all.k, found.known, found.unknown) == (0, 5, 21, 5)
+    found = frames.frame_bounds(frame)
+    assert (found.none.k, found.all.k, found.all.n) == (0, 3, 24)
 
 
 def test_conditions_are_matched_though_a_control_has_no_compactor() -> None:
@@ -160,9 +160,7 @@ def test_arms_that_share_no_episode() -> None:
     frame = plain(episodes(), condition="compaction")
     apart = frame.assign(seed=frame["seed"].where(frame["defense"] == "none", frame["seed"] + 4))
     with pytest.raises(ParameterError, match="share no episode; matched on"):
-        frames.frame_compare(
-            apart, {"defense": "none"}, {"defense": "pin"}, on=("family", "seed", "replicate")
-        )
+        frames.frame_compare(apart, {"defense": "none"}, {"defense": "pin"})
 
 
 def test_two_runs_of_the_same_episodes() -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from constraintrot.stats.multiple import holm
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import compared, comparisons, design, primary
 from constraintrot.report.page.qualified import NOT_GIVEN
 from constraintrot.report.page.view import Missing, Table
+from constraintrot.stats.exact import holm
 from tests.report.page.helpers import arm, of
 
 OTHER: dict[str, Any] = {"agent": "b/other", "summarizer": "b/other"}
