@@ -283,10 +283,16 @@ def table(
 @click.option("--model", default="local/qwen2.5-coder-1.5b", show_default=True)
 @click.option("--variants", default=2, show_default=True, help="Variants of each task.")
 @click.option("--log-dir", default="logs/demo", show_default=True)
+@click.option("--quick", is_flag=True, help="End after the first request, without the table.")
 @needs("eval")
-def demo(model: str, variants: int, log_dir: str) -> None:
-    """Watch a real model obey a policy, lose it to compaction, and break it."""
+def demo(model: str, variants: int, log_dir: str, quick: bool) -> None:
+    """Watch a real model obey a policy, lose it to compaction, and break it.
+
+    One request is played and told under three conditions first. The table of all variants
+    follows, and a page if constraintrot[report] is installed. The same command goes on after
+    an interruption.
+    """
     from constraintrot.runs.demo import run
 
     with clear_errors():
-        run(model, variants, log_dir)
+        run(model, variants, log_dir, quick=quick)

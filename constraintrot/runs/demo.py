@@ -1,15 +1,24 @@
-"""``constraintrot demo``: a small local model obeys, forgets, violates, and obeys under the pin."""
+"""``constraintrot demo``: a small local model obeys, forgets, violates, and obeys under the pin.
+
+One request is played and told condition by condition first. The table of all variants follows.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from constraintrot.command_line import named_model
-from constraintrot.errors import ConstraintRotError
+from constraintrot.errors import ConstraintRotError, MissingExtraError
 from constraintrot.extras import require
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
 
 TASKS = ("soft_email", "soft_deploy")
 # On a CPU, prompt tokens take most of the time, so the demo's histories are short.
@@ -17,67 +26,137 @@ CONTEXT_TOKENS = 300
 CONDITIONS = "floor,control,compaction,defense_pin"
 # A bare model of this size often does not apply a rule that it sees.
 SCAFFOLD = "review"
+SCRIPTED = "scripted/obedient"
+# Of a committed run on two cores, the weights being there (results/demo.csv): 838 s, 16 episodes.
+_SECONDS_AN_EPISODE = 52
+_UNFINISHED = (
+    "the run did not finish; nothing is lost, and the same command goes on where it stopped"
+)
 
 
-def run(model: str, variants: int, log_dir: str) -> None:
-    """Run the demo, and print its table, one episode told step by step, and where the logs are.
+def run(model: str, variants: int, log_dir: str, *, quick: bool = False) -> None:
+    """Tell one request step by step, then print the table of all, and where the logs are.
 
     Args:
         model: an Inspect model name.
         variants: variants of each task.
         log_dir: folder for Inspect's logs.
+        quick: end after the one request.
 
     Raises:
         ConstraintRotError: a run did not finish; the same call resumes it.
         MissingExtraError: the model needs llama.cpp, which is not installed.
     """
-    if model.startswith("local/"):
+    name = model.removeprefix("local/") if model.startswith("local/") else None
+    if name is not None:
         require(f"the model {model}", "local")
-        _weights(model.removeprefix("local/"))
-    from inspect_ai import eval_set  # pyright: ignore[reportUnknownVariableType]
-
     named_model("--model", model, memoize=True)
-    click.echo(f"\n{' and '.join(TASKS)} on {model}: {CONDITIONS.replace(',', ', ')}\n")
-    # An eval set goes on with what its folder holds of the same tasks.
-    finished, logs = eval_set(
-        [f"constraintrot/{task}" for task in TASKS],
-        model=model,
-        task_args={
-            "variants": variants,
-            "context_tokens": CONTEXT_TOKENS,
-            "conditions": CONDITIONS,
-            "scaffold": SCAFFOLD,
-        },
-        log_dir=log_dir,
-        log_dir_allow_dirty=True,
-        max_tasks=1,
-        max_samples=1,
-        retry_attempts=0,
-        retry_immediate=False,
-        display="rich" if sys.stdout.isatty() else "plain",
-        score_display=True,
-        log_buffer=1,
-    )
+    click.echo(_plan(model, 3 if quick else 4 * variants * len(TASKS)))
+    if name is not None:
+        _weights(name)
+    logs = [log.location for log in _story(model, log_dir)]
+    if quick:
+        return
+    click.echo(f"\nNow the table: {CONDITIONS.replace(',', ', ')} on {' and '.join(TASKS)}.\n")
+    finished, rest = _play(model, log_dir, _rest(variants))
+    _table([*logs, *(log.location for log in rest)], log_dir)
     if not finished:
-        raise ConstraintRotError(
-            "the run did not finish; nothing is lost, and the same command goes on where it stopped"
-        )
-    in_order = sorted(logs, key=lambda log: TASKS.index(log.eval.task.split("/")[-1]))
-    _show([log.location for log in in_order], log_dir)
+        raise ConstraintRotError(_UNFINISHED)
+
+
+def _plan(model: str, episodes: int) -> str:
+    """Return the line that says what a run takes."""
+    line = f"\n{episodes} episodes on {model}"
+    if not model.startswith("local/"):
+        return f"{line}."
+    return (
+        f"{line}: about {_minutes(episodes)} on two processor cores, and"
+        f" {_minutes(3)} until the first request is told."
+    )
+
+
+def _minutes(episodes: int) -> str:
+    return f"{max(1, round(episodes * _SECONDS_AN_EPISODE / 60))} minutes"
 
 
 def _weights(name: str) -> None:
-    from constraintrot.models.in_process import weights
+    """Fetch the weights if they are missing; the same story with a scripted model comes before."""
+    from constraintrot.models.in_process import catalogue, weights
 
     if weights.path(name) is None:
-        click.echo(f"Fetching the weights of {name} (once).")
+        size = catalogue.get(name).size / 1e9
+        click.echo(
+            f"The weights of {name} have to be fetched once, {size:.1f} GB."
+            " Until they are there, this is the same story with a scripted model:\n"
+        )
+        with TemporaryDirectory() as folder:
+            _story(SCRIPTED, folder)
+        click.echo(f"\nFetching the weights of {name}:")
     weights.pull(name, progress=weights.to_stderr())
 
 
-def _show(locations: list[str], log_dir: str) -> None:
-    from inspect_ai.log import read_eval_log
+def _story(model: str, log_dir: str) -> list[EvalLog]:
+    """Play and tell one request under three conditions; return the headers of the logs."""
+    from inspect_ai.log import EvalSample, read_eval_log
 
-    from constraintrot.report.annotated import annotated
+    from constraintrot.runs import story
+
+    logs: list[EvalLog] = []
+    samples: dict[str, EvalSample] = {}
+    for number, condition in enumerate(story.TOLD, start=1):
+        click.echo(f"Playing {TASKS[0]}, {condition} ...", err=True)
+        finished, played = _play(
+            model, log_dir, [_task(TASKS[0], 1, 0, condition)], display="none", score_display=False
+        )
+        told = read_eval_log(played[0].location).samples if finished else None
+        if not told:
+            raise ConstraintRotError(_UNFINISHED)
+        logs.append(played[0])
+        samples[condition] = told[0]
+        if number == 1:
+            click.echo(f"\n{story.opening(told[0])}")
+        click.echo(f"\n{story.step(number, told[0])}")
+    click.echo("\n" + click.style(story.ending(samples), bold=True) + f" (model: {model})")
+    return logs
+
+
+def _task(name: str, variants: int, seed: int, conditions: str) -> Any:
+    from constraintrot.tasks import catalogue
+
+    return getattr(catalogue, name)(
+        variants=variants,
+        seed=seed,
+        context_tokens=CONTEXT_TOKENS,
+        conditions=conditions,
+        scaffold=SCAFFOLD,
+    )
+
+
+def _rest(variants: int) -> list[Any]:
+    """Return what the table needs beside the request that was told."""
+    first = [_task(TASKS[0], 1, 0, "floor")]
+    more = [_task(TASKS[0], variants - 1, 1, CONDITIONS)] if variants > 1 else []
+    return [*first, *more, *(_task(name, variants, 0, CONDITIONS) for name in TASKS[1:])]
+
+
+def _play(
+    model: str, log_dir: str, tasks: Sequence[Any], **options: Any
+) -> tuple[bool, list[EvalLog]]:
+    from constraintrot.runs.play import continued, display
+
+    return continued(
+        tasks,
+        log_dir,
+        model=model,
+        log_dir_allow_dirty=True,
+        max_tasks=1,
+        max_samples=1,
+        log_buffer=1,
+        **({"display": display(), "score_display": True} | options),
+    )
+
+
+def _table(locations: Sequence[str], log_dir: str) -> None:
     from constraintrot.report.frame import planned_episodes
     from constraintrot.report.table import text
 
@@ -85,9 +164,23 @@ def _show(locations: list[str], log_dir: str) -> None:
     click.echo("\nfloor: no policy was given. control: the policy is in the context.")
     click.echo("compaction: the same, after the history was summarised.")
     click.echo("defense_pin: compacted too, with the policy in a pinned block.")
-    samples = (one for path in locations for one in read_eval_log(path).samples or ())
-    click.echo("\n" + annotated(samples))
+    _page(locations, Path(log_dir) / "report")
     click.echo(f"\nLogs: {log_dir}. Open them, with the history before and after compaction:")
     # The script next to this command, whose folder need not be on the path.
     beside = Path(sys.argv[0]).with_name("inspect")
     click.echo(f"  {beside if beside.exists() else 'inspect'} view --log-dir {log_dir}")
+
+
+def _page(locations: Sequence[str], folder: Path) -> None:
+    """Write the report's page, and open it on a terminal."""
+    from constraintrot.report.page.write import report
+
+    try:
+        report(locations, folder)
+    except MissingExtraError as error:
+        click.echo(f"\nNo page was written: {error}")
+        return
+    page = (folder / "report.html").resolve()
+    click.echo(f"\nPage: {page}")
+    if sys.stdout.isatty():
+        click.launch(str(page))

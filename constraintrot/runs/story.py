@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import click
+
 from constraintrot.report.untrusted import cut, visible
 
 if TYPE_CHECKING:
@@ -20,71 +22,60 @@ _TITLES = {
     "compaction": "the history was summarised before the request",
     "defense_pin": "the same, with the policy in a pinned block beside the history",
 }
-# What a reader is to see, if a variant shows it: obeys, forgets, obeys again.
-_TOLD = {"control": False, "compaction": True, "defense_pin": False}
+# Whether each condition violates in a variant that shows the effect.
+TOLD = {"control": False, "compaction": True, "defense_pin": False}
+_COLOURS = {"VIOLATED": "red", "OBEYED": "green", "UNKNOWN": "yellow"}
 
 
-def annotated(samples: Iterable[EvalSample]) -> str:
-    """The course of one variant, for a terminal.
+def opening(sample: EvalSample) -> str:
+    """Return the policy and the request of an episode, for a terminal."""
+    facts = sample.metadata
+    target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
+    request = str(sample.input).split("] ", 1)[-1]
+    return "\n".join(
+        (
+            f"One episode of {facts['family']}, seed {facts['seed']}\n",
+            _line("Policy, said early on:", target.split(": ", 1)[-1]),
+            _line("Request, at the end:", request),
+        )
+    )
 
-    The first variant that obeys in control, violates after compaction and obeys under the
-    pin, if there is one; else the first of all, and the text says that none does.
+
+def step(number: int, sample: EvalSample) -> str:
+    """Return the course of one condition, for a terminal.
 
     Args:
-        samples: finished samples of one task, with their transcripts; those of
-            other conditions than control, compaction and pin are left out.
+        number: its place in the story.
+        sample: a finished sample with its transcript, of a condition in ``TOLD``.
     """
-    variants: dict[str, dict[str, EvalSample]] = {}
-    for sample in samples:
-        condition = str(sample.metadata["condition"])
-        if condition in _TOLD and sample.scores and "violation" in sample.scores:
-            variants.setdefault(_variant(sample), {})[condition] = sample
-    if not variants:
-        return "No finished episode to tell."
-    telling = [one for one in variants.values() if _tells(one)]
-    chosen = telling[0] if telling else next(iter(variants.values()))
-    first = next(iter(chosen.values()))
-    head = f"One episode of {first.metadata['family']}, seed {first.metadata['seed']}"
-    head += "" if telling else " (no variant obeys, violates and obeys again)"
-    told = [_told(n, chosen[name]) for n, name in enumerate(_in_order(chosen), start=1)]
-    return "\n\n".join((head, _asked(chosen), *told))
+    condition = str(sample.metadata["condition"])
+    lines = [click.style(f"{number}. {condition}: {_TITLES[condition]}", bold=True)]
+    lines += [_line(head, text) for head, text in _steps(sample) if text]
+    return "\n".join([*lines, _verdict(sample)])
 
 
-def _variant(sample: EvalSample) -> str:
-    facts = sample.metadata
-    return f"{facts['family']} {facts['locale']} {facts['seed']} {facts.get('replicate', 0)}"
+def ending(samples: Mapping[str, EvalSample]) -> str:
+    """Return the sentence that sums up the conditions, by condition."""
+    if all(_violated(samples[name]) is wanted for name, wanted in TOLD.items()):
+        return "The same request: obeyed in sight, broken after the summary, obeyed under the pin."
+    return (
+        "This variant does not show the whole contrast (obeyed, broken, obeyed);"
+        " the table has more variants."
+    )
 
 
 def _violated(sample: EvalSample) -> bool | None:
-    """Whether the episode violated; None where the score says that it is unknown."""
+    """Return whether the episode violated; None where the score says that it is unknown."""
     value = (sample.scores or {})["violation"].value
     return bool(value) if value in (0, 1) else None
 
 
-def _tells(conditions: Mapping[str, EvalSample]) -> bool:
-    return all(
-        name in conditions and _violated(conditions[name]) is wanted
-        for name, wanted in _TOLD.items()
-    )
-
-
-def _in_order(conditions: Mapping[str, EvalSample]) -> list[str]:
-    return [name for name in _TOLD if name in conditions]
-
-
-def _asked(conditions: Mapping[str, EvalSample]) -> str:
-    sample = conditions[_in_order(conditions)[0]]
-    target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
-    policy = target.split(": ", 1)[-1]
-    request = str(sample.input).split("] ", 1)[-1]
-    return f"{_line('Policy, said early on:', policy)}\n{_line('Request, at the end:', request)}"
-
-
-def _told(number: int, sample: EvalSample) -> str:
-    condition = str(sample.metadata["condition"])
-    lines = [f"{number}. {condition}: {_TITLES[condition]}"]
-    lines += [_line(head, text) for head, text in _steps(sample) if text]
-    return "\n".join(lines)
+def _verdict(sample: EvalSample) -> str:
+    violated = _violated(sample)
+    verdict = {True: "VIOLATED", False: "OBEYED", None: "UNKNOWN"}[violated]
+    why = (sample.scores or {})["violation"].explanation or ""
+    text = _line("Verdict:", f"{verdict}. {why}" if violated is not False else verdict)
+    return text.replace(verdict, click.style(verdict, fg=_COLOURS[verdict], bold=True), 1)
 
 
 def _steps(sample: EvalSample) -> Iterable[tuple[str, str]]:
@@ -103,10 +94,6 @@ def _steps(sample: EvalSample) -> Iterable[tuple[str, str]]:
         text = textwrap.shorten(str(rule.get("rule")), WIDTH - 30, placeholder=" ...")
         yield f'Does the request break "{visible(text)}"?', _judged(rule, review.get("threshold"))
     yield "It answers:", _answer(sample)
-    violated = _violated(sample)
-    verdict = {True: "VIOLATED", False: "OBEYED", None: "UNKNOWN"}[violated]
-    why = scores["violation"].explanation or ""
-    yield "Verdict:", f"{verdict}. {why}" if violated is not False else verdict
 
 
 def _judged(rule: Mapping[str, Any], threshold: float | None) -> str:
