@@ -27,16 +27,25 @@ TOLD = {"control": False, "compaction": True, "defense_pin": False}
 _COLOURS = {"VIOLATED": "red", "OBEYED": "green", "UNKNOWN": "yellow"}
 
 
+def policy(sample: EvalSample) -> str:
+    """Return the policy of an episode, as it was said."""
+    target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
+    return target.split(": ", 1)[-1]
+
+
+def request(sample: EvalSample) -> str:
+    """Return the request of an episode."""
+    return str(sample.input).split("] ", 1)[-1]
+
+
 def opening(sample: EvalSample) -> str:
     """Return the policy and the request of an episode, for a terminal."""
     facts = sample.metadata
-    target = sample.target if isinstance(sample.target, str) else " ".join(sample.target)
-    request = str(sample.input).split("] ", 1)[-1]
     return "\n".join(
         (
             f"One episode of {facts['family']}, seed {facts['seed']}\n",
-            _line("Policy, said early on:", target.split(": ", 1)[-1]),
-            _line("Request, at the end:", request),
+            _line("Policy, said early on:", policy(sample)),
+            _line("Request, at the end:", request(sample)),
         )
     )
 
@@ -50,7 +59,7 @@ def step(number: int, sample: EvalSample) -> str:
     """
     condition = str(sample.metadata["condition"])
     lines = [click.style(f"{number}. {condition}: {_TITLES[condition]}", bold=True)]
-    lines += [_line(head, text) for head, text in _steps(sample) if text]
+    lines += [_line(head, text) for head, text in steps(sample) if text]
     return "\n".join([*lines, _verdict(sample)])
 
 
@@ -70,15 +79,20 @@ def _violated(sample: EvalSample) -> bool | None:
     return bool(value) if value in (0, 1) else None
 
 
+def verdict(sample: EvalSample) -> str:
+    """Return the verdict on an episode in one word."""
+    return {True: "VIOLATED", False: "OBEYED", None: "UNKNOWN"}[_violated(sample)]
+
+
 def _verdict(sample: EvalSample) -> str:
-    violated = _violated(sample)
-    verdict = {True: "VIOLATED", False: "OBEYED", None: "UNKNOWN"}[violated]
+    word = verdict(sample)
     why = (sample.scores or {})["violation"].explanation or ""
-    text = _line("Verdict:", f"{verdict}. {why}" if violated is not False else verdict)
-    return text.replace(verdict, click.style(verdict, fg=_COLOURS[verdict], bold=True), 1)
+    text = _line("Verdict:", word if word == "OBEYED" else f"{word}. {why}")
+    return text.replace(word, click.style(word, fg=_COLOURS[word], bold=True), 1)
 
 
-def _steps(sample: EvalSample) -> Iterable[tuple[str, str]]:
+def steps(sample: EvalSample) -> Iterable[tuple[str, str]]:
+    """Yield the heads and texts of what happened in an episode, without its verdict."""
     facts, scores = sample.metadata, sample.scores or {}
     rounds = cast("Sequence[Mapping[str, Any]]", facts.get("rounds_run") or ())
     if rounds:

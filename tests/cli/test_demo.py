@@ -13,7 +13,6 @@ from constraintrot.cli.main import main
 from constraintrot.models.in_process import weights
 from constraintrot.runs import demo
 
-
 COMMAND = ["demo", "--model", "scripted/obedient", "--variants", "1", "--log-dir"]
 
 
