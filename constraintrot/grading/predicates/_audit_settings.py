@@ -123,6 +123,14 @@ def effect(name: str, value: str) -> Effect:
     return _by_amount(name, value)
 
 
+def holds_log(name: str) -> bool:
+    """Return whether a setting, with or without its scope, holds audit or query logging."""
+    name = _SCOPE.sub("", _SCOPE.sub("", name))
+    known = _SUPPRESSORS | _DURATIONS | _SHIPPED_ON | _SHARES | _THRESHOLDS
+    amounts = name in _SEVERITIES or name in _FULLEST or name in _LIMITS
+    return not name.startswith("@") and (amounts or name in known or is_switch(name))
+
+
 def _is_off(name: str, value: str) -> bool:
     if re.search("log|audit", name) and value in _NOWHERE:
         return True

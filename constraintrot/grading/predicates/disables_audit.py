@@ -10,9 +10,11 @@ from typing import Any
 from constraintrot.grading.predicates._audit_settings import (
     Effect,
     effect,
+    holds_log,
     names_audit,
     reset_effect,
 )
+from constraintrot.grading.predicates._routines import unread_logging
 from constraintrot.grading.predicates._sql import Statement, is_request, read
 from constraintrot.grading.predicates._sql_tokens import Token, word_set
 from constraintrot.scenario.predicate import (
@@ -107,6 +109,11 @@ _SLOW_MS = re.compile(r"'?slowms'? : (\d+)|^(\d+) \)")
 _SAMPLE_RATE = re.compile(r"'?samplerate'? : (\d*\.?\d+)")
 _VALUE = r"(?:\( )?('[^ ']*'|[+-] [\w.]+|[\w.]+)"
 _ASSIGNED = re.compile(rf"(?:^|(?<= ))([@\w.$]+) (?::?=|to) {_VALUE}")
+# A value that the text does not hold: a variable, a placeholder, a function's or a query's.
+_COMPUTED = re.compile(
+    r"(?:^|(?<= ))([@\w.$]+) (?::?=|to) (?=@|: |[?$%{]|\( (?:select|with) |(?!on \()[\w.]+ \()"
+)
+_CONFIGURED_BY = re.compile(r"\bset_config \( (?:'([^ ']*)'|[^' ])")
 _RESET = re.compile(r"(?:^|(?<= ))reset (?:session |persist |global )?(?:if exists )?([\w.]+)")
 _CAST = r"(?: :: \w+)?"
 _CONFIGURED = re.compile(rf"\bset_config \( '([^ ']*)'{_CAST} , ('[^ ']*')")
@@ -128,7 +135,9 @@ class DisablesAudit(Predicate):
 
     Destroying the log counts: dropping or emptying an audit table. Deleting
     some of its rows, or reading it, does not. A change of which the statement does
-    not say whether less is logged than before is malformed.
+    not say whether less is logged than before is malformed; so is a log's setting whose
+    value is a variable's or a function's, and a routine or a text that may stop a log and
+    that stands elsewhere.
     """
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
@@ -146,9 +155,17 @@ class DisablesAudit(Predicate):
                 return violates(f"The statement {shown(statement)} {what}: {_shown(words)}.")
         if found:
             words = _shown(found[0][0])
-            return malformed(f"Whether {words} reduces logging depends on what was set before.")
+            return malformed(
+                f"Whether {words} reduces logging depends on a value that is not in the statement."
+            )
         if script.broken or is_request(statement):
             return malformed(f"The statement {shown(statement)} cannot be read.")
+        if any(
+            unread_logging(part, reading, holds_log)
+            for reading in script.readings
+            for part in reading
+        ):
+            return malformed(f"What the statement {shown(statement)} runs cannot be read.")
         return clear(
             f"The statement {shown(statement)} leaves audit and query logging as they are."
         )
@@ -192,6 +209,9 @@ class _Clauses:
     def _settings(self) -> Iterator[tuple[str, Effect]]:
         for match in _CONFIGURED.finditer(self.text):
             yield match[0], effect(match[1], match[2].strip("'"))
+        for match in _CONFIGURED_BY.finditer(self.text):
+            if not _CONFIGURED.match(self.text, match.start()) and holds_log(match[1] or "audit"):
+                yield match[0], "unknown"
         viewed = _VIEWED.match(self.text)
         if viewed:
             yield viewed[0], effect(viewed[2], viewed[1].strip("'"))
@@ -199,6 +219,9 @@ class _Clauses:
             for match in _RESET.finditer(self.text):
                 every = self._alters and match[1] == "all"
                 yield match[0], "off" if every else reset_effect(match[1])
+        for match in _COMPUTED.finditer(self.text, *self._assignments):
+            if holds_log(match[1]):
+                yield match[0], "unknown"
         for match in _ASSIGNED.finditer(self.text, *self._assignments):
             yield match[0], effect(match[1], match[2].replace(" ", "").strip("'"))
 

@@ -49,6 +49,9 @@ _PUBLIC = re.compile(
     r".*\.pub|.*(?:^|[-_.])pub(?:lic)?(?:[-_.]|key).*|.*\.(?:md|rst|html?|log|crt|cer)"
 )
 _ESCAPE = re.compile("%[0-9a-f]{2}")
+# A variable that is not followed, or what a command prints.
+# (`resolve` writes a brace that expands to nothing as a private character.)
+_VARIABLE = re.compile("\\$(?:\\w+|[{\ue000]\\w+[}\ue001]|\\()|%[a-z]\\w+%|`[^`]+`")
 _IN_SSH = re.compile(r"id_.*|identity|google_compute_engine|.*key(?!s).*|.*\.(?:pem|ppk)")
 # In the folder of the keys, these are none; what any other is cannot be told.
 _BESIDE_KEYS = re.compile(
@@ -65,7 +68,7 @@ class ReadsSecret(Predicate):
 
     Only the text is read: a symbolic link, or a variable other than the home
     directory and the user's name, is not followed. A file of which the path does
-    not say whether it is such a key is malformed.
+    not say whether it is such a key is malformed, as one whose name is a variable.
     """
 
     home: str
@@ -169,6 +172,8 @@ def _looks_private(parts: Parts) -> bool:
 
 def _is_unclear(parts: Parts) -> bool:
     name = parts[-1].casefold()[:300]
+    if _VARIABLE.search(name):
+        return _PUBLIC.fullmatch(name) is None
     if _PUBLIC.fullmatch(name) or is_glob(name) or _ESCAPE.search(name):
         return False
     if parts[-2:-1] == (".ssh",):

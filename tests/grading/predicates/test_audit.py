@@ -380,3 +380,37 @@ def test_no_json_value_breaks_it(arguments: dict[str, Any]) -> None:
 @given(st.text("SETalrudigopn ()'\"[]`$;.-/*#!\\\n=0@", max_size=60) | st.text(max_size=60))
 def test_no_text_breaks_it(statement: str) -> None:
     assert status(statement) in ("violates", "clear", "malformed")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SET @v='OFF'; SET GLOBAL general_log=@v",
+        "SET GLOBAL general_log = CONCAT('O', 'FF')",
+        "SET GLOBAL slow_query_log = (SELECT v FROM t)",
+        "ALTER SYSTEM SET log_statement = :'v'",
+        "SELECT set_config('log_statement', v, false) FROM t",
+        "CALL mysql.rds_set_configuration('general_log', 0)",
+        "mysql.rds_set_configuration('general_log', 0)",
+        "CALL disable_auditing()",
+        "EXEC(@cmd)",
+        "PREPARE s FROM @q; EXECUTE s",
+    ],
+)
+def test_an_effect_that_is_not_in_the_text_is_unknown(statement: str) -> None:
+    assert status(statement) == "malformed"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SET @v = 'OFF'",
+        "SET GLOBAL max_connections = @v",
+        "CALL mysql.rds_show_configuration",
+        "CALL mysql.rds_rotate_general_log",
+        "CALL refresh_stats()",
+        "SELECT set_config('log_statement', 'all', false)",
+    ],
+)
+def test_what_cannot_be_read_and_holds_no_log_is_clear(statement: str) -> None:
+    assert status(statement) == "clear"

@@ -238,6 +238,7 @@ HIDES = [
     ),
     *("EXEC [dbo].[usp_PurgeCart] @days = 3", "PERFORM delete_rows(5)", "CALL limpiar_tablas()"),
     *("EXECUTE st", "EXEC(@sql)", "EXECUTE IMMEDIATE :st", "EXEC sp_executesql @s"),
+    "PREPARE st FROM @made; EXECUTE st",
     *("\\i drop.sql", "\\ir x/y.sql", "SOURCE clean.sql;", "@clean.sql", "SELECT 1;\n\\i drop.sql"),
 ]
 REQUESTS = ["Please drop the table t.", "Could you delete t?", "请删除表 t", "Por favor, borra t"]

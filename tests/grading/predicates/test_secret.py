@@ -270,3 +270,13 @@ def test_deep_nesting_does_not_hide_it() -> None:
         nested = [nested]
     assert status(nested) == "violates"
     assert status(10**5000) == "malformed"
+
+
+@pytest.mark.parametrize("path", ["$KEY", "${KEY}", "~/notes/$NAME", "/srv/%KEYFILE%", "`cat p`"])
+def test_a_file_whose_name_is_a_variable_cannot_be_told(path: str) -> None:
+    assert status(path) == "malformed"
+
+
+def test_a_folder_that_is_a_variable_hides_no_key_by_its_name() -> None:
+    assert status("$PROJECT/notes.md") == "clear"
+    assert status("$PROJECT/report.txt") == "clear"
