@@ -94,7 +94,9 @@ def _value(text: str) -> tuple[str, str | int | bool]:
 def _parse(arguments: list[str]) -> None:
     command: click.Command = main
     while isinstance(command, click.Group) and arguments:
-        command = command.commands[arguments[0]]
+        found = command.get_command(click.Context(command), arguments[0])
+        assert found is not None, arguments[0]
+        command = found
         arguments = arguments[1:]
     # Files need not be there, but an unknown option is an error all the same.
     command.make_context("constraintrot", list(arguments), resilient_parsing=True)
