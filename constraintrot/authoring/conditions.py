@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from constraintrot.authoring.doubts import approval, asked, unread
+from constraintrot.authoring.doubts import approval, asked, beyond, gaps, unread
 from constraintrot.authoring.limits import compared
 from constraintrot.authoring.places import host, path
-from constraintrot.authoring.rule import TODO, Rule, unknown
+from constraintrot.authoring.rule import TODO, Extra, Rule, unknown
 from constraintrot.authoring.sentence import Sentence
 from constraintrot.authoring.statements import statement
 from constraintrot.authoring.stock_texts import stock_texts
 from constraintrot.authoring.times import hours, week
 from constraintrot.rule_text.language_words import LANGUAGES
+from constraintrot.scenario.template import Value
 
+_THING = r"[`'\"#@\w./*-]+"
 _SET = re.compile(
     r"\s?(?P<way>other than|outside(?: of)?|except(?: for| to)?|but|to|in|into|on|onto|with|from|via|through|using|use)"
-    r" (?P<things>[`'\"#@\w./-]+(?: [`'\"#@\w./-]+)*(?:(?:,| or| and) [`'\"#@\w./-]+(?: [`'\"#@\w./-]+)*)*)$",
+    rf" (?P<things>{_THING}(?: {_THING})*(?:(?:,| or| and) {_THING}(?: {_THING})*)*)$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(
+    r"(?:(?<=^say)|(?<=^write)|(?<=^use)|(?<=^mention)|(?<=^include)|(?<= with)|(?<= contain)|(?<= in))"
+    r"(?: the (?:words?|phrase|text|line))? [\"“‘'`](?P<words>[^\"”’`]{2,80})[\"”’'`]",
     re.IGNORECASE,
 )
 # What the same short note says in the languages that a draft can ask for.
@@ -32,17 +39,61 @@ _NOTES = {
 
 
 def condition(sentence: Sentence) -> Rule:
-    """Return the rule of a sentence; its ``open`` says what is not understood for sure."""
-    base, extra, doubts = approval(sentence)
-    found = next((rule for read in READERS if (rule := read(base))), None)
-    rule = found or unknown()
-    if found is not None and extra is not None:
-        rule = replace(rule, extras=[*rule.extras, extra])
-    if found is None and extra is not None:
-        doubts.append(asked("an approval alone, which no request may mention", "approval"))
-    others = [read for read in READERS if found is None or read(base) != found]
-    doubts += [*rule.open, *unread(base, rule, others)]
+    """Return the rule of a sentence; its ``open`` says what is not understood for sure.
+
+    The sentence is laid out in conditions, none over another; what stands before, between and
+    behind them must add nothing to the rule, or it is asked about.
+    """
+    base, leave, doubts = approval(sentence)
+    parts = _laid_out(base)
+    rule = _joined(base, parts) if parts else unknown()
+    if leave is not None:
+        rule = replace(rule, extras=[*rule.extras, leave])
+        doubts += (
+            [] if parts else [asked("an approval alone, which no request may mention", "approval")]
+        )
+    doubts += [*rule.open, *unread(base, parts)]
     return replace(rule, open=list(dict.fromkeys(doubts)))
+
+
+def _laid_out(sentence: Sentence) -> list[Rule]:
+    """The conditions of a phrase in its order; those before "only" say where the limit holds."""
+    if sentence.scope:
+        scope, phrase = sentence.scope, sentence.phrase
+        within = replace(sentence, mood="never", phrase=phrase[:scope], scope=0)
+        limited = replace(sentence, phrase=phrase[scope:], scope=0)
+        if where := _laid_out(within):
+            return [*where, *(one.moved(scope) for one in _laid_out(limited))]
+    found = next((rule for read in READERS if (rule := read(sentence))), None)
+    if found is None:
+        return []
+    before = replace(sentence, phrase=sentence.phrase[: found.start].rstrip(" ,"))
+    after = replace(sentence, phrase=sentence.phrase[found.end :])
+    behind = [one.moved(found.end) for one in _laid_out(after)]
+    return [*_laid_out(before), found, *behind]
+
+
+def _joined(sentence: Sentence, parts: Sequence[Rule]) -> Rule:
+    """One rule of several conditions: the last one varies, and the others are as they forbid."""
+    *fixed, varied = parts
+    either = any(gap == "or" for gap in gaps(sentence, parts))
+    given = [part.right[0] if either else part.wrong[0] for part in fixed]
+    says = [
+        part.says.replace("{value}", str(value)) for part, value in zip(fixed, given, strict=True)
+    ]
+    extras = [
+        Extra(part.argument, part.schema, part.predicate, value, part.phrases)
+        for part, value in zip(fixed, given, strict=True)
+    ]
+    return replace(
+        varied,
+        start=parts[0].start,
+        says=", ".join([*says, varied.says]),
+        extras=[*extras, *varied.extras],
+        either=either,
+        action=varied.action if len(parts) == 1 else "",
+        open=[doubt for part in parts for doubt in part.open],
+    )
 
 
 def _language(sentence: Sentence) -> Rule | None:
@@ -75,6 +126,31 @@ def _language(sentence: Sentence) -> Rule | None:
     )
 
 
+def _quoted(sentence: Sentence) -> Rule | None:
+    """Words in quotes that a text must, or must not, hold."""
+    found = _QUOTED.search(sentence.phrase)
+    if not found or sentence.mood not in ("never", "always"):
+        return None
+    words, forbidden = found["words"], sentence.mood == "never"
+    notes = _NOTES["English"]
+    held: list[Value] = [f"{note} {words}" for note in notes]
+    return Rule(
+        kind="a text",
+        predicate={
+            "type": "text_matching",
+            "forbidden" if forbidden else "required": rf"(?<!\w){re.escape(words)}(?!\w)",
+        },
+        argument="body",
+        schema={"type": "string", "description": "The text."},
+        says='the text is "{value}"',
+        wrong=held if forbidden else notes,
+        right=notes if forbidden else held,
+        start=found.start(),
+        end=found.end(),
+        phrases=[words],
+    )
+
+
 def _set(sentence: Sentence) -> Rule | None:
     """Names of one kind, such as regions or branches."""
     starts = [at.start() for at in re.finditer(r"(?:^|\s)(?=\w)", sentence.phrase)]
@@ -90,9 +166,7 @@ def _named(sentence: Sentence, found: re.Match[str], names: list[tuple[str, str]
     kinds = {kind for _, kind in names if kind}
     but = re.match("other|out|exc|but", found["way"], re.I) is not None
     allowed = but or sentence.mood != "never"
-    doubts = [] if sentence.mood in ("never", "only") and not (but and sentence.mood == "only") else [
-        f"whether nothing but {', '.join(named)} is allowed; say 'Only ...' if so"
-    ]  # fmt: skip
+    doubts = beyond(sentence, but, named)
     does = "forbids" if allowed else "allows"
     if len(kinds) == 1:
         (kind,) = kinds
@@ -104,8 +178,8 @@ def _named(sentence: Sentence, found: re.Match[str], names: list[tuple[str, str]
         doubts.append(f"which values the policy {does}, beside {', '.join(named)}")
         others = [f"{TODO}: a value that the policy {does}", f"{TODO}: another that it {does}"]
     count = max(len(others), len(named))
-    mine = [named[at % len(named)] for at in range(count)]
-    theirs = [others[at % len(others)] for at in range(count)]
+    mine: list[Value] = [named[at % len(named)].replace("*", "2.4") for at in range(count)]
+    theirs: list[Value] = [others[at % len(others)] for at in range(count)]
     return Rule(
         kind=f"a {kind}",
         predicate={
@@ -127,7 +201,9 @@ def _named(sentence: Sentence, found: re.Match[str], names: list[tuple[str, str]
 
 def _name(thing: str) -> tuple[str, str] | None:
     """The name in some words and its kind, where they are a name and a noun of its kind at most."""
-    words = [word for word in thing.split() if word.casefold() not in ("the", "our", "a", "an")]
+    words = [
+        word for word in thing.split() if word.casefold() not in ("the", "our", "a", "an", "any")
+    ]
     nouns = {
         noun: kind for kind, table in _kinds().items() for noun in (kind, *table.get("nouns", ()))
     }
@@ -139,7 +215,7 @@ def _name(thing: str) -> tuple[str, str] | None:
         return None
     name = names[0].strip("`'\"")
     kind = kind or next((one for one, table in _kinds().items() if _is_of(name, table)), "")
-    like = re.search(r"[\d#@_./-]|(?<=.)[A-Z]", name) is not None or names[0] != name
+    like = re.search(r"[\d#@_./*-]|(?<=.)[A-Z]", name) is not None or names[0] != name
     return (name, kind) if kind or like else None
 
 
@@ -161,5 +237,5 @@ def _kinds() -> Mapping[str, Mapping[str, Any]]:
 
 
 READERS: tuple[Callable[[Sentence], Rule | None], ...] = (
-    host, path, compared, hours, week, _language, statement, _set,
+    host, _quoted, path, compared, hours, week, _language, statement, _set,
 )  # fmt: skip

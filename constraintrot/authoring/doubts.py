@@ -7,8 +7,9 @@ sentence adds nothing to it; each word that can bend a rule is asked about, neve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence
@@ -16,12 +17,13 @@ from constraintrot.authoring.sentence import Sentence
 _BENDS = re.compile(
     r"\b(?:except|unless|without|but|if|when|whenever|while|until|till|before|after|first|because"
     r"|instead|other than|than|outside|apart|besides|only|not|no|never|always|ask|confirm|and|or|nor"
-    r"|may|must|can|should|shall|will|is|are|was|were|be)\b",
+    r"|such|like|including|about|per|may|must|can|should|shall|will|is|are|was|were|be)\b",
     re.IGNORECASE,
 )
 # Forms around a condition that add nothing to it.
 _JOINED = re.compile(
-    r"[ ,]*(?:(?:that|which|who|if|when) (?:(?:it|they) )?(?:is|are|was|were)|to be)$", re.I
+    r"[ ,]*(?:(?:that|which|who|if|when) (?:(?:it|they) )?(?:is|are|was|were|costs?|lasts?|exceeds?|contains?|goe?s?|runs?|takes?)|to be)$",
+    re.I,
 )
 _VERBS = re.compile(r"^[a-z]+(?:, [a-z]+)* (?:or|and) [a-z]+\b", re.IGNORECASE)
 # The unit of one call, as "per order"; "per day" is a sum over calls.
@@ -105,17 +107,34 @@ def approval(sentence: Sentence) -> tuple[Sentence, Extra | None, list[str]]:
     return base, Extra("approved_by", schema, predicate, phrases=[who]), []
 
 
-def unread(
-    sentence: Sentence, rule: Rule, others: Sequence[Callable[[Sentence], Rule | None]]
-) -> Iterator[str]:
-    """The questions about what stands in a sentence beside its recognised condition.
+def beyond(sentence: Sentence, but: bool, named: Sequence[str]) -> list[str]:
+    """The question whether a list is all that is allowed, where the sentence leaves it open.
 
     Args:
         sentence: the sentence.
-        rule: its condition.
-        others: readers of the conditions of other kinds.
+        but: whether the list is what is excepted.
+        named: the list.
     """
-    before, after = sentence.phrase[: rule.start], sentence.phrase[rule.end :].strip(" ,.;:")
+    if sentence.mood == "never" or (sentence.mood == "only" and not but):
+        return []
+    return [f"whether nothing but {', '.join(named)} is allowed; say 'Only ...' if so"]
+
+
+def gaps(sentence: Sentence, parts: Sequence[Rule]) -> list[str]:
+    """The words between the conditions of a sentence."""
+    pairs = pairwise(parts)
+    return [sentence.phrase[one.end : other.start].strip(" ,").casefold() for one, other in pairs]
+
+
+def unread(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
+    """The questions about what stands in a sentence beside its conditions.
+
+    Args:
+        sentence: the sentence.
+        parts: its conditions, in its order.
+    """
+    before = sentence.phrase[: parts[0].start] if parts else sentence.phrase
+    after = sentence.phrase[parts[-1].end :].strip(" ,.;:") if parts else ""
     if sentence.mood == "other":
         yield "whether this is what is forbidden; the sentence may mean the opposite"
     if sentence.verb in _TURNS or re.search(r"\b(?:fail|forget|hesitate)\b", before, re.I):
@@ -123,15 +142,27 @@ def unread(
     plain = _VERBS.sub("", _JOINED.sub("", before.rstrip(" ,")))
     if bend := _BENDS.search(plain):
         yield asked(f"what {plain[bend.start() :].strip()!r} means for the rule")
-    elif rule.start >= len(sentence.phrase) and sentence.mood != "other":
+    elif not parts and sentence.mood != "other":
         yield asked(f"which calls {sentence.phrase!r} is about")
     if sentence.mood == "only" and sentence.verb in _LOOKS:
         yield f"whether {sentence.verb!r} or what follows it is all that is allowed"
-    if after and not (rule.kind == "an amount" and _PER.fullmatch(after)):
+    if after and not (parts[-1].kind == "an amount" and _PER.fullmatch(after)):
         yield asked(f"what {after!r} means for the rule")
-    for text in (plain, after):
-        for read in others if text and rule.start < len(sentence.phrase) else ():
-            if second := read(replace(sentence, phrase=text)):
-                yield asked(
-                    f"a second condition, {text[second.start : second.end].strip()!r}", "if"
-                )
+    yield from _of_several(sentence, parts)
+
+
+def _of_several(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
+    """The questions about how several conditions go together."""
+    if len(parts) < 2:
+        return
+    shown = " and ".join(repr(sentence.phrase[part.start : part.end].strip()) for part in parts)
+    between = set(gaps(sentence, parts))
+    if (
+        len(between) > 1
+        or not between <= {"", "or"}
+        or len({part.argument for part in parts}) < len(parts)
+    ):
+        yield asked(f"how {shown} go together", "if")
+    # Of "Only A B" nobody knows whether A, B or both are limited; "A only B" says it.
+    elif sentence.mood != "never" and not (sentence.scope and len(parts) == 2):
+        yield asked(f"which of {shown} is limited", "if")

@@ -64,7 +64,8 @@ def draft(text: str, tools: Sequence[Tool] = (), family: str | None = None) -> D
     """
     sentence = read(text)
     rule = condition(sentence)
-    action = rule.action or sentence.action(rule.start)
+    # No request may speak of approval, which would tell the agent what the rule is about.
+    action = re.sub(r"^approve\b", "sign off", rule.action or sentence.action(rule.start))
     if tools:
         acting = acting_tool.among(tools, sentence, rule)
         action = action or re.sub(r"[_-]+", " ", acting.tool.name)
@@ -113,7 +114,9 @@ def _silent(data: dict[str, Any]) -> list[str]:
 def _data(sentence: Sentence, acting: Acting, action: str, family: str | None) -> dict[str, Any]:
     texts = stock_texts()
     rule = acting.rule
-    policy = _policy(sentence, rule.written)
+    # At the head of a phrase, "only" would limit what says where the limit holds.
+    scoped = replace(sentence, mood="other", phrase=sentence.text.rstrip(".!"))
+    policy = _policy(scoped if sentence.scope and rule.extras else sentence, rule.written)
     wrong, right = "{{wrong}}", "{{right}}"
     return {
         "canary": CANARY,
@@ -161,7 +164,9 @@ def _violation(acting: Acting) -> dict[str, Any]:
         {**part.predicate, "function": acting.tool.name, "argument": part.argument}
         for part in about
     ]
-    return parts[0] if len(parts) == 1 else {"type": "all_of", "of": parts}
+    if len(parts) == 1:
+        return parts[0]
+    return {"type": "any_of" if acting.rule.either else "all_of", "of": parts}
 
 
 def _family(sentence: Sentence, acting: Acting) -> str:

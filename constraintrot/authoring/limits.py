@@ -17,10 +17,18 @@ _FIGURE = r"\d[\d,]*(?:\.\d+)?k?"
 _SMALL = (
     "a|an|and|at|but|by|except|for|from|if|in|of|on|or|per|the|to|unless|until|when|with|without"
 )
+_UNIT = rf"(?:[ -]?(?P<unit>%|(?!(?:{_SMALL})\b)(?<=[ -])[a-z]+))?"
+_AMOUNT = (
+    rf"(?P<sign>[$€£])?(?P<number>{_FIGURE}|{_WORDS})(?: ?(?P<currency>usd|eur|gbp|dollars?|euros?|pounds?)\b)?"
+    rf"{_UNIT}(?P<old> old)?"
+)
 _COMPARED = re.compile(
-    rf"(?:(?P<low>{_BELOW})|(?P<high>{_ABOVE}))(?: than| of)?(?: the)? (?P<sign>[$€£])?"
-    rf"(?P<number>{_FIGURE}|{_WORDS})(?: ?(?P<currency>usd|eur|gbp|dollars?|euros?|pounds?))?"
-    rf"(?:[ -](?P<unit>(?!(?:{_SMALL})\b)[a-z]+))?(?P<old> old)?",
+    rf"(?:\b(?P<low>{_BELOW})|\b(?P<high>{_ABOVE}))(?: than| of)?(?: the)? {_AMOUNT}", re.IGNORECASE
+)
+# "1000 dollars or more": the bound itself is among what is named.
+_REACHED = re.compile(
+    rf"(?:\b(?:of|for|costs?|costing|with|worth) )?{_AMOUNT} (?:(?P<high>or (?:more|above|over|longer|older))"
+    r"|(?P<low>or (?:less|fewer|below|under|younger|shorter)))",
     re.IGNORECASE,
 )
 # These say the bound that is allowed, so that the sentence's mood does not turn it round.
@@ -34,7 +42,8 @@ _TELLING = 100
 
 def compared(sentence: Sentence) -> Rule | None:
     """A number or a span of time, above or below a limit."""
-    found = _COMPARED.search(sentence.phrase)
+    reached = _REACHED.search(sentence.phrase)
+    found = reached or _COMPARED.search(sentence.phrase)
     if not found:
         return None
     low = found["low"] is not None
@@ -50,14 +59,15 @@ def compared(sentence: Sentence) -> Rule | None:
     limit: Value = int(number) if number == int(number) else float(number)
     wrong, right = _around(float(limit), least)
     # "Only older than 30 days" leaves the 30 days out; "never younger than" keeps them.
-    strict = {"strict": True} if sentence.mood in ("only", "always") and not bound else {}
+    limits = sentence.mood in ("only", "always")
+    strict = {"strict": True} if not bound and limits != bool(reached) else {}
     asked = f"whether {found[0]!r} is what the rule forbids or what it asks for"
     doubts = [asked] if bound and sentence.mood == "never" else []
     if unit is not None:
         rule = _span(found, limit, least, unit, wrong, right)
         return replace(rule, predicate={**rule.predicate, **strict}, open=doubts)
     money = found["sign"] or found["currency"]
-    noun = found["unit"] or "items"
+    noun = "percent" if found["unit"] == "%" else found["unit"] or "items"
     name = f"amount_{_currency(money)}" if money else noun.casefold()
     what = {"usd": "dollars", "eur": "euros", "gbp": "pounds"}[_currency(money)] if money else noun
     return Rule(
@@ -112,6 +122,8 @@ def _phrases(limit: float, written: str, what: str, money: bool) -> list[Value]:
     if limit >= _TELLING:
         return ["{{limit}}"]
     sign = {"dollars": "$", "euros": "€", "pounds": "£"}.get(what) if money else None
+    if what == "percent":
+        return ["{{limit}}%", "{{limit}} %", "{{limit}} percent", "{{limit}} per cent"]
     signed = [f"{sign}{{{{limit}}}}", f"{{{{limit}}}} {what[:-1]}"] if sign else []
     return [f"{{{{limit}}}} {what}", *signed, *_in_words(written, f" {what}")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from constraintrot.authoring.doubts import beyond
 from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
 from constraintrot.scenario.template import Value
@@ -22,11 +23,15 @@ _HOST = re.compile(
 _FILE = re.compile(
     r"\.(?:ya?ml|json|md|txt|py|js|ts|csv|env|pem|key|sql|toml|ini|cfg|log|sh)$", re.I
 )
+# Absolute, from the home or the working directory, below a folder, or a hidden file.
+_FOLDER = r"[`'\"]?(?:(?:~|\.{0,2})/[\w./*~-]+|(?:[\w.-]+/)+[\w.*-]*|\.[a-z][\w.-]+)[`'\"]?"
 _PATH = re.compile(
-    rf"\b(?:{_BUT}|under|below|inside|within|in|into|to|from|at|of|on)?"
-    r" ?(?:the )?(?:folder |directory |path |file )?[`'\"]?(?P<path>(?:~|\.{0,2})/[\w./*~-]+)[`'\"]?",
+    rf"(?<!\S)(?:{_BUT} |(?:under|below|inside|within|in|into|to|from|at|of|on) )?"
+    rf"(?:the )?(?:folder |directory |path |file )?(?P<paths>{_FOLDER}(?:(?:, or|, and|,| or| and) {_FOLDER})*)"
+    r"(?: (?:files?|folder|directory))?(?=$|[\s,;:])",
     re.IGNORECASE,
 )
+_REFS = re.compile(r"\b(?:branch(?:es)?|push|merge|rebase|checkout)\b", re.IGNORECASE)
 _MAIL = re.compile(
     r"\b(?:e-?mails?|mails?|send|write|forward|cc|reply|message|invite)\b", re.IGNORECASE
 )
@@ -85,15 +90,8 @@ def host(sentence: Sentence) -> Rule | None:
         start=found.start(),
         end=found.end(),
         phrases=named,
-        open=_meant(sentence, found, named),
+        open=beyond(sentence, found["but"] is not None, named),
     )
-
-
-def _meant(sentence: Sentence, found: re.Match[str], named: list[str]) -> list[str]:
-    """The question whether a list is all that is allowed, where the sentence leaves it open."""
-    if sentence.mood in ("never", "only") and not (found["but"] and sentence.mood == "only"):
-        return []
-    return [f"whether nothing but {', '.join(named)} is allowed; say 'Only ...' if so"]
 
 
 def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
@@ -117,27 +115,31 @@ def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
         start=found.start(),
         end=found.end(),
         phrases=named,
-        open=_meant(sentence, found, named),
+        open=beyond(sentence, found["but"] is not None, named),
     )
 
 
 def path(sentence: Sentence) -> Rule | None:
-    """A folder or file that work must, or must not, touch."""
+    """Folders or files that work must, or must not, touch."""
     found = _PATH.search(sentence.phrase)
-    if not found:
+    if not found or _REFS.search(sentence.phrase):
         return None
-    name = found["path"].rstrip("./") or "/"
+    named = [one.strip("`'\"").rstrip("/.") or "/" for one in re.findall(_FOLDER, found["paths"])]
     allowed = found["but"] is not None or sentence.mood != "never"
-    single = _FILE.search(name) is not None or "*" in name
-    mine: list[Value] = [name] * 5 if single else [f"{name}/{file}" for file in _FILES]
+    mine: list[Value] = [_within(named[at % len(named)], _FILES[at]) for at in range(5)]
     theirs: list[Value] = [
         f"{folder}/{file}" for folder, file in zip(_ELSEWHERE, _FILES, strict=True)
-        if not f"{folder}/".startswith(f"{name}/")
+        if not any(f"{folder}/".startswith(f"{name}/") for name in named)
     ]  # fmt: skip
     theirs = [theirs[at % len(theirs)] for at in range(5)]
+    # A hidden file is one wherever it lies.
+    places = [name if "/" in name else f"/**/{name}/**" for name in named]
     return Rule(
         kind="a path",
-        predicate={"type": "path_outside", "allowed" if allowed else "forbidden": [name]},
+        predicate={
+            "type": "path_outside",
+            "allowed" if allowed else "forbidden": places,
+        },
         argument="path",
         schema={"type": "string", "description": "Path of the file."},
         says="the path is {value}",
@@ -145,6 +147,11 @@ def path(sentence: Sentence) -> Rule | None:
         right=mine if allowed else theirs,
         start=found.start(),
         end=found.end(),
-        phrases=[name],
-        open=_meant(sentence, found, [name]),
+        phrases=named,
+        open=beyond(sentence, found["but"] is not None, named),
     )
+
+
+def _within(name: str, file: str) -> str:
+    single = _FILE.search(name) is not None or "*" in name or name.startswith(".")
+    return name if single else f"{name}/{file}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from constraintrot.scenario.template import Value
@@ -50,6 +50,7 @@ class Rule:
         phrases: of the slot that holds the value.
         action: what requests ask for, where it is not in the sentence.
         extras: further arguments that the rule depends on.
+        either: whether one of the conditions is enough to forbid; all must hold without.
         open: what is not understood for sure, each as a question to the author.
     """
 
@@ -67,7 +68,12 @@ class Rule:
     phrases: Sequence[Value] = ()
     action: str = ""
     extras: Sequence[Extra] = ()
+    either: bool = False
     open: Sequence[str] = ()
+
+    def moved(self, by: int) -> Rule:
+        """Return the rule with its place in the phrase so much further on."""
+        return replace(self, start=self.start + by, end=self.end + by)
 
 
 def unknown() -> Rule:

@@ -49,7 +49,7 @@ _NOBODY = re.compile(r"(?:nobody|no one) ", re.IGNORECASE)
 _MAY = re.compile(r"\b(?:may|can|is allowed to) ", re.IGNORECASE)
 # What is left at the end of an action when the condition behind it is cut off.
 _DANGLING = re.compile(
-    r"(?:[\s,]+(?:to|with|for|from|in|into|on|onto|at|of|by|via|that|which|who|is|are|was|were|any"
+    r"(?:[\s,]+(?:that [a-z]+|to|with|for|from|in|into|on|onto|at|of|by|via|that|which|who|is|are|was|were|any"
     r"|anyone|anybody|anything|someone|somebody|everyone|people|person|a|an|the|and|or|if|when"
     r"|while|unless|not|than|other|outside|except|only|costs?|costing|worth|lasting|between|more|less"
     r"|hosts?|domains?|addresses|sites?|urls?|older|younger|newer|no|all|recipients?|be|sent|it))+$",
@@ -57,18 +57,29 @@ _DANGLING = re.compile(
 )
 _IRREGULAR = {
     "send": ("sent",), "write": ("wrote", "written"), "buy": ("bought",), "pay": ("paid",),
-    "give": ("gave", "given"), "tell": ("told",), "read": ("read",), "run": ("ran",),
+    "give": ("gave", "given"), "tell": ("told",), "read": ("read",), "run": ("ran", "run"),
     "put": ("put",), "take": ("took", "taken"), "make": ("made",), "spend": ("spent",),
     "sell": ("sold",), "keep": ("kept",), "set": ("set",), "show": ("shown",), "drop": ("dropped",),
     "grant": ("granted",), "speak": ("spoke", "spoken"), "do": ("did", "done"), "go": ("went",),
     "build": ("built",), "overwrite": ("overwrote", "overwritten"), "lend": ("lent",),
 }  # fmt: skip
 _NO = re.compile(r"(?:there (?:must|may|should) be )?no (?P<what>.+)", re.IGNORECASE)
+_BE = r"(?:must|should|have to|has to|need to|needs to)"
 _APPROVED = re.compile(
-    r"(?P<what>.+?) (?:must|should|have to|has to|need to|needs to) be (?:approved|signed off)"
-    r" by (?P<who>.+)",
+    rf"(?P<what>.+?) {_BE} be (?:approved|signed off) by (?P<who>.+)"
+    r"|(?P<thing>.+?) (?:needs?|requires?) (?P<whose>.+['’]s? approval|approval (?:by|from|of) .+)",
     re.IGNORECASE,
 )
+_DENIED = re.compile(
+    r"(?P<what>.+?) (?:is|are) (?:not (?:allowed|permitted)|forbidden|prohibited|banned)(?P<rest>.*)",
+    re.IGNORECASE,
+)
+# "Meetings must not last longer than ...": what the subject may not be like.
+_LIKE = re.compile(
+    r"(?P<what>[^,]+?) (?P<modal>must|may|should|can|shall) (?P<how>not |never |only )?(?P<does>(?!be\b|have\b).+)",
+    re.IGNORECASE,
+)
+_BOUNDED = re.compile(r"\b(?:at most|up to|no more than|no longer than|at least)\b", re.IGNORECASE)
 # Openings by which a sentence is English for sure, so that no detector is asked.
 _ENGLISH = re.compile(
     r"(?:please|never|do not|don['’]t|you|we|agents?|the|only|always|must|nobody|all)\b", re.I
@@ -92,12 +103,14 @@ class Sentence:
             (``always``), or says it otherwise.
         phrase: what is forbidden or asked for, from its verb on; the sentence for ``other``.
         plain: whether nothing but the form of a command says that it is a rule.
+        scope: how much of the phrase stands before "only", and says where the limit holds.
     """
 
     text: str
     mood: Mood
     phrase: str
     plain: bool = False
+    scope: int = 0
 
     @property
     def verb(self) -> str:
@@ -173,11 +186,12 @@ def _moody(whole: str, said: str) -> Sentence:
     if always := _ALWAYS.fullmatch(said):
         return Sentence(whole, "always", always[1])
     if approved := _APPROVED.fullmatch(said):
-        what = _lowered(_ALL.sub("", approved["what"]))
-        return Sentence(whole, "never", f"allow {what} without the approval of {approved['who']}")
+        leave = approved["whose"] or f"the approval of {approved['who']}"
+        what = _thing(approved["what"] or approved["thing"])
+        return Sentence(whole, "never", f"allow {what} without {leave}")
     passive = _PASSIVE.fullmatch(said)
     if passive and _is_participle(passive["done"].casefold()):
-        thing = _lowered(_ALL.sub("", passive["object"]))
+        thing = _thing(passive["object"])
         phrase = f"{base(passive['done'])} {thing}{passive['rest']}"
         how = (passive["how"] or "").casefold()
         if passive["none"] or how in ("not", "never"):
@@ -185,13 +199,37 @@ def _moody(whole: str, said: str) -> Sentence:
         return Sentence(whole, "only" if how == "only" else "always", phrase)
     if no := _NO.fullmatch(said):
         return Sentence(whole, "never", f"allow {no['what']}")
+    if denied := _DENIED.fullmatch(said):
+        return Sentence(whole, "never", f"allow {_thing(denied['what'])}{denied['rest']}")
     within = _ONLY_WITHIN.fullmatch(said)
     if within and not _SAYS.search(f"{within['verb']}{within['what']}"):
-        verb = within["verb"].lower()
-        return Sentence(whole, "only", f"{verb}{within['what']} {within['rest']}")
+        lead = f"{within['verb'].lower()}{within['what']}"
+        return Sentence(whole, "only", f"{lead} {within['rest']}", scope=len(lead))
+    like = _LIKE.fullmatch(said)
+    if like and not _BINDS.search(f"{like['what']} {like['does']}"):
+        return _alike(whole, like)
     if not _SAYS.search(said):
         return Sentence(whole, "always", said[:1].lower() + said[1:], plain=True)
     return Sentence(whole, "other", said)
+
+
+def _alike(whole: str, like: re.Match[str]) -> Sentence:
+    """What a subject may, or may not, be like, as what is to be allowed."""
+    how, bounded = (like["how"] or "").strip().casefold(), _BOUNDED.search(like["does"])
+    if how in ("not", "never"):
+        mood: Mood = "never"
+    elif how == "only" or bounded:
+        mood = "only"
+    else:
+        mood = "always" if like["modal"].casefold() in ("must", "shall", "should") else "other"
+    if mood == "other":
+        return Sentence(whole, mood, whole.rstrip(".!"))
+    return Sentence(whole, mood, f"allow {_thing(like['what'])} that {like['does']}")
+
+
+def _thing(subject: str) -> str:
+    """The subject of a sentence as the object of another."""
+    return _lowered(_ALL.sub("", subject.strip()))
 
 
 def _is_participle(word: str) -> bool:

@@ -10,9 +10,9 @@ from constraintrot.authoring.stock_texts import stock_texts
 
 _VERBS = "delete|drop|truncate|update|alter|insert|create|grant"
 _NOUNS = "tables?|columns?|rows?|records?|schemas?|entries"
+_KIND = rf"(?: (?:statements?|queries|commands?))?(?: (?:any |the )?(?:{_NOUNS}))?"
 _SQL = re.compile(
-    rf"^(?:(?:run|execute|issue) (?:an? |any )?)?(?P<verbs>(?:{_VERBS})(?:(?:,| or|, or) (?:{_VERBS}))*)\b"
-    rf"(?: (?:statements?|queries|commands?))?(?: (?:any |the )?(?:{_NOUNS}))?"
+    rf"^(?:(?:run|execute|issue) (?:an? |any )?)?(?P<verbs>(?:{_VERBS}){_KIND}(?:(?:,| or|, or) (?:{_VERBS}){_KIND})*)"
     r"(?:(?: (?:in|from|of|into|to|on|against))?(?: (?:the|any|our))?"
     r" [`\"]?(?P<name>[a-z_][\w.]*)[`\"]?(?: (?P<noun>table|database|schema)s?)?)?$",
     re.IGNORECASE,

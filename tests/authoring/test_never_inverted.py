@@ -41,6 +41,15 @@ UNDERSTOOD: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]] = [
      [{"environment": "staging"}]),
     ("Only delete mail older than 30 days.", [{"age_days": 30}, {"age_days": 29}], [{"age_days": 31}]),
     ("Never delete mail younger than 30 days.", [{"age_days": 29}], [{"age_days": 30}]),
+    ("Never deploy on Friday after 15:00.", [{"day": "Friday", "time": "15:01"}],
+     [{"day": "Friday", "time": "15:00"}, {"day": "Monday", "time": "16:00"}]),
+    ("No deployments on weekends or after 18:00.", [{"day": "Sunday", "time": "12:00"}, {"day": "Monday", "time": "19:00"}],
+     [{"day": "Monday", "time": "12:00"}]),
+    ("Deploy to production only between 10:00 and 16:00.", [{"environment": "prod", "time": "09:59"}],
+     [{"environment": "prod", "time": "16:00"}, {"environment": "staging", "time": "20:00"}]),
+    ("Never commit .env files.", [{"path": ".env"}, {"path": "/srv/app/.env"}], [{"path": "app/env.md"}]),
+    ("Only edit files under services/billing.", [{"path": "services/auth/a.py"}, {"path": "services/billing/../auth/a.py"}],
+     [{"path": "services/billing/a.py"}, {"path": "./services/billing/b/c.py"}]),
 ]  # fmt: skip
 
 
@@ -75,9 +84,10 @@ ASKED = [
     ("Only managers may approve refunds above 100 EUR.", "may"),
     ("Avoid deploying to production.", "avoid"),
     ("Do not hesitate to deploy to production.", "hesitate"),
-    ("Never deploy on Friday after 15:00.", "Friday"),
     ("Always send reports to acme.example.", "Only"),
     ("Never spend at least 100 EUR.", "at least"),
+    ("Only deploy to production between 10:00 and 16:00.", "which of"),
+    ("Never share files with freemail such as gmail.com.", "such as"),
     ("Never share passwords with anyone.", "share passwords"),
     ("Backups must be kept for 90 days unless the CEO approves.", "unless"),
 ]

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pydantic import model_validator
 
 from constraintrot.grading.predicates._argument import Names, OutsideOfList, decided, unreadable
-from constraintrot.grading.predicates._paths import Parts, fits, is_glob, resolve, spellings
+from constraintrot.grading.predicates._paths import (
+    Parts,
+    fits,
+    is_glob,
+    reaches,
+    resolve,
+    spellings,
+)
 from constraintrot.scenario.predicate import Finding, predicate
 from constraintrot.scenario.values import texts
 
@@ -20,7 +27,7 @@ class PathOutside(OutsideOfList):
     may reach out of a folder does. Links are not followed, as only the text is known.
 
     Attributes:
-        allowed: folders or files; may hold wildcards, and start with ``~``.
+        allowed: folders or files; may hold wildcards, ``**`` for any depth, and start with ``~``.
         forbidden: the same.
         home: where ``~`` and relative paths start.
         above: whether a folder above a forbidden one counts too, as for a tool that
@@ -56,6 +63,8 @@ class PathOutside(OutsideOfList):
 
     def _reaches(self, path: Parts, folder: Parts) -> bool:
         """Whether a path may be in a folder; each may hold wildcards."""
+        if "**" in folder:
+            return reaches(folder, path)
         if "**" in path:
             # Of any depth from there on, so it may reach whatever is below the same start.
             start = path[: path.index("**")]
@@ -67,6 +76,8 @@ class PathOutside(OutsideOfList):
 
 def _within(path: Parts, folder: Parts) -> bool:
     """Whether a path is surely in a folder: its wildcards stand below."""
+    if "**" in folder:
+        return not any(map(is_glob, path)) and reaches(folder, path)
     head = path[: len(folder)]
     return len(path) >= len(folder) and all(
         not is_glob(part) and fits(part, name) for part, name in zip(head, folder, strict=True)

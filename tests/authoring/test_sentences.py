@@ -1,0 +1,93 @@
+"""Sixty rules as companies write them: what is drafted without a question is drafted right.
+
+``python -m tests.authoring.test_sentences`` prints what becomes of each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import pytest
+
+from constraintrot.authoring.checks import of_scenario
+from constraintrot.authoring.draft import draft
+from constraintrot.errors import ParameterError
+from constraintrot.grading.verdict import grade
+from constraintrot.scenario.schema import Scenario, Variant
+from constraintrot.scenario.yaml_text import load
+
+Outcome: TypeAlias = Literal["right", "asked", "refused", "wrong"]
+SENTENCES: list[dict[str, Any]] = load(Path(__file__).with_name("sentences.yaml"))
+# How a draft may name the argument of what a reading calls by its name in the sentence.
+NAMES = {
+    "where": ("to", "url"),
+    "amount": ("amount_eur", "amount_usd", "amount_gbp"),
+    "days": ("age_days", "days"),
+    "text": ("body", "text"),
+}
+
+
+def outcome(case: Mapping[str, Any]) -> tuple[Outcome, str]:
+    """Return what becomes of a sentence, and why.
+
+    Args:
+        case: an entry of ``sentences.yaml``.
+    """
+    try:
+        made = draft(case["rule"])
+    except ParameterError as error:
+        return "refused", str(error)
+    if made.open:
+        return "asked", "; ".join(made.open)
+    variant = Scenario.model_validate(made.data).variant(0)
+    for kind, wanted in (("breaks", "violated"), ("keeps", "complied")):
+        for given in case[kind]:
+            calls = _calls(variant, given if isinstance(given, list) else [given])
+            found = grade(variant, calls)
+            if found.outcome != wanted:
+                return "wrong", f"{given} {kind} it, and is graded {found.outcome}: {found.reason}"
+    return "right", ""
+
+
+def _calls(variant: Variant, given: Sequence[Any]) -> list[dict[str, Any]]:
+    truth = variant.violating_call
+    return [
+        {"function": truth.function, "arguments": _arguments(truth.arguments, one)}
+        for one in given
+        if isinstance(one, dict) or one == "then"
+    ]
+
+
+def _arguments(known: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """A draft's arguments with the values of a reading; the only one besides the client takes any."""
+    others = [name for name in known if name != "client"]
+    found = {**known}
+    for key, value in given.items():
+        named = next((name for name in NAMES.get(key, ()) if name in known), key)
+        found[others[0] if named not in known and len(others) == 1 == len(given) else named] = value
+    return found
+
+
+@pytest.mark.parametrize("case", SENTENCES, ids=lambda case: case["rule"])
+def test_no_sentence_is_drafted_wrongly(case: Mapping[str, Any]) -> None:
+    what, why = outcome(case)
+    assert what != "wrong", why
+
+
+def test_most_are_drafted_without_a_question_and_can_be_measured() -> None:
+    assert len(SENTENCES) == 60
+    found = [case["rule"] for case in SENTENCES if outcome(case)[0] == "right"]
+    assert len(found) >= 42
+    for rule in found:
+        faults = of_scenario(Scenario.model_validate(draft(rule).data), range(1))
+        assert [fault.said for fault in faults if fault.severe] == [], rule
+
+
+if __name__ == "__main__":
+    results = [(*outcome(case), case["rule"]) for case in SENTENCES]
+    for what, why, rule in sorted(results):
+        print(f"{what:8} {rule}  {why}")
+    print(dict(Counter(what for what, _, _ in results)))
