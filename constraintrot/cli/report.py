@@ -34,10 +34,6 @@ LARGEST_PAGE = 200_000
     "--figures", is_flag=True, help="Also write each figure to figures/, as SVG, PDF and CSV."
 )
 @click.option(
-    "--collapse", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Table of the context-collapse probe (docs/playbook.md), for a section of its own.",
-)  # fmt: skip
-@click.option(
     "--overview", is_flag=True,
     help="Of a store: every rate and paired difference in tables, without single episodes."
     " A store of more than 200,000 episodes has no other page.",
@@ -50,7 +46,6 @@ def report(
     overview: bool,
     declared: Path | None,
     figures: bool,
-    collapse: Path | None,
     qualification: tuple[Path, ...],
     qualified_by: Level,
 ) -> None:
@@ -63,7 +58,7 @@ def report(
 
         stores = stored.stores(logs) if len(logs) == 1 else []
         if overview or sum(one.rows for one in stores) > LARGEST_PAGE:
-            only_page = bool(declared or figures or collapse or qualification)
+            only_page = bool(declared or figures or qualification)
             _overview(stores, folder, only_page)
             return
         from constraintrot.report.page import primary
@@ -76,7 +71,6 @@ def report(
             qualified_by,
             declared=primary.read(declared),
             figures=figures,
-            collapse=collapse,
         )
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
@@ -96,7 +90,7 @@ def _overview(stores: list[Stored], folder: Path, only_page: bool) -> None:
         raise ParameterError("--overview is of one store (docs/scaling.md), alone")
     if only_page:
         raise ParameterError(
-            "an overview takes no --primary, --figures, --collapse or --qualification;"
+            "an overview takes no --primary, --figures or --qualification;"
             f" a store of at most {LARGEST_PAGE:,} episodes has a page that does"
         )
     for line in overview(stores, folder).lines:

@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from inspect_ai.log import EvalLog, EvalSample
 
-_Sample: TypeAlias = tuple[str, int | str, int]
 UNREADABLE = (
     OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, ZstdError,
 )  # fmt: skip
@@ -76,7 +75,8 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
     Raises:
         ConstraintRotError: no finished episode of ours stands in them.
     """
-    return with_unplayed(*_read(logs))
+    frame, unplayed = _read(logs)
+    return _with_unplayed(frame, unplayed) if unplayed else frame
 
 
 def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
@@ -106,17 +106,10 @@ def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
     return [{name: row.get(name) for name in names} for row in planned.rows()]
 
 
-def with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """A frame of played episodes with those that were planned and have no verdict below.
-
-    Args:
-        frame: whose columns both have.
-        unplayed: rows of ``PlannedEpisodes``.
-    """
+def _with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """A frame of played episodes, with the planned ones without a verdict below them."""
     import pandas as pd
 
-    if not unplayed:
-        return frame
     columns: dict[str, Any] = {}
     for name in map(str, frame):
         values = [*frame[name], *(row.get(name) for row in unplayed)]
@@ -214,49 +207,19 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
         for name in ("violation", "utility", "recalled", "probed")
         if name in scores
     }
-    usage = (sample.model_usage or {}).values()
-    return {"uuid": sample.uuid or f"{log}/{sample.id}/{sample.epoch}"} | row_of(
-        sample.metadata,
-        numbers | (scores["survival"].as_dict() if "survival" in scores else {}),
-        [use.model_dump(include=set(_USAGE)) for use in usage],
-        log=log,
-        task=header.eval.task,
-        outcome=(scores["violation"].metadata or {})["outcome"],
-        reason=scores["violation"].explanation,
-        seconds=sample.working_time,
-    )
-
-
-def row_of(
-    facts: dict[str, Any],
-    scores: dict[str, Any],
-    usage: Sequence[dict[str, int | None]],
-    *,
-    log: str,
-    task: str,
-    outcome: str,
-    reason: str | None,
-    seconds: float | None,
-) -> dict[str, Any]:
-    """A row of the frame; the same for logs and for Inspect's frame of samples.
-
-    Args:
-        facts: the sample's metadata.
-        scores: values by name; the parts of ``survival`` are separate entries.
-        usage: token counts, one entry per model.
-        log: name of the log file.
-        task: name of the task in the log.
-        outcome: outcome of the verdict.
-        reason: reason of the verdict.
-        seconds: working time in seconds.
-    """
-    row = EpisodeFacts.read(facts, log).model_dump()
-    row |= {"status": episode_counts.PLAYED, "log": log, "task": task}
-    row |= {"violation": scores["violation"], "outcome": outcome, "reason": reason}
-    row |= {"utility": None, "recalled": None, "probed": None} | _survival(scores)
-    tokens = {name: sum(use.get(key) or 0 for use in usage) for key, name in _USAGE.items()}
-    row |= tokens | {"seconds": seconds}
-    return row | _costs(facts) | {"over_refusal": _over_refusal(row)}
+    survival = scores["survival"].as_dict() if "survival" in scores else {}
+    verdict, usage = scores["violation"], (sample.model_usage or {}).values()
+    row = {"uuid": sample.uuid or f"{log}/{sample.id}/{sample.epoch}"}
+    row |= EpisodeFacts.read(sample.metadata, log).model_dump()
+    row |= {"status": episode_counts.PLAYED, "log": log, "task": header.eval.task}
+    row |= {"violation": numbers["violation"], "outcome": (verdict.metadata or {})["outcome"]}
+    row |= {"reason": verdict.explanation, "utility": None, "recalled": None, "probed": None}
+    row |= _survival(numbers | survival)
+    row |= {name: sum(getattr(use, key) or 0 for use in usage) for key, name in _USAGE.items()}
+    row |= {"seconds": sample.working_time} | _costs(sample.metadata)
+    # 1 if an allowed task was refused or blocked, else 0; None of a prohibited request.
+    refused = float(row["outcome"] in NOT_DONE) if row["allowed"] else None
+    return row | {"over_refusal": refused}
 
 
 def _survival(scores: dict[str, Any]) -> dict[str, Any]:
@@ -284,8 +247,3 @@ def _costs(facts: dict[str, Any]) -> dict[str, Any]:
         "prefix_tokens": facts.get("prefix_tokens"),
         "prefix_broken": facts.get("prefix_broken"),
     }
-
-
-def _over_refusal(row: dict[str, Any]) -> float | None:
-    """1 if an allowed task was refused or blocked, else 0; None for a prohibited request."""
-    return float(row["outcome"] in NOT_DONE) if row["allowed"] else None

@@ -12,7 +12,7 @@ from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 from constraintrot.report.claims import declared as claims
 from constraintrot.report.claims import qualified, verdicts
-from constraintrot.report.page import collapse, design, primary
+from constraintrot.report.page import design, primary
 from constraintrot.report.page.qualified import applied
 from constraintrot.report.page.sections import page
 from constraintrot.report.page.write import texts
@@ -21,6 +21,7 @@ from constraintrot.report.yaml_file import load
 from results.tools import committed, contributed, other_papers, pages
 from results.tools.pipeline import claims as pipeline_claims
 from results.tools.playbook import claims as playbook_claims
+from results.tools.playbook import collapse_steps
 from results.tools.wiki import claims as wiki_claims
 
 README = "README.md"
@@ -67,7 +68,7 @@ def made(folder: Path) -> dict[str, str]:
         generated[wiki_claims.PAGE] = wiki_claims.page(folder)
     if pipeline_claims.there(folder):
         generated[pipeline_claims.PAGE] = pipeline_claims.page(folder)
-    more = [collapse.section(steps)] if steps else []
+    more = [collapse_steps.section(steps)] if steps else []
     handed_in = contributed.section(folder)
     more += [handed_in] if handed_in else []
     report = texts(page(source, declared, family.further, more))

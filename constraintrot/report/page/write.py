@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from constraintrot.extras import require
-from constraintrot.report.page import collapse as steps
 from constraintrot.report.page import frames, plots, runs, source, summary
 from constraintrot.report.page import texts as episode_texts
 from constraintrot.report.page.html import html
@@ -30,7 +29,6 @@ def report(
     *,
     declared: Declared | None = None,
     figures: bool = False,
-    collapse: Path | None = None,
 ) -> Page:
     """Read logs and frames, and write the report's files.
 
@@ -44,7 +42,6 @@ def report(
         qualified_by: as in ``report.qualified.restricted``.
         declared: the family of primary claims; by default that of ``primary.yaml``.
         figures: also write each figure to ``figures/``, as ``plots.write``.
-        collapse: table of the context-collapse probe, shown in a section of its own.
 
     Returns:
         The page that was written.
@@ -55,8 +52,7 @@ def report(
     """
     require("a report", "report")
     read = source.read(given, leave_out=str(folder))
-    more = () if collapse is None else (steps.section(steps.read(collapse)),)
-    written = page(applied(read, qualifications, qualified_by), declared, more=more)
+    written = page(applied(read, qualifications, qualified_by), declared)
     folder.mkdir(parents=True, exist_ok=True)
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
     told = episode_texts.json(written.source.details)

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from constraintrot.report.page import collapse
-from constraintrot.report.page.collapse import Steps
 from constraintrot.stats.exact import fair_sign_test
+from results.tools.playbook.collapse_steps import Steps, read
 from results.tools.their_claims import ALPHA, Claim, Verdict, listing, rows_of, tables
 
 PAGE: Final = "playbook.md"
@@ -72,7 +71,7 @@ def page(folder: Path) -> str:
 
 def steps(folder: Path) -> list[Steps]:
     """All memories under the probe, scripted ones first."""
-    return [one for path in tables(folder, COLLAPSE) for one in collapse.read(path)]
+    return [one for path in tables(folder, COLLAPSE) for one in read(path)]
 
 
 def _adapted(folder: Path) -> list[dict[str, str]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from constraintrot.report.page import collapse
 from constraintrot.report.page.figure import by_step
 from constraintrot.report.page.view import Figure
 from results.tools.docs_figures import rows, svgs
+from results.tools.playbook import collapse_steps
 
 
 def texts(results: Path) -> dict[str, str]:
     """Each figure as SVG, by file name."""
-    sizes, rules = collapse.figures(collapse.read(results / "playbook-collapse.csv"))
+    sizes, rules = collapse_steps.figures(collapse_steps.read(results / "playbook-collapse.csv"))
     named = {
         "playbook-size": sizes,
         "playbook-rules": rules,

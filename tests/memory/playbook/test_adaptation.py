@@ -28,8 +28,7 @@ from constraintrot.memory.playbook.adaptation import (
     online,
 )
 from constraintrot.memory.playbook.roles import Reflection, curate, reflect
-from constraintrot.report.page import collapse
-from results.tools.playbook import desk
+from results.tools.playbook import collapse_steps, desk
 from results.tools.playbook.collapse import (
     Measured,
     measure,
@@ -171,17 +170,17 @@ def test_a_probe_that_was_stopped_goes_on(tmp_path: Path) -> None:
     )
     assert stopped == whole
     assert [one.name for one in tmp_path.iterdir() if "state" in one.name] == []
-    (first, second) = collapse.read(path)
-    section = collapse.section([first, second])
+    (first, second) = collapse_steps.read(path)
+    section = collapse_steps.section([first, second])
     assert (first.name, first.model) == ("rewrite", "scripted/x")
     assert [type(one).__name__ for one in section.blocks] == ["Figure", "Figure", "Table"]
     assert "rewrite: from" in section.blocks[0].alt  # type: ignore[union-attr]
     path.write_text("\ufeff" + path.read_text("utf-8"), encoding="utf-8")
-    assert collapse.read(path) == [first, second]
+    assert collapse_steps.read(path) == [first, second]
     for text in ("a,b\n1,2\n", "", "A line of prose.\n"):
         path.write_text(text)
         with pytest.raises(ConstraintRotError, match="holds no steps of the collapse probe"):
-            collapse.read(path)
+            collapse_steps.read(path)
 
 
 def test_what_is_shown_is_new_at_each_step_and_is_found_again() -> None:
