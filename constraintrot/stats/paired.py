@@ -24,6 +24,7 @@ from constraintrot.stats.interval import (
 from constraintrot.stats.newcombe import difference_limits
 from constraintrot.stats.rate import BCA, EXACT, Labels, Limits, drawer, rate
 
+MCNEMAR = "McNemar, exact"
 NOT_DISTINGUISHABLE: Final = "not distinguishable at this n"
 Verdict: TypeAlias = Literal["b is lower", "b is higher", "not distinguishable at this n"]
 
@@ -68,6 +69,17 @@ class Comparison:
     def n(self) -> int:
         """Number of pairs."""
         return self.both + self.only_a + self.only_b + self.neither
+
+    @property
+    def bootstrap(self) -> Estimate:
+        """The difference with the cluster bootstrap's interval, or why it has none."""
+        found = self.difference
+        if not isinstance(found, Interval) or found.method == BCA:
+            return found
+        why = "one pair a cluster needs no bootstrap"
+        if self.test != MCNEMAR:
+            why = f"{TOO_FEW} for the bootstrap"
+        return NoInterval(why, found.k, found.n, found.estimate)
 
     @property
     def verdict(self) -> Verdict:
@@ -128,7 +140,7 @@ def compare(
         only_b,
         neither,
         p_value=flip_test(hits_b - hits_a),
-        test="McNemar, exact" if grouped.single else "sign flips of whole clusters, exact",
+        test=MCNEMAR if grouped.single else "sign flips of whole clusters, exact",
         clusters=len(grouped.sizes),
         design_effect=design_effect(hits_b - hits_a, grouped.sizes, only_a + only_b),
         confidence=confidence,

@@ -157,10 +157,13 @@ def test_the_bootstrap_is_used_where_it_holds() -> None:
     many = compare(*pairs(80, 4), seed=3)
     assert isinstance(many.difference, Interval)
     assert many.difference.method == BCA
+    assert many.bootstrap == many.difference
     assert many == compare(*pairs(80, 4), seed=3)
     few = compare(*pairs(9, 4))
     assert isinstance(few.difference, Interval)
     assert "t-based" in few.difference.method
+    assert isinstance(few.bootstrap, NoInterval)
+    assert "too few clusters" in few.bootstrap.reason
 
 
 def test_clusters_that_differ_alike_are_not_certainty() -> None:
