@@ -209,7 +209,7 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
     }
     survival = scores["survival"].as_dict() if "survival" in scores else {}
     verdict, usage = scores["violation"], (sample.model_usage or {}).values()
-    row = {"uuid": sample.uuid or f"{log}/{sample.id}/{sample.epoch}"}
+    row: dict[str, Any] = {"uuid": sample.uuid or f"{log}/{sample.id}/{sample.epoch}"}
     row |= EpisodeFacts.read(sample.metadata, log).model_dump()
     row |= {"status": episode_counts.PLAYED, "log": log, "task": header.eval.task}
     row |= {"violation": numbers["violation"], "outcome": (verdict.metadata or {})["outcome"]}
