@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 from inspect_ai.model import ChatMessage
 
@@ -12,31 +13,32 @@ from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.messages import ORIGIN, message_texts
 
 _SPACE = re.compile(r"\s+")
+# A message's role, and its text with the white space made even.
+Spoken: TypeAlias = tuple[str, str]
 
 
+@lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """A text with its white space made even."""
+    """Return a text with its white space made even."""
     return _SPACE.sub(" ", text).strip()
 
 
-def lost(known: Sequence[ChatMessage], sent: Sequence[ChatMessage]) -> int:
-    """How many messages are not whole, in their own role, in an input.
+def spoken(messages: Sequence[ChatMessage]) -> list[Spoken]:
+    """Return the role and the plain text of each message that has a text, each pair once."""
+    texts = map(plain, message_texts(messages))
+    pairs = ((message.role, text) for message, text in zip(messages, texts, strict=True) if text)
+    return list(dict.fromkeys(pairs))
+
+
+def missing(known: Iterable[Spoken], sent: Sequence[ChatMessage]) -> list[Spoken]:
+    """Return the texts that are not whole, in their own role, in an input.
 
     A framework that folds a tool's result into what the agent said has changed it.
     """
     whole: dict[str, str] = {}
-    for role, text in _by_role(sent):
+    for role, text in spoken(sent):
         whole[role] = f"{whole.get(role, '')}\n{text}"
-    return sum(
-        1
-        for role, text in dict.fromkeys(_by_role(known))
-        if text and text not in whole.get(role, "")
-    )
-
-
-def _by_role(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
-    texts = map(plain, message_texts(messages))
-    return [(message.role, text) for message, text in zip(messages, texts, strict=True)]
+    return [(role, text) for role, text in known if text not in whole.get(role, "")]
 
 
 def tagged(

@@ -20,6 +20,7 @@ from constraintrot.episode.messages import opening_messages
 from constraintrot.errors import EpisodeError
 
 _TYPES: dict[type[object], str] = {
+    type(None): "null",
     bool: "boolean",
     int: "integer",
     float: "number",
@@ -115,30 +116,32 @@ def tools(
 
 
 def _lenient(tool: ToolInfo, scripted: ToolInfo | None) -> ToolInfo:
-    """A look-up that demands no argument, and takes those of the history's calls as they are."""
-    properties = dict(tool.parameters.properties)
-    for name, schema in (scripted.parameters.properties if scripted else {}).items():
-        known = properties.get(name)
-        if known is None or known.type != schema.type or known.enum:
-            properties[name] = schema
+    """Return the look-up with no required argument; the history's calls decide its types."""
+    called = scripted.parameters.properties if scripted else {}
+    properties = {**tool.parameters.properties, **called}
     return tool.model_copy(update={"parameters": ToolParams(properties=properties)})
 
 
 def _as_called(script: Iterable[Exchange]) -> list[ToolInfo]:
-    """Tools as the history's calls look."""
-    made: dict[str, dict[str, JSONSchema]] = {}
+    """Return tools that accept the history's calls: a refused call and its correction alike."""
+    made: dict[str, dict[str, list[str]]] = {}
     calls = [call for e in script for reply in e.replies for call in reply.tool_calls or []]
     for call in calls:
-        properties = made.setdefault(call.function, {})
+        kinds = made.setdefault(call.function, {})
         arguments: dict[str, object] = call.arguments
         for name, value in arguments.items():
             kind = _TYPES.get(type(value), "object")
-            properties.setdefault(name, JSONSchema.model_validate({"type": kind}))
+            kinds[name] = list(dict.fromkeys([*kinds.get(name, []), kind]))
     return [
         ToolInfo(
             name=name,
             description=f"{name.replace('_', ' ').capitalize()}.",
-            parameters=ToolParams(properties=properties),
+            parameters=ToolParams(properties={arg: _any_of(kinds[arg]) for arg in kinds}),
         )
-        for name, properties in made.items()
+        for name, kinds in made.items()
     ]
+
+
+def _any_of(kinds: Sequence[str]) -> JSONSchema:
+    schemas = [{"type": kind} for kind in kinds]
+    return JSONSchema.model_validate(schemas[0] if len(schemas) == 1 else {"anyOf": schemas})

@@ -47,7 +47,7 @@ from constraintrot.harnesses.chat_template import roles_problem
 from constraintrot.harnesses.cost import Clock, costs
 from constraintrot.harnesses.framework_pins import check_pinned, check_unpinned, framework_pins
 from constraintrot.harnesses.look_ups import as_called, look_up, only_looks_up
-from constraintrot.harnesses.message_match import lost, plain, tagged
+from constraintrot.harnesses.message_match import Spoken, missing, plain, spoken, tagged
 from constraintrot.harnesses.review import Reviewer
 from constraintrot.rule_text.survival import mentions
 from constraintrot.tokens import count
@@ -118,7 +118,9 @@ class Session:
         self._final = False
         self._steps = 0
         self._asked: list[Asked] = []
-        self._seen: list[ChatMessage] = []
+        # What the agent's model was sent whole: without it, nothing can have been compacted.
+        self._seen: dict[Spoken, None] = {}
+        self._unseen: list[Spoken] = []
         self._fault: Exception | None = None
 
     @property
@@ -146,6 +148,7 @@ class Session:
                 not reach the model whole; the model was never asked; a call of the
                 summarizer's failed, even where the framework went on.
         """
+        self._unseen = [] if self.live else spoken(self.history[1:])
         for exchange in self.script:
             self._replies, self._results = list(exchange.replies), list(exchange.results)
             self._steps = 0
@@ -166,8 +169,13 @@ class Session:
             raise
         if self._fault is not None:
             raise self._fault
-        if not self._final and not self.live and self._replies:
-            raise EpisodeError(f"the framework left {len(self._replies)} scripted replies unasked")
+        for kind, left in self._unplayed().items():
+            if left and not self._final and not self.live:
+                raise EpisodeError(f"the framework left {len(left)} scripted {kind} unasked")
+
+    def _unplayed(self) -> dict[str, Sequence[ChatMessage]]:
+        """Return the parts of the current exchange that the framework has not asked for."""
+        return {"replies": self._replies, "results": self._results}
 
     async def answer(
         self, messages: Sequence[ChatMessage], tools: Sequence[ToolInfo]
@@ -193,11 +201,14 @@ class Session:
     async def _answer(
         self, messages: Sequence[ChatMessage], tools: Sequence[ToolInfo]
     ) -> ChatMessageAssistant:
-        missing = {tool.name for tool in self.tools} - {tool.name for tool in tools}
-        if missing:
-            raise EpisodeError(f"the framework did not offer {', '.join(sorted(missing))}")
+        absent = {tool.name for tool in self.tools} - {tool.name for tool in tools}
+        if absent:
+            raise EpisodeError(f"the framework did not offer {', '.join(sorted(absent))}")
         self.check_pinned(messages)
         if not self._final and not self.live:
+            unseen = missing(self._unseen, messages)
+            self._seen |= dict.fromkeys(text for text in self._unseen if text not in unseen)
+            self._unseen = unseen
             if not self._replies:
                 raise EpisodeError("the framework asked for more replies than the script has")
             return self._replies.pop(0)
@@ -254,7 +265,7 @@ class Session:
             if self._goes_on():
                 return as_called(output, read)
         elif self.live and self._is_agents(left):
-            self._seen += [*self._unmarked(left), output.message]
+            self._seen |= dict.fromkeys(spoken([*self._unmarked(left), output.message]))
         return output.message if self.live else ChatMessageAssistant(content=DONE)
 
     def _as_offered(self, tools: Sequence[ToolInfo]) -> list[ToolInfo]:
@@ -345,25 +356,25 @@ class Session:
         )
 
     def dropped(self, sent: Sequence[ChatMessage]) -> int:
-        """How many messages of the conversation are not whole in an input.
+        """Return how many messages of the conversation are not whole in an input.
 
         Of a live conversation, those that the model was sent before or wrote.
         """
-        return lost(self._seen if self.live else self.history[1:], sent)
+        return len(missing(self._seen if self.live else spoken(self.history[1:]), sent))
 
     def _unmarked(self, sent: Sequence[ChatMessage]) -> list[ChatMessage]:
         """What of an input no summarizer or framework wrote."""
         return [m for m in sent if m.role != "system" and SUMMARY not in (m.metadata or {})]
 
     def _compacted(self, asked: Asked) -> Compacted | None:
-        dropped = self.dropped(asked.left)
         if not self.compacts:
-            if dropped or lost(self.history[:1], asked.left):
+            if self.dropped(asked.left) or missing(spoken(self.history[:1]), asked.left):
                 raise EpisodeError(
                     "the framework dropped history where nothing was to be compacted"
                 )
             return None
-        if not dropped:
+        # A message that a framework never sent was not compacted: it was not played.
+        if not missing(self._seen, asked.left):
             raise EpisodeError(
                 f"{self.distribution} compacted nothing before the trigger; give a larger"
                 " context_tokens"

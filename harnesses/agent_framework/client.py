@@ -114,6 +114,7 @@ def _truncation(session: Session, *, preserve_first: bool = False) -> Compaction
 
 
 def _summarization(session: Session) -> CompactionStrategy:
+    session.summarizes = True
     limit = _least(session) - 1
     keep = min(KEEP_MESSAGES, limit)
     return SummarizationStrategy(

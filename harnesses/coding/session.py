@@ -115,6 +115,10 @@ class CodingSession(Session):
         self._log(request, kind, reply, size, usage)
         return (reply if self.reading is None else self.reading.native(reply)), usage
 
+    def _unplayed(self) -> dict[str, Sequence[ChatMessage]]:
+        """Return the replies alone: the agent's own tools read files, so their results wait."""
+        return {"replies": self._replies}
+
     @property
     def is_due(self) -> bool:
         """Whether the agent is to compact once the turn is over that is answered, or before the next."""

@@ -98,6 +98,7 @@ def compaction(session: Session, mode: str) -> EventsCompactionConfig | None:
     """A mode's compaction; None where nothing is to be compacted."""
     if not session.compacts:
         return None
+    session.summarizes = True
     summarizer = LlmEventSummarizer(llm=SessionLlm(session=session, part="summarizer"))
     with warnings.catch_warnings():
         # It says that it is experimental, each time.

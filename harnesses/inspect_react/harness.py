@@ -113,6 +113,7 @@ async def _strategy(mode: str, session: Session, model: SessionModel) -> Compact
             " take inspect_react:auto, which falls back to a summary"
         )
     sizes = await _sizes(session, model)
+    session.summarizes = mode in ("summary", "auto")
     if mode == "trim":
         return await _trim(session, model, sizes)
     if mode == "edit":

@@ -139,6 +139,7 @@ class CompactStandIn:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        session.summarizes = True
         self.responses = SimpleNamespace(compact=self._compact)
 
     async def _compact(self, *, model: str, input: Sequence[Any]) -> Any:

@@ -139,6 +139,7 @@ def _last_turns(history: list[Any], new: list[Any]) -> list[Any]:
 
 def _summarising(session: Session) -> Any:
     """An input callback that puts a summary before the last turns, at the trigger's call."""
+    session.summarizes = True
 
     async def combine(history: list[Any], new: list[Any]) -> list[Any]:
         begins = _turns(history)

@@ -11,8 +11,11 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import Model
 
 from constraintrot.harnesses import HARNESSES
+from constraintrot.harnesses.message_match import missing, spoken
+from constraintrot.scenario.files import catalogue
 from tests.conftest import Run
 from tests.harnesses.episodes import compacted, error, failing, kept_by_summarizer, usual, violated
+from tests.harnesses.live_agent import model_events
 from tests.harnesses.modes import (
     FRAMEWORKS,
     MEMORY,
@@ -84,6 +87,36 @@ def test_the_pin_keeps_the_policy_among_bulk_too(shared_run: Run, harness: str) 
         # Elsewhere the pin is part of a message that is there without it.
         (sample,) = samples(log)["compaction"]
         assert initials(sample) == MODES[harness].roles
+
+
+@pytest.mark.parametrize(
+    ("harness", "families"),
+    soaked(
+        [
+            ("inspect_react:summary", ["soft_language"]),
+            *((harness, sorted(catalogue())) for harness in [*MODES, MEMORY]),
+        ],
+        [("inspect_react:summary", ["soft_language"])],
+    ),
+)
+def test_every_family_is_played_and_proves_its_compactions(
+    run: Run, harness: str, families: list[str]
+) -> None:
+    log = run("suite", harness=harness, families=families, variants=4)
+    played = samples(log)
+    assert {name: len(found) for name, found in played.items()} == dict.fromkeys(
+        ("floor", "control", "compaction"), 4 * len(families)
+    )
+    assert not any(sample.metadata["summarizer_calls"] for sample in played["control"])
+    # The control's last input is the whole history; a compaction's lacks a part of it.
+    for whole, sample in zip(played["control"], played["compaction"], strict=True):
+        requests = {message.text for message in whole.messages if message.role == "user"}
+        asked = [event for event in model_events(sample) if event.role == "summarizer"]
+        assert bool(asked) is bool(harness in MODES and MODES[harness].calls)
+        shown = "\n".join(message.text for event in asked for message in event.input)
+        assert sum(text in shown for text in requests) > 2 or not asked
+        assert sample.metadata["dropped"] > 0
+        assert len(missing(spoken(whole.messages[:-1]), sample.messages)) > 0
 
 
 CHANNELS: dict[str, dict[str, Any]] = {

@@ -24,7 +24,7 @@ from constraintrot.episode.episode import Episode
 from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import FRAMEWORK_HOOKS, HARNESSES, Harness, HarnessSpec, Played
-from constraintrot.harnesses.message_match import lost
+from constraintrot.harnesses.message_match import missing, spoken
 from constraintrot.harnesses.session import DONE, Session
 from constraintrot.scenario import history
 from constraintrot.scenario.files import load
@@ -52,8 +52,11 @@ class Toy:
             if not reply.tool_calls:
                 return
             for call in reply.tool_calls:
-                text = self.session.tool(call.function, call.arguments)
+                text = self.result(call.function, call.arguments)
                 self.state.append(result(text, call.id, call.function))
+
+    def result(self, name: str, arguments: dict[str, Any]) -> str:
+        return self.session.tool(name, arguments)
 
     def tools(self) -> list[ToolInfo]:
         return self.session.tools
@@ -79,9 +82,26 @@ class Toy:
         return await self.session.summarize([*messages, user("Sum it up.")])
 
 
+class Refusing(Toy):
+    """Refuses the history's first call, as Inspect does by a tool's schema."""
+
+    refused = False
+
+    def result(self, name: str, arguments: dict[str, Any]) -> str:
+        refused, self.refused = self.refused, True
+        return super().result(name, arguments) if refused else ""
+
+
 class Whole(Toy):
     async def compact(self) -> None:
         """Nothing."""
+
+
+class Garbling(Whole):
+    """Shortens a result before its agent's model was ever shown it, and compacts nothing."""
+
+    def result(self, name: str, arguments: dict[str, Any]) -> str:
+        return super().result(name, arguments)[:5]
 
 
 class Evicting(Toy):
@@ -298,6 +318,8 @@ def test_what_the_episode_staged_is_known_again_in_the_input(play: Play) -> None
     ("framework", "given", "why"),
     [
         (Whole, {}, "compacted nothing before the trigger"),
+        (Garbling, {}, "compacted nothing before the trigger"),
+        (Refusing, {}, "left 1 scripted results unasked"),
         (Forgetful, {"conditions": "control"}, "dropped history where nothing was to be compacted"),
         (Headless, {"conditions": "control"}, "dropped history where nothing was to be compacted"),
         (Toolless, {}, "did not offer send_email"),
@@ -442,6 +464,7 @@ def _asked(event: ModelEvent) -> str:
 
 def test_a_result_in_the_agents_voice_is_no_longer_the_tools() -> None:
     kept = ChatMessageTool(content="42 boxes.", tool_call_id="c1", function="count_stock")
-    assert lost([kept], [kept]) == 0
-    assert lost([kept], [ChatMessageAssistant(content="[Tool results: 42 boxes.]")]) == 1
-    assert lost([kept, kept], []) == 1
+    known = spoken([kept, kept])
+    assert missing(known, [kept]) == []
+    folded = ChatMessageAssistant(content="[Tool results: 42 boxes.]")
+    assert missing(known, [folded]) == missing(known, []) == [("tool", "42 boxes.")]
