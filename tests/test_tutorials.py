@@ -83,7 +83,7 @@ def test_add_a_compactor(
     names = run_page("tutorials/add-a-compactor.md")
     assert set(names["compacted"]["state"]) == {"lost"}
     assert (names["compacted"]["tokens_after"] < names["compacted"]["tokens_before"]).all()
-    assert "| compaction | 4/4 = 100 %" in capsys.readouterr().out
+    assert "| compaction | 8/8 = 100 %" in capsys.readouterr().out
 
 
 def cells() -> list[str]:

@@ -25,7 +25,6 @@ from agent_framework import (
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.harnesses.agent_framework.pins import pinned_client
 from tests.conftest import Run
-from tests.docs_code import run_page
 from tests.harnesses.agent_framework_fakes import Recorder, converse, made, stored
 from tests.harnesses.episodes import compacted, violated
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept
@@ -143,8 +142,3 @@ def test_the_summarizer_is_shown_the_rules() -> None:
     asyncio.run(converse(made(pinning(client), compaction_strategy=strategy), client))
     assert kept(writer.ever) == EVERYTHING - SYSTEM_ONLY
     assert PINNED not in writer.ever
-
-
-def test_the_page_s_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    run_page("frameworks/agent-framework.md")
-    assert "example.org" in capsys.readouterr().out

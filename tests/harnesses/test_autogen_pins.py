@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import doctest
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -26,9 +25,7 @@ from PIL import Image as Picture
 from constraintrot.defenses.pinning.block_removal import removed
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
-from constraintrot.harnesses.autogen import pins as module
 from constraintrot.harnesses.autogen.pins import PinnedClient, PinnedContext, pinned
-from tests.docs_code import run_page
 from tests.harnesses.autogen_fakes import WINDOW, Recorder, calling, converse, made
 from tests.harnesses.rules import PINNED
 
@@ -56,15 +53,6 @@ def user(text: str) -> UserMessage:
 
 def block(rules: Registry) -> str:
     return PinnedBlock(rules).text.rstrip("\n")
-
-
-def test_the_docstring_s_example_runs() -> None:
-    assert doctest.testmod(module).failed == 0
-
-
-def test_the_page_s_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    run_page("frameworks/autogen.md")
-    assert capsys.readouterr().out == "False\nTrue\n"
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])

@@ -9,7 +9,6 @@ import pytest
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.harnesses.google_adk.client import _interval
 from constraintrot.harnesses.google_adk.pins import PinPlugin
-from tests.docs_code import run_page
 from tests.harnesses.google_adk_fakes import Chat, Recorder, compaction
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept
 
@@ -74,9 +73,3 @@ def test_what_the_summarizer_is_shown(
     asyncio.run(chat.converse(handbook=handbook))
     assert kept(writer.ever) == shown
     assert PINNED not in writer.ever
-
-
-@pytest.mark.filterwarnings("ignore:.EXPERIMENTAL. EventsCompactionConfig:UserWarning")
-def test_the_page_s_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    run_page("frameworks/google-adk.md")
-    assert "example.org" in capsys.readouterr().out

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import doctest
 import json
 import logging
 import threading
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,13 +16,10 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from constraintrot.defenses.pinning.pinned_block import HEADING, LOGGER, PinnedBlock, Receipt
+from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
-from constraintrot.harnesses.langchain_family import message_pins
-from constraintrot.harnesses.langgraph import pins
 from constraintrot.langgraph import pin_node, pinned
-from tests.docs_code import run_page
 from tests.harnesses.langchain_fakes import Recorder
 
 POLICY = "Send email only to addresses at example.org."
@@ -66,27 +60,6 @@ def graph(model: Recorder, registry: Registry | PinnedBlock, **given: Any) -> An
     built.add_edge("memory", "pin")
     built.add_edge("pin", "call_model")
     return built.compile(checkpointer=InMemorySaver())
-
-
-@pytest.mark.parametrize("module", [pins, message_pins])
-def test_the_docstring_s_example_runs(module: ModuleType) -> None:
-    found = doctest.testmod(module)
-    assert found.attempted
-    assert not found.failed
-
-
-@pytest.mark.parametrize("page", ["langgraph", "langmem"])
-def test_the_page_s_code_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    # Before the page imports LangMem: what that imports itself is deprecated.
-    assert import_module("constraintrot.harnesses.langmem.short_term")
-    level = LOGGER.level
-    try:
-        run_page(f"frameworks/{page}.md")
-    finally:
-        LOGGER.setLevel(level)
-    printed = capsys.readouterr().out
-    assert printed.startswith("injected (")
-    assert "Standing policies (pinned, word for word):" in printed
 
 
 def test_sync_async_and_streaming_runs_are_pinned() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import doctest
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -27,14 +26,12 @@ from agents.tracing import CustomSpanData, Span, TracingProcessor
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
-from constraintrot.harnesses.openai_agents import pins as module
 from constraintrot.harnesses.openai_agents.pins import (
     SPAN,
     pin_filter,
     pinned,
     pinned_model,
 )
-from tests.docs_code import run_page
 from tests.harnesses.openai_agents_fakes import Recorder, converse, made, quiet
 from tests.harnesses.rules import PINNED, SYSTEM
 
@@ -53,15 +50,6 @@ def store() -> Iterator[SQLiteSession]:
     session = SQLiteSession("s")
     yield session
     session.close()
-
-
-def test_the_docstring_s_example_runs() -> None:
-    assert doctest.testmod(module).failed == 0
-
-
-def test_the_page_s_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    run_page("frameworks/openai-agents.md")
-    assert capsys.readouterr().out == "False\nTrue\n"
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "run_streamed"])
