@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
@@ -47,9 +48,9 @@ def project() -> dict[str, Any]:
     return table
 
 
-def distributions(*extras: str) -> frozenset[str]:
-    """What an install with some extras brings on this machine, by canonical name."""
-    declared = list(project()["dependencies"])
+def distributions(*extras: str, beside: Iterable[str] = ()) -> frozenset[str]:
+    """What an install with some extras, and other requirements, brings here, by canonical name."""
+    declared = [*project()["dependencies"], *beside]
     for extra in extras:
         declared += project()["optional-dependencies"][extra]
     found: dict[str, set[str]] = {}
@@ -86,9 +87,9 @@ def _needs(name: str) -> list[Requirement]:
         return []
 
 
-def blocked(*extras: str) -> list[str]:
+def blocked(*extras: str, beside: Iterable[str] = ()) -> list[str]:
     """The modules of this environment that an install with some extras does not bring."""
-    there = distributions(*extras) | {"constraintrot"}
+    there = distributions(*extras, beside=beside) | {"constraintrot"}
     return sorted(
         module
         for module, names in packages_distributions().items()

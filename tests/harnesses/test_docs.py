@@ -79,9 +79,9 @@ def test_the_page_s_code_runs(page: str, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize("page", soaked(PAGES, ["langgraph"]))
 def test_the_page_s_code_needs_no_more_than_the_extra_that_it_names(page: str) -> None:
     extra, *_ = re.findall(r"'constraintrot\[([a-z-]+)\]'", text(page))
-    beside = re.findall(r"pip install '([a-z]+)>=", text(page))
+    beside = re.findall(r"pip install '([a-z]+>=[0-9.]+)'", text(page))
     code = "\n".join(code for _, code in blocks(f"frameworks/{page}.md"))
-    done = python(code, modules=[name for name in blocked(extra) if name not in beside])
+    done = python(code, modules=blocked(extra, beside=beside))
     assert done.returncode == 0, done.stderr
     assert all(shown in done.stdout for shown in PAGES[page])
 
