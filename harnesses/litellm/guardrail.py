@@ -32,7 +32,7 @@ from constraintrot.harnesses.litellm.placement import (
     writes_nothing,
 )
 from constraintrot.harnesses.litellm.policy_sources import nonce_of, registry_of
-from constraintrot.harnesses.litellm.provider_support import asks_language_model, loses
+from constraintrot.harnesses.litellm.provider_support import as_user, asks_language_model, loses
 from constraintrot.harnesses.litellm.request_keys import (
     allowed_keys,
     names_fallbacks,
@@ -199,6 +199,12 @@ class PinGuardrail(CustomGuardrail):
         kwargs, block = self._verified(here, kwargs, kind)
         if why := loses(kwargs, kind, block):
             _stop(kwargs, why)
+        if here is not None and (says := as_user(kwargs, kind, block)) is not here.as_user:
+            here.as_user = says
+            if says:
+                LOGGER.warning(
+                    "the pins are said as the user: %s takes no system message", kwargs.get("model")
+                )
         return kwargs
 
     def _verified(
@@ -231,6 +237,8 @@ class PinGuardrail(CustomGuardrail):
         if "skipped" in found:
             return {HEADER: f"skipped; rule={found['skipped']}"}
         parts = [f"{name}={found[name]}" for name in ("manifest", "revision", "tokens")]
+        if here is not None and here.as_user:
+            parts.append("place=user")
         return {HEADER: "; ".join([str(found["state"]), *parts])}
 
     def _block(self, report: Report) -> PinnedBlock:

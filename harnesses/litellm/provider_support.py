@@ -18,6 +18,9 @@ from litellm.exceptions import BadRequestError
 from litellm.litellm_core_utils.prompt_templates.factory import (  # pyright: ignore[reportMissingTypeStubs]
     map_system_message_pt,
 )
+from litellm.llms.vertex_ai.common_utils import (  # pyright: ignore[reportMissingTypeStubs]
+    get_supports_system_message,
+)
 from litellm.types.utils import LlmProviders  # pyright: ignore[reportMissingTypeStubs]
 from litellm.utils import ProviderConfigManager  # pyright: ignore[reportMissingTypeStubs]
 
@@ -37,6 +40,9 @@ _PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08
 # By one of these keys a request to a language model holds the conversation.
 _CONVERSATION = frozenset({"messages", "contents"})
 _DROPPED = "LiteLLM would not send this request's system message to the provider"
+_APART = "LiteLLM makes each message a prompt of its own, which is answered without the pins"
+# Its translation asks Google first. The models of both are those of `get_supports_system_message`.
+_GEMINI = (LlmProviders.GEMINI, LlmProviders.VERTEX_AI, LlmProviders.VERTEX_AI_BETA)
 
 
 def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
@@ -55,6 +61,8 @@ def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
         if not _takes_instructions(model, known):
             return "the provider's responses take no instructions; use chat completions"
     elif call_type in CHAT:
+        if _prompts_apart(call, model, known):
+            return _APART
         if not _keeps_system(model, known):
             return "LiteLLM does not send this provider system messages"
         if block and not _keeps_messages(call, model, known, block):
@@ -62,6 +70,26 @@ def loses(call: Mapping[str, Any], call_type: str, block: str) -> str | None:
     elif call_type in MESSAGES and block and not _keeps_prompt(call, model, known, block):
         return _DROPPED
     return None
+
+
+def as_user(call: Mapping[str, Any], call_type: str, block: str) -> bool:
+    """Whether LiteLLM says the pins in the user's name, for a model that takes no system message.
+
+    Args:
+        call: the arguments of a call of LiteLLM's.
+        call_type: its type.
+        block: the pins, as they are in the call; empty where nothing is pinned.
+    """
+    found = _provider(str(call.get("model")), call.get("custom_llm_provider"), call.get("api_base"))
+    if found is None or not block or call_type not in CHAT:
+        return False
+    if call.get("supports_system_message") is False:
+        return True
+    model, provider = found
+    made = _translation(model, provider, _leading(call.get("messages"))[0])
+    if made is None and provider in _GEMINI:
+        return not _takes_system(model, str(provider.value))
+    return not {"user", "human"}.isdisjoint(_roles(made, block))
 
 
 def asks_language_model(call: Mapping[str, Any], call_type: str) -> bool:
@@ -114,6 +142,21 @@ def _keeps_system(model: str, provider: LlmProviders) -> bool:
     return _translated(model, provider, [{"role": "system", "content": _CANARY}], _CANARY)
 
 
+def _prompts_apart(call: Mapping[str, Any], model: str, provider: LlmProviders) -> bool:
+    """LiteLLM's own condition for OpenAI's text completions, which take several prompts at once."""
+    return (
+        provider is LlmProviders.TEXT_COMPLETION_OPENAI
+        or "ft:babbage-002" in model
+        or "ft:davinci-002" in model
+        or call.get("text_completion") is True
+    )
+
+
+@lru_cache(maxsize=1024)
+def _takes_system(model: str, provider: Any) -> bool:
+    return get_supports_system_message(model, provider)
+
+
 def _posts_as_user(model: str, provider: LlmProviders) -> bool:
     return provider is LlmProviders.AZURE_AI and model.startswith("agents/")
 
@@ -153,18 +196,24 @@ def _keeps_prompt(call: Mapping[str, Any], model: str, provider: LlmProviders, b
 
 
 def _translated(model: str, provider: LlmProviders, said: list[Any], block: str) -> bool:
+    made = _translation(model, provider, said)
+    return made is None or _holds(made, block)
+
+
+def _translation(model: str, provider: LlmProviders, said: list[Any]) -> Mapping[str, Any] | None:
+    """The body that a provider would be sent; None where it is not to be had without a call."""
     try:
         config: Any = ProviderConfigManager.get_provider_chat_config(model=model, provider=provider)
         made = config.transform_request(
             model=model,
-            messages=[*said, dict(_USER)],
+            messages=[*map(dict, said), dict(_USER)],
             optional_params={},
             litellm_params={},
             headers={},
         )
     except Exception:  # whatever it lacks: credentials, an address, a method
-        return True
-    return not isinstance(made, Mapping) or _holds(made, block)
+        return None
+    return cast("Mapping[str, Any]", made) if isinstance(made, Mapping) else None
 
 
 @lru_cache(maxsize=1024)
@@ -219,6 +268,20 @@ def _copied(content: Any) -> Any:
 def _holds(made: Any, block: str) -> bool:
     escaped = json.dumps(block)[1:-1]  # where a body is a text within the body
     return any(block in text or escaped in text for text in _all_texts(made))
+
+
+def _roles(made: Any, block: str, role: str = "") -> Iterator[str]:
+    """The roles in whose name a block is said."""
+    if isinstance(made, str):
+        if block in made:
+            yield role
+    elif isinstance(made, Mapping):
+        known = cast("Mapping[str, Any]", made)
+        for value in known.values():
+            yield from _roles(value, block, str(known.get("role", role)))
+    elif isinstance(made, (list, tuple)):
+        for value in cast("list[Any]", made):
+            yield from _roles(value, block, role)
 
 
 def _all_texts(made: Any) -> Iterator[str]:

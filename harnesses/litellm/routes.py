@@ -167,12 +167,14 @@ class Passage:
     Attributes:
         let_through: the request's route was let through by name.
         stopped: a call for it was stopped, since it lacked the pins.
+        as_user: the pins were said in the user's name, to a model without a system message.
         skipped: by a guardrail's id, the rule by which it left the request alone.
         blocks: by a guardrail's id, the block that it put in.
     """
 
     let_through: bool = False
     stopped: bool = False
+    as_user: bool = False
 
     def __post_init__(self) -> None:
         self.skipped: dict[int, str] = {}
