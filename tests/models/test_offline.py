@@ -10,7 +10,7 @@ import pytest
 import tiktoken.registry
 from inspect_ai.model import get_model
 
-from constraintrot import _tiktoken
+from constraintrot import _tiktoken, tokens
 from constraintrot.tokens import exact
 from tests.conftest import Run
 from tests.small_install import ROOT, python
@@ -36,7 +36,7 @@ def vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "tiktoken"))
     monkeypatch.setattr(tiktoken.registry, "ENCODINGS", {})
     _tiktoken.share_vocabulary.cache_clear()
-    exact.cache_clear()
+    tokens._counted.cache_clear()
     return tmp_path / "tiktoken" / _tiktoken.NAME
 
 
