@@ -151,9 +151,9 @@ def _diagnosed(sessions: Sequence[Session], rules: list[Rule] | None) -> list[Di
 
 def _confirm(found: Sequence[Diagnosis], yes: bool) -> None:
     """Show the rules that were found in what was said, and drop those that are none."""
-    from constraintrot.doctor.masking import Masker
     from constraintrot.doctor.output.terminal import short
     from constraintrot.doctor.wording import source
+    from constraintrot.redaction import Masker
 
     histories = [(one, history) for one in found for history in one.histories]
     if not histories or yes:
@@ -161,11 +161,11 @@ def _confirm(found: Sequence[Diagnosis], yes: bool) -> None:
     mask = Masker()
     click.echo(f"{len(histories)} rules were said in these sessions:", err=True)
     for number, (one, history) in enumerate(histories, 1):
-        click.echo(_safe(mask(short(f"{number:4} {history.rule.text}"))), err=True)
+        click.echo(_safe(short(mask(f"{number:4} {history.rule.text}"))), err=True)
         where = (
             f"     {source(history)}, line {history.rule.line}, {history.rule.time or 'no time'}"
         )
-        click.echo(_safe(mask(short(f"{where}, {one.session.name}"))), err=True)
+        click.echo(_safe(short(mask(f"{where}, {one.session.name}"))), err=True)
     _terminal("the rules found are shown for confirmation; --yes takes all of them")
     told = click.prompt(
         "Numbers of those that are no rules, or nothing", default="", show_default=False, err=True
@@ -180,7 +180,7 @@ def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
     import asyncio
 
     from constraintrot.doctor.asking import ask, question
-    from constraintrot.doctor.masking import Masker
+    from constraintrot.redaction import Masker
 
     mask = Masker()
     questions = [asked for one in found if (asked := question(one, mask)) is not None]
@@ -215,15 +215,15 @@ def _written(
     pin_from_tools: bool,
     as_json: bool,
 ) -> None:
-    from constraintrot.doctor.masking import Masker
-    from constraintrot.doctor.output.data import data, masked
+    from constraintrot.doctor.output.data import data
     from constraintrot.doctor.output.terminal import asked, summary
+    from constraintrot.redaction import Masker, masked_texts
 
     mask = Masker()
     told: dict[str, Any] = {}
     if folder is not None or as_json:
         told = data(found, refused, mask)
-        told["probe"] = masked([asdict(one) for one in answers], mask)
+        told["probe"] = masked_texts([asdict(one) for one in answers], mask)
     if as_json:
         click.echo(json.dumps(told, ensure_ascii=True, indent=1))
     else:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from constraintrot.redaction import beginning
 from constraintrot.rule_text.survival import sentences
 
 # Characters of the new context that are looked through, and sentences that are shown.
@@ -42,7 +43,7 @@ def closest(rule: str, texts: Iterable[str]) -> Closest:
             share = len(wanted & _words(part)) / max(1, len(wanted))
             if share > best.share:
                 near = parts[max(0, at - _AROUND) : at + _AROUND + 1]
-                best = Closest("".join(near).strip()[:1_500], share)
+                best = Closest(beginning("".join(near).strip(), 1_500), share)
     return best
 
 

@@ -16,6 +16,7 @@ from constraintrot.coding_agents.sessions.events import Channel
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.trigger import Trigger
 from constraintrot.errors import ConstraintRotError
+from constraintrot.redaction import MASK, Masker
 from constraintrot.rule_text.extraction.rulebased import constraints
 from constraintrot.rule_text.extraction.units import units
 from constraintrot.rule_text.ruling import IMPERATIVE, ruling
@@ -189,7 +190,7 @@ def _is_rule(item: str) -> bool:
 
 def _name(text: str, taken: Sequence[str]) -> str:
     """A short name from the words of a rule, that no other rule has."""
-    words = re.findall(r"[\w]+", text.casefold())
+    words = re.findall(r"[\w]+", Masker(library=False)(text).replace(MASK, " ").casefold())
     telling = [word for word in words if len(word) > 2 and word not in ("the", "and", "any", "for")]
     base = "-".join(telling[:4])[:40] or "rule"
     name = base

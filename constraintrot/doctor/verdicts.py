@@ -13,6 +13,7 @@ from constraintrot.doctor.documents import Kind, kind, stated
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.presence import Presence, Standing
 from constraintrot.doctor.rules import Rule, folded, named
+from constraintrot.redaction import beginning
 from constraintrot.rule_text.survival import SURVIVED, Survival
 from constraintrot.rule_text.survival.states import SurvivalState
 
@@ -219,7 +220,7 @@ class _Reading:
             if change.outcome == "lost" and history.lost_at is None:
                 history.lost_at, history.lost_time = made.number, made.time
                 history.turns = self._turns - history.turns
-        made.summary = "\n\n".join(self._texts)[:_SHOWN]
+        made.summary = beginning("\n\n".join(self._texts), _SHOWN)
         self.found.compactions.append(made)
         since, self._since, self._texts = self._since, [], []
         for message, standing in since:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from constraintrot.episode.facts import Role, names
 from constraintrot.grading.outcome_status import SILENT
+from constraintrot.redaction import Masker
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +156,8 @@ class PlannedEpisodes:
                     "log": log,
                     "task": of.task,
                     "status": NOT_PLAYED if error is None else ERRORED,
-                    "reason": error,
+                    # A provider's error may repeat the key that it refuses.
+                    "reason": None if error is None else Masker(library=False)(error),
                 }
 
     def rows(self) -> list[dict[str, Any]]:

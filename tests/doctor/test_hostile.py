@@ -13,12 +13,12 @@ import pytest
 
 from constraintrot.coding_agents.sessions import json_lines, sessions
 from constraintrot.coding_agents.sessions.format import Refused
-from constraintrot.doctor.masking import Masker
 from constraintrot.doctor.output.data import data
 from constraintrot.doctor.output.html import html
 from constraintrot.doctor.output.junit import junit
 from constraintrot.doctor.output.terminal import summary
 from constraintrot.doctor.rules import Rule
+from constraintrot.redaction import Masker
 from tests.doctor import sessions as made
 
 RULE = Rule("push", made.FORCE_PUSH, file="rules.yaml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,13 +11,13 @@ import pytest
 from constraintrot.coding_agents.sessions.format import Refused
 from constraintrot.defenses.rampart.seeds import read as read_seeds
 from constraintrot.doctor.findings import Diagnosis
-from constraintrot.doctor.masking import MASK, Masker
 from constraintrot.doctor.output.data import data
 from constraintrot.doctor.output.html import html
 from constraintrot.doctor.output.junit import junit
 from constraintrot.doctor.output.pins import pins
 from constraintrot.doctor.output.pins import write as write_pins
 from constraintrot.doctor.output.terminal import summary
+from constraintrot.redaction import MASK, Masker
 from tests.doctor import sessions as made
 
 HANDBOOK = "Policy: email may only be sent to addresses at calder.test."
@@ -155,3 +156,24 @@ def test_library_masks_what_has_no_known_form() -> None:
     mask = Masker()
     assert MASK in mask('"aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldA9x7"')
     assert mask(made.FORCE_PUSH) == made.FORCE_PUSH
+
+
+@pytest.mark.parametrize("library", [True, False])
+def test_a_secret_is_masked_before_it_is_compared_cut_or_named(
+    library: bool, tmp_path: Path
+) -> None:
+    """The diff goes word by word, and a line is cut: a part of a secret looks like none."""
+    rule = "Never deploy with the passphrase: correct-horse or token q1w2e3r4t5y6u7i8 to live."
+    long = f"Never {'really ' * 11}share ghp_{'a1B2c3D4e5' * 4} with any other team at all."
+    path = made.write(
+        tmp_path / "s.jsonl",
+        made.user(1, f"{rule}\n{long}"),
+        *made.compacted(2, "Deploy with the passphrase: staple-battery and some token."),
+    )
+    found = [made.diagnosed(path)]
+    mask = Masker(library=library)
+    shown = json.dumps(data(found, [], mask)) + "\n".join(summary(found, [], mask))
+    assert found[0].lost()
+    for part in ("correct-horse", "correct horse", "staple-battery", "ghp_a1", "a1b2c3"):
+        assert part not in shown
+    assert '"diff"' in shown

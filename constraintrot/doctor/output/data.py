@@ -11,6 +11,7 @@ from constraintrot.doctor.closest import changes
 from constraintrot.doctor.context import Place
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.wording import STATE, clock, lived, source
+from constraintrot.redaction import masked_texts
 
 VERSION = 1
 _LONGEST = 2_000
@@ -28,12 +29,12 @@ def data(
     """
     told = {
         "version": VERSION,
-        "sessions": [_session(one) for one in found],
+        "sessions": [_session(one, mask) for one in found],
         "refused": [{"path": str(one.path), "why": one.why} for one in refused],
         "totals": totals(found),
         "probe": [],
     }
-    shown: dict[str, Any] = masked(told, mask)
+    shown: dict[str, Any] = masked_texts(told, mask)
     return shown
 
 
@@ -60,7 +61,7 @@ def totals(found: Sequence[Diagnosis]) -> dict[str, int]:
     }
 
 
-def _session(one: Diagnosis) -> dict[str, Any]:
+def _session(one: Diagnosis, mask: Callable[[str], str]) -> dict[str, Any]:
     return {
         "name": one.session.name,
         "agent": one.session.title,
@@ -72,7 +73,7 @@ def _session(one: Diagnosis) -> dict[str, Any]:
         "calls": one.calls,
         "rules": [_history(history) for history in one.histories],
         "compactions": [
-            _compacted({each.number: each for each in one.histories}, made)
+            _compacted({each.number: each for each in one.histories}, made, mask)
             for made in one.compactions
         ],
         "unread": {
@@ -114,7 +115,9 @@ def _broken(each: Broken) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _compacted(histories: Mapping[int, History], made: Compacted) -> dict[str, Any]:
+def _compacted(
+    histories: Mapping[int, History], made: Compacted, mask: Callable[[str], str]
+) -> dict[str, Any]:
     return {
         "number": made.number,
         "line": made.line,
@@ -124,13 +127,14 @@ def _compacted(histories: Mapping[int, History], made: Compacted) -> dict[str, A
         "certainty": made.certainty,
         "how_sure": CERTAINTY[made.certainty],
         "rules": [
-            _change(histories[number], change) for number, change in sorted(made.changes.items())
+            _change(histories[number], change, mask)
+            for number, change in sorted(made.changes.items())
         ],
         "new_context": made.summary,
     }
 
 
-def _change(history: History, change: Change) -> dict[str, Any]:
+def _change(history: History, change: Change, mask: Callable[[str], str]) -> dict[str, Any]:
     told: dict[str, Any] = {
         "name": history.rule.name,
         "text": history.rule.text,
@@ -138,36 +142,27 @@ def _change(history: History, change: Change) -> dict[str, Any]:
         "before": change.before,
         "after": change.after,
         "in_words": STATE[change.after] if change.after else "",
-        "stood": _place(change.came_by),
-        "stands": _place(change.stands),
+        "stood": _place(change.came_by, mask),
+        "stands": _place(change.stands, mask),
     }
     if change.outcome == "lost":
         instead = change.stands.found.window if change.stands else change.instead.text
         before = change.came_by.found.window if change.came_by else history.rule.text
-        told["instead"] = instead[:_LONGEST]
-        told["diff"] = [list(one) for one in changes(before[:_LONGEST], instead[:_LONGEST])]
+        # Masked before they are cut and compared: of a secret in parts, no part looks like one.
+        before, instead = mask(before)[:_LONGEST], mask(instead)[:_LONGEST]
+        told["instead"] = instead
+        told["diff"] = [list(one) for one in changes(before, instead)]
     return told
 
 
-def _place(place: Place | None) -> dict[str, Any] | None:
+def _place(place: Place | None, mask: Callable[[str], str]) -> dict[str, Any] | None:
     if place is None:
         return None
     return {
         "line": place.message.line,
         "time": place.message.time,
         "channel": place.message.channel,
-        "origin": place.message.origin[:300],
-        "text": place.found.window[:_LONGEST],
+        "origin": mask(place.message.origin)[:300],
+        "text": mask(place.found.window)[:_LONGEST],
         "cue": place.found.cue,
     }
-
-
-def masked(value: Any, mask: Callable[[str], str]) -> Any:
-    """Plain data with the secrets in its texts masked."""
-    if isinstance(value, str):
-        return mask(value) if len(value) > 7 else value
-    if isinstance(value, Mapping):
-        return {key: masked(one, mask) for key, one in value.items()}
-    if isinstance(value, list):
-        return [masked(one, mask) for one in value]
-    return value

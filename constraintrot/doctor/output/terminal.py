@@ -10,6 +10,7 @@ from constraintrot.doctor.asking import Answer
 from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History
 from constraintrot.doctor.trying import Trial
 from constraintrot.doctor.wording import CHANNEL, STATE, lived, source, when
+from constraintrot.redaction import beginning
 from constraintrot.report.untrusted import visible
 
 _COMPACTIONS = 3
@@ -17,6 +18,8 @@ _OFTEN = 6
 _RULES = 4
 _FILES = 3
 _WIDTH = 100
+# Characters of a line that are looked through before it is cut to the width.
+_MASKED = 20_000
 
 
 def summary(
@@ -24,7 +27,7 @@ def summary(
 ) -> list[str]:
     """The lines of the summary, without control characters and with secrets masked."""
     lines = [*_read(found), "", *_lost(found), *_broken(found), *_unread(found, refused)]
-    return [visible(mask(line)) for line in lines]
+    return [_shown(line, mask) for line in lines]
 
 
 def asked(answers: Sequence[Answer], mask: Callable[[str], str]) -> list[str]:
@@ -39,16 +42,21 @@ def asked(answers: Sequence[Answer], mask: Callable[[str], str]) -> list[str]:
         rules = known + sum(len(one.unknown) for one in answers)
         lines.append(f"… and in all {known} of {rules} in {len(answers)} sessions")
     trials = [trial for one in answers for trial in one.trials]
-    lines += [short(_tried(trial)) for trial in trials[:_RULES]]
+    lines += [_tried(trial) for trial in trials[:_RULES]]
     if len(trials) > _RULES:
         broken = sum(trial.did == "broken" for trial in trials)
         lines.append(f"… {broken} of {len(trials)} rules that were tried were broken")
-    return [visible(mask(line)) for line in lines]
+    return [_shown(line, mask) for line in lines]
+
+
+def _shown(line: str, mask: Callable[[str], str]) -> str:
+    """A line as it is printed: masked before it is cut, since a part of a secret looks like none."""
+    return visible(short(mask(beginning(line, _MASKED)), 2 * _WIDTH if line[:1] == "!" else _WIDTH))
 
 
 def _tried(trial: Trial) -> str:
     again = f"with the rule said again: {trial.did_when_told}"
-    return f'Tried "{short(trial.text, 50)}": {trial.did} ({again}); {trial.why}'
+    return f'Tried and {trial.did} ({again}); {trial.why}: "{trial.text}"'
 
 
 def short(text: str, width: int = _WIDTH) -> str:
@@ -95,7 +103,7 @@ def _often(
     compactions = sum(len(one.compactions) for one in found)
     channels = Counter(CHANNEL[one.given.message.channel] for one in each if one.given)
     by = ", ".join(f"{count} by {name}" for name, count in channels.most_common(4))
-    yield short(f"{len(each)} losses at {len(lost)} of {compactions} compactions; they came {by}")
+    yield f"{len(each)} losses at {len(lost)} of {compactions} compactions; they came {by}"
     rules = Counter(one.rule.folded for one in each)
     texts = {one.rule.folded: one.rule.text for one in each}
     # A compaction has no change of a rule that was first said after it.
@@ -107,7 +115,7 @@ def _often(
     )
     yield "Lost most often, of the times that it was there:"
     for folded, count in rules.most_common(_OFTEN):
-        yield short(f'  {count:4} of {there[folded]} "{texts[folded]}"')
+        yield f'  {count:4} of {there[folded]} "{texts[folded]}"'
     if len(rules) > _OFTEN:
         yield f"  … and {len(rules) - _OFTEN} more rules"
 
@@ -138,13 +146,13 @@ def _compaction(
     )
     by = "; " + ", ".join(f"{count} came by {name}" for name, count in channels.most_common())
     unsure = "" if made.certainty in ("written", "rebuilt") else f" [{made.certainty} context]"
-    yield short(f"{len(lost)} of {len(there)} rules did not survive {when(made)}{by}{unsure}")
-    yield short(f"  {one.session.title}: {_end(one.session.name, 80)}")
+    yield f"{len(lost)} of {len(there)} rules did not survive {when(made)}{by}{unsure}"
+    yield f"  {one.session.title}: {_end(one.session.name, 80)}"
     for _, history, change in lost[:_RULES]:
         state = STATE[change.after or "lost"]
         again = f"; said again at line {history.said_again[0]}" if history.said_again else ""
-        yield short(f'  - "{history.rule.text}"')
-        yield short(f"    {state}; came by {source(history)}, lived {lived(history)}{again}")
+        yield f'  - "{history.rule.text}"'
+        yield f"    {state}; came by {source(history)}, lived {lived(history)}{again}"
     if len(lost) > _RULES:
         yield f"  … and {len(lost) - _RULES} more"
 
@@ -161,7 +169,7 @@ def _broken(found: Sequence[Diagnosis]) -> Iterator[str]:
     unknown = sum(not each.knew for _, _, each in broken)
     yield f"{len(broken)} call{_s(len(broken))} broke a rule, {unknown} of them when it was not in the context"
     for _, history, each in sorted(broken, key=lambda item: item[2].knew)[:_RULES]:
-        yield short(f'  - line {each.line}: {each.why} against "{history.rule.text}"')
+        yield f'  - line {each.line}: {each.why} against "{history.rule.text}"'
 
 
 def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[str]:
@@ -169,19 +177,19 @@ def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[
     long = sum(one.losses.too_long for one in found)
     if broken or long:
         where = next(one for one in found if one.losses.broken or one.losses.too_long)
-        yield short(
+        yield (
             f"! {broken + long} line{_s(broken + long)} could not be read"
             f" (the first: {_end(where.session.name)} line {where.losses.first}); the rest was"
         )
     for one in [one for one in found if one.error][:_FILES]:
-        yield short(f"! {_end(one.session.name)}: reading ended early: {one.error}")
+        yield f"! {_end(one.session.name)}: reading ended early: {one.error}"
     for file in refused[:_FILES]:
-        yield short(f"! {_end(str(file.path))}: {file.why}", 2 * _WIDTH)
+        yield f"! {_end(str(file.path))}: {file.why}"
     if len(refused) > _FILES:
         yield f"! … and {len(refused) - _FILES} more files that are no sessions"
     notes = [note for one in found for note in one.losses.notes]
     for note in notes[:2]:
-        yield short(f"! {note}")
+        yield f"! {note}"
 
 
 def _end(path: str, width: int = 60) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
 
 # Where no call acts, words decide between a refusal and silence.
 _READ_IN_WORDS = ("refused_text", "no_call")
-_SECRET = re.compile(r"key|token|secret|passw|auth|header|cookie", re.IGNORECASE)
-# They go with every request, and may hold a password.
-_PRIVATE_SETTINGS = ("extra_headers", "extra_body")
 
 
 @dataclass
@@ -219,7 +215,7 @@ def _run(read: _Reading, settings: dict[str, str], folder: Path, **told: Any) ->
 
 
 def _subject(header: EvalLog) -> dict[str, Any]:
-    of = _public(header).eval
+    of = runs.public(header).eval
     roles = {
         role: ",".join(one.model for one in (given if isinstance(given, list) else [given]))
         for role, given in (of.model_roles or {}).items()
@@ -232,17 +228,8 @@ def _subject(header: EvalLog) -> dict[str, Any]:
     }
 
 
-def _public(header: EvalLog) -> EvalLog:
-    """The header without what may hold a secret."""
-    of = header.eval
-    kept = {name: value for name, value in of.model_args.items() if not _SECRET.search(name)}
-    config = of.model_generate_config.model_copy(update=dict.fromkeys(_PRIVATE_SETTINGS))
-    update = {"model_args": kept, "model_generate_config": config}
-    return header.model_copy(update={"eval": of.model_copy(update=update)})
-
-
 def _log(path: Path, header: EvalLog) -> Log:
-    of = header.eval
+    of = runs.public(header).eval
     dirty = " with changes" if of.revision is not None and of.revision.dirty else ""
     return Log(
         log=path.name,
@@ -253,7 +240,7 @@ def _log(path: Path, header: EvalLog) -> Log:
         created=of.created,
         packages={name: str(version) for name, version in of.packages.items()},
         revision="" if of.revision is None else f"{of.revision.commit}{dirty}",
-        command=runs.command(_public(header)),
+        command=runs.command(header),
     )
 
 

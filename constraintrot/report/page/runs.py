@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import TypeAdapter
 
 from constraintrot.models.in_process import catalogue
+from constraintrot.redaction import redacted
 from constraintrot.report import untrusted
 from constraintrot.report.yaml_file import Strict
 
@@ -87,9 +88,22 @@ def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> R
     )
 
 
-def command(header: EvalLog) -> str:
-    """The ``inspect eval`` command that repeats a run."""
+def public(header: EvalLog) -> EvalLog:
+    """A log's header without secrets: those of its arguments and settings are masked."""
     of = header.eval
+    settings = redacted(of.model_generate_config.model_dump(exclude_none=True))
+    update = {
+        "model_args": redacted(of.model_args),
+        "task_args": redacted(of.task_args),
+        "task_args_passed": redacted(of.task_args_passed),
+        "model_generate_config": of.model_generate_config.model_copy(update=settings),
+    }
+    return header.model_copy(update={"eval": of.model_copy(update=update)})
+
+
+def command(header: EvalLog) -> str:
+    """The ``inspect eval`` command that repeats a run, without its secrets."""
+    of = public(header).eval
     words = ["inspect", "eval", of.task_registry_name or of.task, "--model", of.model]
     for role, models in (of.model_roles or {}).items():
         given = models if isinstance(models, list) else [models]

@@ -67,7 +67,7 @@ def echo() -> Iterator[Echo]:
         def log_message(self, *args: Any) -> None:
             pass
 
-        def do_POST(self) -> None:  # noqa: N802  # the base class's name
+        def do_POST(self) -> None:  # the base class's name
             text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
             kept.bodies.append(json.loads(text) if text[:1] in "{[" else parse_qs(text))
             answer = b'{"error": {"message": "nobody answers here"}}'

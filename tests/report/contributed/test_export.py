@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from inspect_ai.log import EvalError, EvalLog, read_eval_log, write_eval_log
 
 from constraintrot.cli.main import main
+from constraintrot.redaction import MASK
 from constraintrot.report.contributed.check import check
 from constraintrot.report.contributed.folder import CALLS, EPISODES, RUN, read_run
 from constraintrot.tasks.rebuildable import TASKS
@@ -114,13 +115,22 @@ def test_two_subjects_are_two_folders(
 
 def test_secrets_of_a_command_stay_at_home(changed: Changed, tmp_path: Path) -> None:
     def with_key(read: EvalLog) -> None:
-        read.eval.model_args = {"api_key": "sk-hidden", "device": "cpu"}
-        read.eval.model_generate_config.extra_headers = {"Authorization": "Bearer hidden"}
+        read.eval.model_args = {
+            "api_key": "sk-hidden",
+            "device": "cpu",
+            "default_headers": {"Authorization": "Bearer hidden"},
+            "client": {"base_url": "https://sam:hidden-word@models.example/v1?sig=hidden"},
+        }
+        read.eval.model_generate_config.extra_headers = {"X-Team": "hidden"}
+        read.eval.model_generate_config.extra_body = {"auth": {"sas": "hidden"}, "top_k": 4}
 
     folder = tmp_path / "mine"
     assert export(folder, changed(with_key)).exit_code == 0
     assert "hidden" not in (folder / RUN).read_text()
-    assert read_run(folder).model_args == {"device": "cpu"}
+    run = read_run(folder)
+    assert run.model_args["device"] == "cpu"
+    assert run.model_args["api_key"] == MASK
+    assert run.generation["extra_body"] == {"auth": {"sas": MASK}, "top_k": 4}
 
 
 def test_a_retry_stands_for_what_it_retried(changed: Changed, log: Path, tmp_path: Path) -> None:
@@ -145,3 +155,28 @@ def test_an_episode_that_ended_in_an_error_is_counted(changed: Changed, tmp_path
     said = export(folder, changed(failed))
     assert said.exit_code == 0, said.output
     assert "1 of 2 planned episodes played" in said.output
+
+
+def test_a_report_and_a_store_hold_no_secret(changed: Changed, tmp_path: Path) -> None:
+    def with_key(read: EvalLog) -> None:
+        read.eval.model_args = {"default_headers": {"Authorization": "hidden-word"}}
+        read.eval.model_generate_config.extra_body = {"one": [{"api_key": "hidden-word"}]}
+        sample = (read.samples or [])[0]
+        told = "401: Incorrect API key provided: sk-hidden-word-0123456789"
+        sample.error = EvalError(message=told, traceback="", traceback_ansi="")
+        sample.scores = None
+
+    log = changed(with_key)
+    for words in (
+        ["report", str(log), "-o", str(tmp_path / "page")],
+        ["store", "add", str(tmp_path / "store"), str(log)],
+        ["table", str(log)],
+        ["results", "export", str(log), "-o", str(tmp_path / "mine")],
+    ):
+        said = CliRunner().invoke(main, words)
+        assert said.exit_code == 0, said.output
+        assert "hidden-word" not in said.output
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and path != log]
+    assert len(written) > 8
+    for path in written:
+        assert b"hidden-word" not in path.read_bytes(), path

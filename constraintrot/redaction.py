@@ -1,0 +1,194 @@
+"""Secrets in whatever leaves this machine are masked: in texts, and in arguments by name or shape.
+
+Reports, stores, contributed results and the doctor's files all go through here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, cast
+
+from constraintrot.extras import installed
+
+MASK: Final = "[secret]"
+# Tokens that say by their form what they are. docs/doctor.md says what this minimum is.
+_BUILT_IN = re.compile(
+    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
+    r"|\bsk-[A-Za-z0-9_-]{16,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bSK[0-9a-f]{32}\b"
+    r"|\b(?:npm|hf)_[A-Za-z0-9]{30,}|\bpypi-[\w-]{40,}"
+    r"|\bAIza[0-9A-Za-z_-]{30,}"
+    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.*?-----END [A-Z ]*PRIVATE KEY-----|.{0,4000})"
+    r"|(?<=://)[^\s/:@]{1,200}:[^\s/@]{1,200}(?=@)"
+    r"|(?i:(?:(?<=bearer )|(?<=authorization: basic ))[a-z0-9._~+/-]{12,}=*)"
+    r"|(?<= -u )[^\s:/]{1,100}:[^\s]{4,100}"
+    # A word after "password" is one only if it is no word.
+    r"|(?i:(?:(?<=password )|(?<=password is )|(?<= key is )))(?=\S*\d)(?=\S*[A-Za-z])[^\s\"',;]{8,100}",
+    re.DOTALL,
+)
+_KEY = r"(?:api|access|account|secret|private|signing|encryption|license)[ _-]?key"
+_NAMED = re.compile(
+    r"(?i)\b(?P<name>[\w-]{0,40}(?:password|passwd|passphrase|secret|token|bearer|authorization"
+    rf"|credentials?|cookie|{_KEY}))"
+    r"(?P<is>[\"']?\s{0,20}[:=]\s{0,20}[\"']?(?:bearer |basic )?)(?P<value>[^\s\"',;]{6,200})"
+)
+_IN_URL = re.compile(r"(?<=[?&;])(?P<name>[\w.-]{1,40})(?P<is>=)(?P<value>[^&#;\s\"']{4,})")
+# Names whose value is a secret, by their words: `AZURE_OPENAI_API_KEY`, `sasToken`, `x-api-key`.
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SECRET_WORDS: Final = frozenset(
+    [
+        "apikey",
+        "auth",
+        "authorization",
+        "bearer",
+        "cookie",
+        "cookies",
+        "credential",
+        "credentials",
+        "header",
+        "headers",
+        "jwt",
+        "pass",
+        "passphrase",
+        "passwd",
+        "password",
+        "passwords",
+        "pat",
+        "pwd",
+        "sas",
+        "secret",
+        "secrets",
+        "sig",
+        "signature",
+        "token",
+    ]
+)
+_SECRET_ENDS: Final = ("key", "keys")
+# What no name or path has: a long run of letters of both cases and digits.
+_OPAQUE = re.compile(r"(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}")
+_LAST_WORD = re.compile(r"\S+\Z")
+_WINDOW, _STEP = 2_000, 1_800
+_DEEPEST: Final = 40
+
+
+class Masker:
+    """Masks the secrets of texts, and counts them.
+
+    Args:
+        library: look with detect-secrets too, where it is installed. What it takes for a
+            secret differs between its versions, so a report does without.
+
+    Attributes:
+        masked: how many were.
+        library: whether detect-secrets looks too.
+    """
+
+    def __init__(self, *, library: bool = True) -> None:
+        self.masked = 0
+        self.library = library and installed("detect_secrets")
+
+    def __call__(self, text: str) -> str:
+        """The text with each secret replaced by ``[secret]``."""
+        text = _BUILT_IN.sub(self._replaced, text)
+        text = _NAMED.sub(self._named, text)
+        text = _IN_URL.sub(self._in_url, text)
+        return self._by_library(text) if self.library else text
+
+    def _replaced(self, match: re.Match[str]) -> str:
+        self.masked += 1
+        return MASK
+
+    def _named(self, match: re.Match[str]) -> str:
+        if MASK in match["value"]:
+            return match[0]
+        self.masked += 1
+        return match["name"] + match["is"] + MASK
+
+    def _in_url(self, match: re.Match[str]) -> str:
+        return self._named(match) if is_secret_name(match["name"]) else match[0]
+
+    def _by_library(self, text: str) -> str:
+        windows = {
+            line[at : at + _WINDOW]
+            for line in text.splitlines()
+            for at in range(0, len(line), _STEP)
+        }
+        for line in windows:
+            for secret in self._scan(line) if line.strip() else ():
+                if secret and secret not in MASK and secret in text:
+                    text = text.replace(secret, MASK)
+                    self.masked += 1
+        return text
+
+    def _scan(self, line: str) -> list[str]:
+        return [
+            str(found.secret_value)
+            for plugin in self._plugins
+            for found in plugin.analyze_line(filename="", line=line, line_number=1)
+            if found.secret_value
+        ]
+
+    @cached_property
+    def _plugins(self) -> list[Any]:
+        from detect_secrets.settings import default_settings, get_plugins
+
+        # Each by itself: scanning "ad hoc" would take every word for a secret.
+        with default_settings():
+            return list(get_plugins())
+
+
+def beginning(text: str, limit: int) -> str:
+    """The beginning of a text up to a word's end: a part of a secret does not look like one."""
+    if len(text) <= limit or text[limit].isspace():
+        return text[:limit]
+    return _LAST_WORD.sub("", text[:limit])
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether what has this name is a secret."""
+    words = [word.casefold() for word in _WORD.findall(name)]
+    return bool(words) and (words[-1] in _SECRET_ENDS or not _SECRET_WORDS.isdisjoint(words))
+
+
+def masked_texts(value: Any, mask: Callable[[str], str]) -> Any:
+    """Plain data with the secrets in its texts masked, whatever their names."""
+    if isinstance(value, str):
+        return mask(value) if len(value) > 7 else value
+    if isinstance(value, Mapping):
+        known = cast("Mapping[Any, Any]", value)
+        return {key: masked_texts(one, mask) for key, one in known.items()}
+    if isinstance(value, (list, tuple)):
+        return [masked_texts(one, mask) for one in cast("Sequence[Any]", value)]
+    return value
+
+
+def redacted(value: Any, name: str = "") -> Any:
+    """Arguments or settings as plain data, with secrets masked by name, at any depth, and by shape.
+
+    Numbers, booleans and None stay, and so does every name.
+
+    Args:
+        value: of any type; what is no plain data is written out.
+        name: what the value is called.
+    """
+    return _redacted(value, is_secret_name(name), Masker(library=False), 0)
+
+
+def _redacted(value: Any, secret: bool, mask: Masker, depth: int) -> Any:
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if depth > _DEEPEST:
+        return MASK
+    if isinstance(value, Mapping):
+        return {
+            mask(str(key)): _redacted(one, secret or is_secret_name(str(key)), mask, depth + 1)
+            for key, one in cast("Mapping[Any, Any]", value).items()
+        }
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_redacted(one, secret, mask, depth + 1) for one in cast("Sequence[Any]", value)]
+    return MASK if secret else _OPAQUE.sub(MASK, mask(str(value)))
