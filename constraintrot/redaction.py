@@ -160,8 +160,7 @@ def masked_texts(value: Any, mask: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return mask(value) if len(value) > 7 else value
     if isinstance(value, Mapping):
-        known = cast("Mapping[Any, Any]", value)
-        return {key: masked_texts(one, mask) for key, one in known.items()}
+        return {key: masked_texts(one, mask) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [masked_texts(one, mask) for one in cast("Sequence[Any]", value)]
     return value
@@ -187,7 +186,7 @@ def _redacted(value: Any, secret: bool, mask: Masker, depth: int) -> Any:
     if isinstance(value, Mapping):
         return {
             mask(str(key)): _redacted(one, secret or is_secret_name(str(key)), mask, depth + 1)
-            for key, one in cast("Mapping[Any, Any]", value).items()
+            for key, one in value.items()
         }
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_redacted(one, secret, mask, depth + 1) for one in cast("Sequence[Any]", value)]

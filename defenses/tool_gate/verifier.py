@@ -107,7 +107,6 @@ def _over(text: str, window: int) -> bool:
     if len(text) > _LONGEST_TOKEN * window:
         return True
     if installed("bpe_openai"):
-        # Past the cache, which would keep the text.
-        return exact.__wrapped__(text) > window
+        return exact(text) > window
     # An estimate takes a letter of a rare script for one token; it may be one a byte.
     return estimate(text) + len(text.encode()) - len(text) > window
