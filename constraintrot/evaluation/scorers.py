@@ -157,7 +157,7 @@ def survival() -> Scorer:
         return Score(
             value=value,
             answer=found.state,
-            explanation=f"{found.state}: {found.quote or 'no words decided it'}",
+            explanation=f"{found.state}: {found.quote or _without_quote(found.state)}",
             metadata={
                 "measure": reader.name,
                 "state": found.state,
@@ -210,6 +210,10 @@ def probed() -> Scorer:
         )
 
     return score
+
+
+def _without_quote(state: SurvivalState) -> str:
+    return "no sentence states it" if state == "lost" else "no words decided it"
 
 
 def _details(found: Survival) -> dict[str, Any]:

@@ -12,14 +12,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from constraintrot.rule_text.reader import FoundRule, Passage, Reading, Rule
 from constraintrot.rule_text.said import said
 from constraintrot.rule_text.slots import derived, forms
 from constraintrot.rule_text.survival import Survival, sentences
-from constraintrot.rule_text.survival.cue_words import LIFTED
-from constraintrot.rule_text.survival.mentions import held
+from constraintrot.rule_text.survival.cue_words import (
+    ANAPHOR,
+    BINDING,
+    LIFTED,
+    NEVER,
+    OBLIGED,
+    WEAKENED,
+)
+from constraintrot.rule_text.survival.mentions import folded, held, phrases_of, standing
 from constraintrot.rule_text.survival.rules import judge
 from constraintrot.rule_text.survival.states import rank
 from constraintrot.rule_text.word_groups import ACTIONS, COMMON, THINGS
@@ -59,79 +67,32 @@ _LAYING_DOWN = re.compile(
     r"|normas?|reglas?|pol[íi]ticas?|regeln?|richtlinien?|vorgaben?)\b|规则|规定|政策|要求|约束",
     re.IGNORECASE,
 )
+_ITEM = re.compile(r"[ \t]*\n+[ \t]*(?:[-*•#]|\d+[.)])\s")
+_LABEL = re.compile(r"\s*\w+(?: \w+)?[:：]\s")
+_LIMITING = re.compile(
+    r"\b(?:no|not|nothing|none|nobody|neither|nor|without|stops?|ends?|declin\w+|refus\w+|reject\w*"
+    r"|always|every|stays?|remains?|kept|keeps?|leave|strict\w*|firm|hard|final|nada|nadie|sin|siempre|tampoco|kein\w*|nicht\w*|nie\w*|nur"
+    r"|immer|stets)\b|n't\b|[别不没勿莫休]",
+    re.IGNORECASE,
+)
 # A sentence that says a rule and little else has at most so many content words beside it.
 _BESIDE: Final = 4
-# Of a rule with declared slots this share of its telling words may stand in a text that lost it;
-# of any other none, since nobody said which of its words matter.
-_NOTHING: Final = 0.2
 _LEAST_TELLING: Final = 3
+_LEAST_STOPS: Final = 2
+# So many telling words of a rule beside a word that binds may be a paraphrase of it.
+_MENTIONS: Final = 3
+_FORCE: Final = (BINDING, OBLIGED, NEVER, LIFTED, WEAKENED, _LAYING_DOWN, _LIMITING)
+# What a rule calls by name stands in many texts of its place.
+_NAMES = re.compile(
+    r"(?<![.!?] )(?<!^)\b[A-Z][\w'’]+(?: (?:of |and )?[A-Z][\w'’]+)+|(?<=^)[A-Z][a-z]+(?: (?:of )?[A-Z][a-z]+)+"
+)
 _STOPS: Final = {
-    "en": frozenset(
-        [
-            "the",
-            "and",
-            "of",
-            "to",
-            "in",
-            "is",
-            "for",
-            "with",
-            "on",
-            "that",
-            "this",
-            "are",
-            "be",
-            "not",
-            "it",
-            "as",
-            "by",
-            "from",
-            "or",
-        ]
-    ),
-    "de": frozenset(
-        [
-            "der",
-            "die",
-            "das",
-            "und",
-            "ist",
-            "nicht",
-            "mit",
-            "für",
-            "auf",
-            "ein",
-            "eine",
-            "den",
-            "im",
-            "zu",
-            "von",
-            "werden",
-            "sind",
-        ]
-    ),
-    "es": frozenset(
-        [
-            "el",
-            "la",
-            "los",
-            "las",
-            "de",
-            "que",
-            "y",
-            "en",
-            "un",
-            "una",
-            "para",
-            "con",
-            "no",
-            "se",
-            "por",
-            "del",
-            "es",
-            "son",
-        ]
-    ),
+    name: frozenset(words.split())
+    for name, words in {
+        "en": "the and of to in is for with on that this are be not it as by from or",
+        "de": "der die das und ist nicht mit für auf ein eine den im zu von werden sind",
+        "es": "el la los las de que y en un una para con no se por del es son",
+    }.items()
 }
 # Shares of decisions that were right on texts that this reader was not made on; see docs/survival.md.
 _SURE: Final = 0.95
@@ -165,25 +126,40 @@ def _of_text(rule: Rule, text: str) -> Reading:
     # On free text these cues were wrong as often as right; with declared slots they are not.
     if rule.slots and found.state in ("weakened", "contradicted", "partial"):
         return Reading(found.state, 1 - _SURE, found.window, found.slots)
-    if found.state == "lost" and _is_absent(rule, text) and not _value_stands(rule, text):
+    if found.state == "lost" and _is_absent(rule, text):
         return Reading("lost", 1 - _SURE)
     return Reading("cannot tell", 0.5, found.window, found.slots)
 
 
 def _kept(rule: Rule, text: str, found: Survival) -> Reading:
     """A rule that seems to be there: decided where nothing near it could turn it."""
-    said = " ".join([rule.text, *rule.wordings]).casefold()
-    window = found.window.replace("§.", rule.text).replace("§", rule.text)
-    near = f"{_heading(text, found.window)} {window} {_behind(text, found.window)}"
+    policies = [rule.text, *rule.wordings]
+    said = " ".join(policies).casefold()
+    window = _own_words(policies, text) or found.window
+    near = f"{_heading(text, window)} {window} {_behind(text, window)}"
     turned = next((m[0] for m in _TURNS.finditer(near) if m[0].casefold() not in said), "")
     beside = _content(window) - _content(said)
     deed = _DEED.search(_PASSIVE.sub(" ", window))
     told = deed is not None and deed[0].casefold() not in said
     unsure = not rule.slots or told or len(beside) > _BESIDE
-    taken_back = LIFTED.search(_after(text, found.window).casefold()) is not None
+    taken_back = _taken_back(rule, _after(text, window))
     if turned or taken_back or (found.state == "restated" and unsure):
         return Reading("cannot tell", 0.5, window, found.slots)
     return Reading(found.state, _SURE, window, found.slots)
+
+
+def _own_words(policies: Sequence[str], text: str) -> str:
+    """The sentences of a text in which a rule's own words stand; empty where they do not."""
+    for words in policies:
+        match = re.search(r"\s+".join(map(re.escape, words.split())), text)
+        at, within = 0, list[str]()
+        for part in sentences(text) if match else ():
+            if match and at < match.end() and at + len(part) > match.start():
+                within.append(part)
+            at += len(part)
+        if within:
+            return "".join(within).strip()
+    return ""
 
 
 def _heading(text: str, window: str) -> str:
@@ -194,8 +170,21 @@ def _heading(text: str, window: str) -> str:
 
 
 def _behind(text: str, window: str) -> str:
-    """The sentence behind a window, which may go on about what it says."""
-    return next((one for one in sentences(_after(text, window)) if one.strip()), "")
+    """The sentence behind a window, which may go on about what it says; not another list item or label."""
+    after = _after(text, window)
+    if _ITEM.match(after) or _LABEL.match(after):
+        return ""
+    return next((one for one in sentences(after) if one.strip()), "")
+
+
+def _taken_back(rule: Rule, after: str) -> bool:
+    """Whether a sentence further on lifts something that may be the rule."""
+    words = {word[:5] for word in _telling(rule.text)}
+    return any(
+        LIFTED.search(one.casefold()) is not None
+        and (ANAPHOR.search(one.casefold()) or _LAYING_DOWN.search(one) or words & _stems(one))
+        for one in sentences(after)
+    )
 
 
 def _after(text: str, window: str) -> str:
@@ -215,31 +204,55 @@ def _content(text: str) -> set[str]:
 
 
 def _is_absent(rule: Rule, text: str) -> bool:
-    """Whether next to nothing of a rule stands in a text of its language."""
+    """Whether a text states nothing of a rule: it binds to nothing, or to nothing of the rule."""
     if _LAYING_DOWN.search(text) and not _lists_others(text):
         return False
-    if _language(rule.text) != _language(text):
+    if _language(text) not in ("", _language(rule.text)):
         return False
-    limit = _NOTHING if rule.slots else 0.0
-    if _CJK.search(rule.text):
-        pairs = {rule.text[at : at + 2] for at in range(len(rule.text) - 1)}
+    return _is_silent(rule, text) if rule.slots else _holds_nothing(rule.text, text)
+
+
+def _is_silent(rule: Rule, text: str) -> bool:
+    """Whether no two sentences of a line bind and are about a rule with declared slots.
+
+    A request or a report may name all that the rule is about, and states no duty.
+    """
+    about = {name: some for name, some in rule.slots.items() if name != "negation"}
+    phrases = phrases_of(about)
+    # A number alone is of anything.
+    named = {name for name, some in about.items() if not all(_is_number(one) for one in some)}
+    names = " ".join(_NAMES.findall(rule.text)).casefold()
+    words = {word[:5] for word in _telling(rule.text) if word not in names}
+    for line in text.splitlines():
+        parts = [folded(part).replace("’", "'") for part in sentences(line)]
+        for pair in map(" ".join, pairwise([*parts, ""])):
+            if not any(cue.search(pair) for cue in _FORCE):
+                continue
+            there, shared = standing(pair, phrases), len(words & _stems(pair))
+            if there & named or (there and shared) or shared >= _MENTIONS:
+                return False
+    return True
+
+
+def _is_number(phrase: str | int | float) -> bool:
+    return not isinstance(phrase, str) or phrase.strip("$€£ ").isdigit()
+
+
+def _holds_nothing(rule: str, text: str) -> bool:
+    """Whether no telling word of a rule without declared slots stands in a text, nor a value."""
+    values = {name: some for name, some in derived(rule).items() if name.startswith("value")}
+    if held(text, values):
+        return False
+    if _CJK.search(rule):
+        pairs = {rule[at : at + 2] for at in range(len(rule) - 1)}
         pairs = {pair for pair in pairs if _CJK.match(pair) and _CJK.match(pair[1:])}
-        return bool(pairs) and sum(pair in text for pair in pairs) / len(pairs) <= limit / 2
-    stems = {word[:5] for word in (one[0].casefold() for one in _WORD.finditer(text))}
-    telling = [_family(word) for word in _telling(rule.text)]
-    if len(telling) < _LEAST_TELLING:
-        return False
-    return sum(bool(family & stems) for family in telling) / len(telling) <= limit
+        return bool(pairs) and not any(pair in text for pair in pairs)
+    telling = [_family(word) for word in _telling(rule)]
+    return len(telling) >= _LEAST_TELLING and not any(some & _stems(text) for some in telling)
 
 
-def _value_stands(rule: Rule, text: str) -> bool:
-    """Whether a value of the rule stands in a text: a number, a name, a path."""
-    slots = {
-        name: phrases
-        for name, phrases in (rule.slots or derived(rule.text)).items()
-        if (name.startswith("value") or rule.slots) and name not in ("negation", "action")
-    }
-    return bool(held(text, slots))
+def _stems(text: str) -> set[str]:
+    return {one[0].casefold()[:5] for one in _WORD.finditer(text)}
 
 
 def _lists_others(text: str) -> bool:
@@ -259,13 +272,13 @@ def _family(word: str) -> set[str]:
 
 
 def _language(text: str) -> str:
-    """The language of a text, by its script and commonest words."""
+    """The language of a text, by its script and commonest words; empty without any of these."""
     if len(_CJK.findall(text)) * 4 > len(text.strip()):
         return "zh"
     words = re.findall(r"[^\W\d_]+", text.casefold())
     counted = {name: sum(word in stops for word in words) for name, stops in _STOPS.items()}
     best = max(counted, key=lambda name: counted[name])
-    return best if counted[best] else "en"
+    return best if counted[best] >= _LEAST_STOPS else ""
 
 
 def _found(passage: Passage) -> Iterator[FoundRule]:

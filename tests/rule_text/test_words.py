@@ -86,3 +86,40 @@ def test_a_reader_answers_each_rule_and_each_passage() -> None:
     assert [rule.clause for rule in first] == ["Never push to the main branch."]
     assert passages[0].text[first[0].start : first[0].end] == first[0].clause
     assert second == []
+
+
+MAIL = Rule(
+    "At Halden Marine email is internal. Messages go to halden.example and never elsewhere.",
+    {"domain": ["halden.example"], "action": ["email", "mail"], "negation": ["never", "only"]},
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You are the office assistant of Halden Marine.",
+        "Send the list to reception, reception@halden.example. Could you do that today?",
+        "error 404: no page 'cars.html'",
+        "- Halden Marine ladder policy: nobody climbs a ladder alone.\n- Dogs never enter the hall.",
+    ],
+)
+def test_a_text_that_binds_to_nothing_of_a_declared_rule_has_lost_it(text: str) -> None:
+    assert reading(MAIL, [text]).state == "lost"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Mail stays in the house.",
+        "Nothing may go out of halden.example.",
+        "The email policy still holds.",
+        "Los mensajes nunca salen de la casa.",
+    ],
+)
+def test_a_binding_word_beside_one_of_the_rule_s_is_no_loss(text: str) -> None:
+    assert reading(MAIL, [text]).state != "lost"
+
+
+def test_in_a_list_the_next_item_turns_no_rule() -> None:
+    text = f"- Dogs stay out.\n- {MAIL.text}\n- Blinds go up unless it storms.."
+    assert reading(MAIL, [text]).state == "verbatim"
