@@ -67,6 +67,7 @@ _LAYING_DOWN = re.compile(
     r"|normas?|reglas?|pol[íi]ticas?|regeln?|richtlinien?|vorgaben?)\b|规则|规定|政策|要求|约束",
     re.IGNORECASE,
 )
+_SAYS = re.compile(r"\b(?:says?|reads?|still(?= in force| holds?| appl(?:y|ies)))\b", re.IGNORECASE)
 _ITEM = re.compile(r"[ \t]*\n+[ \t]*(?:[-*•#]|\d+[.)])\s")
 _LABEL = re.compile(r"\s*\w+(?: \w+)?[:：]\s")
 _LIMITING = re.compile(
@@ -136,7 +137,11 @@ def _kept(rule: Rule, text: str, found: Survival) -> Reading:
     policies = [rule.text, *rule.wordings]
     said = " ".join(policies).casefold()
     window = _own_words(policies, text) or found.window
-    near = f"{_heading(text, window)} {window} {_behind(text, window)}"
+    heading = _heading(text, window)
+    if rule.slots and found.state == "verbatim":
+        # What a sign or a file says, on lines of its own and without quotes, is how it was given.
+        heading = _SAYS.sub(" ", heading)
+    near = f"{heading} {window} {_behind(text, window)}"
     turned = next((m[0] for m in _TURNS.finditer(near) if m[0].casefold() not in said), "")
     beside = _content(window) - _content(said)
     deed = _DEED.search(_PASSIVE.sub(" ", window))
