@@ -30,9 +30,7 @@ from constraintrot.tasks.operator_channel import operator_channel
 from constraintrot.tasks.pin_stress import pin_stress
 from constraintrot.tasks.probes.cluster import rampart_cluster
 from constraintrot.tasks.probes.gate import rampart_gate
-from constraintrot.tasks.probes.participant import participant
 from constraintrot.tasks.probes.position import rampart_position
-from constraintrot.tasks.probes.roundtable import rampart_roundtable
 from constraintrot.tasks.probes.schema import rampart_schema
 from constraintrot.tasks.qualification import qualification
 
@@ -51,13 +49,11 @@ __all__ = [
     "operator_channel",
     "outcome",
     "outcomes_by_condition",
-    "participant",
     "pin_stress",
     "qualification",
     "rampart_cluster",
     "rampart_gate",
     "rampart_position",
-    "rampart_roundtable",
     "rampart_schema",
     "recalled",
     "refusal",

@@ -68,7 +68,7 @@ def parsed(text: str) -> Line:
 def stands_in(model: str) -> str:
     """What a model is replaced with; itself where it needs nothing."""
     served = model.startswith(tuple(SERVED))
-    return model if model.startswith(("scripted/", "participant/")) or served else SCRIPTED
+    return model if model.startswith("scripted/") or served else SCRIPTED
 
 
 def evaluation(words: Sequence[str]) -> list[str]:

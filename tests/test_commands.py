@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # framework (tests/harnesses has those), a coding agent (tests/cli/test_pin.py), sessions
 # (tests/doctor has those), Ray and Flow (tests/runs/sweep), a shell, minutes.
 _NOT_HERE = re.compile(
-    r"pip install|--model (?!scripted/|participant/)|\bharness=|\blocal/|[<>|]|badge"
+    r"pip install|--model (?!scripted/)|\bharness=|\blocal/|[<>|]|badge"
     r"|constraintrot (?:doctor|sweep)|scout scan|attack (search|transfer|report)"
     r"|\bpin (?:install|status|uninstall)|\bmodels\b|\.\.\.|^(?!\$ (inspect|constraintrot) )",
     re.MULTILINE,

@@ -19,9 +19,7 @@ from constraintrot.tasks.catalogue import soft_email
 from constraintrot.tasks.operator_channel import operator_channel
 from constraintrot.tasks.probes.cluster import rampart_cluster
 from constraintrot.tasks.probes.gate import rampart_gate
-from constraintrot.tasks.probes.participant import SCRIPTS
 from constraintrot.tasks.probes.position import rampart_position
-from constraintrot.tasks.probes.roundtable import rampart_roundtable
 from constraintrot.tasks.probes.schema import rampart_schema
 from tests.small_install import ROOT, python
 
@@ -69,10 +67,8 @@ def test_ours_is_the_cause() -> None:
         lambda: rampart_cluster(arms="[floor]"),
         lambda: rampart_gate(arms="[floor]"),
         lambda: rampart_position(query="[floor]"),
-        lambda: rampart_roundtable(arms="[floor]"),
         lambda: rampart_schema(arms="[floor]"),
         lambda: get_model("scripted/[floor]"),
-        lambda: get_model(f"participant/{SCRIPTS[0]}", **UNKNOWN),
         lambda: get_model("local/own", path="/nowhere/[floor].gguf", memoize=False),
     ],
 )

@@ -13,8 +13,8 @@ from constraintrot.defenses.rampart.block import Block
 from constraintrot.defenses.rampart.errors import RampartError
 from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.registry import Registry
-from constraintrot.tasks.probes._meter import Meter
-from constraintrot.tasks.probes._workshop import (
+from results.tools.roundtable.meter import Meter
+from results.tools.roundtable.workshop import (
     AGENTS,
     CHOOSE,
     PROPOSE,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from constraintrot.tasks.probes._meter import Meter
-from constraintrot.tasks.probes._workshop import (
+from results.tools.roundtable.meter import Meter
+from results.tools.roundtable.workshop import (
     AGENTS,
     CHOOSE,
     PASS_ON,

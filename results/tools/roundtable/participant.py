@@ -1,4 +1,4 @@
-"""``participant/NAME``: scripted players of the roundtable, deterministic and offline.
+"""Scripted players of the roundtable, deterministic and offline.
 
 They see the prompt and nothing else. ``faithful`` passes every text on verbatim, which
 is the least that a message can cost and lose; ``terse`` keeps the first words of each
@@ -10,25 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 from zlib import crc32
 
-from inspect_ai.model import (
-    ChatMessage,
-    GenerateConfig,
-    ModelAPI,
-    ModelOutput,
-    modelapi,
-)
-from inspect_ai.tool import ToolChoice, ToolInfo
+from inspect_ai.model import ChatMessage, Model, ModelOutput, get_model
 
 from constraintrot.defenses.rampart.errors import RampartError
 from constraintrot.defenses.rampart.framing import Frame, frames
 from constraintrot.episode.messages import message_texts
-from constraintrot.errors import ParameterError, UnknownNameError
-from constraintrot.models.config_errors import plainly
-from constraintrot.models.offline import OfflineAPI, metered
-from constraintrot.tasks.probes._workshop import CHOOSE, PASS_ON, PROPOSE
+from constraintrot.models.offline import metered
+from results.tools.roundtable.workshop import CHOOSE, PASS_ON, PROPOSE
 
 SCRIPTS = ("faithful", "terse")
 TERSE_WORDS = 6
@@ -36,51 +26,15 @@ _UNBOUNDED = 9900
 _PASSING = PASS_ON.partition("{")[0]
 
 
-@modelapi(name="participant")
-def participant() -> type[ModelAPI]:
-    """The provider's class."""
-    return plainly(Participant)
+def participant(script: str) -> Model:
+    """Return a player that follows a script."""
 
+    def answer(messages: list[ChatMessage], *_: object) -> ModelOutput:
+        texts = message_texts(messages)
+        said = reply(texts[-1], terse=script == "terse")
+        return metered(ModelOutput.from_content("mockllm/model", said), texts)
 
-class Participant(OfflineAPI):
-    """A player that follows a rule.
-
-    Args:
-        model_name: ``faithful`` or ``terse``.
-        base_url: unused.
-        api_key: unused.
-        config: unused.
-
-    Raises:
-        UnknownNameError: no such script.
-        ParameterError: a model argument is given; there are none.
-    """
-
-    def __init__(
-        self,
-        model_name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),
-        **unknown: Any,
-    ) -> None:
-        super().__init__(model_name, base_url, api_key, [], config)
-        if model_name not in SCRIPTS:
-            raise UnknownNameError("participant", model_name, SCRIPTS)
-        if unknown:
-            raise ParameterError(f"unknown model argument {sorted(unknown)}; there are none")
-
-    async def generate(
-        self,
-        input: list[ChatMessage],
-        tools: list[ToolInfo],
-        tool_choice: ToolChoice,
-        config: GenerateConfig,
-    ) -> ModelOutput:
-        """Answer by the rule."""
-        texts = message_texts(input)
-        answer = reply(texts[-1], terse=self.model_name == "terse")
-        return metered(ModelOutput.from_content(self.model_name, answer), texts)
+    return get_model("mockllm/model", custom_outputs=answer, memoize=False)
 
 
 def reply(prompt: str, *, terse: bool) -> str:
