@@ -6,7 +6,7 @@ from pathlib import Path
 
 from constraintrot.attacks import Settings, attack, attack_from_file
 from constraintrot.episode.episode import Episode
-from constraintrot.memory.wiki import Wiki, hot_cache
+from constraintrot.memory.wiki import Wiki, index
 from constraintrot.memory.wiki.channel import changed, request
 from constraintrot.memory.wiki.index import Line
 from constraintrot.memory.wiki.names import HOT_CACHE, INDEX
@@ -42,7 +42,7 @@ def make_stale(wiki: Wiki, variant: Variant) -> None:
 def make_loud(wiki: Wiki, variant: Variant) -> None:
     """As ``wiki_loud_cache``."""
     text, words = wiki.store.read(HOT_CACHE) or "", request(variant)
-    for line in hot_cache.lines(text):
+    for line in index.hot_lines(text):
         text = text.replace(line.line, Line(line.name, f"{line.text} {words}").line)
     wiki.store.write(HOT_CACHE, text)
 

@@ -13,7 +13,7 @@ from constraintrot.command_line import named_model, needs
 
 if TYPE_CHECKING:
     from constraintrot.memory.wiki import Ingested, Plan, Source, Wiki
-    from constraintrot.memory.wiki.lint import Finding
+    from constraintrot.memory.wiki.graph import Finding
     from constraintrot.memory.wiki.query import HotCache
     from constraintrot.memory.wiki.schema import Wording
 

@@ -10,26 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from inspect_ai.log import transcript
-from inspect_ai.model import (
-    ChatMessage,
-    CompactionStrategy,
-    GenerateConfig,
-    Model,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, CompactionStrategy, GenerateConfig, Model, get_model
 from inspect_ai.tool import ToolInfo
 
 from constraintrot.compaction.context_cache import SharedDraws
 from constraintrot.compaction.counterfactual import edited
-from constraintrot.compaction.rounds import Compacted, after_opening, diff
+from constraintrot.compaction.rounds import Compacted, Round, after_opening, diff, round_of
 from constraintrot.compaction.strategy_wrapper import SummaryCheck
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
+    before_trigger,
     history_segments,
+    message_texts,
     opening_messages,
     standing_messages,
     trigger_messages,
@@ -37,24 +33,68 @@ from constraintrot.episode.messages import (
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import PlaySettings
 from constraintrot.harnesses import Harness, Played
-from constraintrot.harnesses.agent_call import (
-    check_trigger,
-    config_for,
-    offered,
-    read_output,
-)
+from constraintrot.harnesses.agent_call import check_trigger, config_for, offered, read_output
 from constraintrot.harnesses.cost import Clock
 from constraintrot.harnesses.framework_pins import framework_pins
 from constraintrot.harnesses.replay import Agent, Asked
-from constraintrot.memory.harness.policy_watch import COMPACTING, PolicyWatch, rounds
 from constraintrot.memory.pipeline import Pipeline, Prepared, Trace
 from constraintrot.memory.pipeline.budget import DEFAULT
 from constraintrot.memory.pipeline.cache import replayed
+from constraintrot.memory.pipeline.context import Compaction, Session
 from constraintrot.memory.pipeline.history import HANDOFF_AFTER, THRESHOLD
 from constraintrot.memory.pipeline.layer import Layer
 from constraintrot.memory.pipeline.pipeline import settings_of
 from constraintrot.memory.pipeline.profiles import Profile, layers
 from constraintrot.rule_text.survival import mentions
+
+COMPACTING: Final = frozenset({"compaction", "handoff"})
+
+
+class PolicyWatch:
+    """Names the layer behind which the policy's words are no longer there.
+
+    Called with a layer's name and the messages as it leaves them, as ``Pipeline.prepare`` does.
+
+    Args:
+        episode: whose policy.
+        session: the conversation, which knows what was compacted.
+
+    Attributes:
+        lost_at: the layer; None where the words are still there.
+    """
+
+    def __init__(self, episode: Episode, session: Session) -> None:
+        self._episode, self._session = episode, session
+        self._held = False
+        self.lost_at: str | None = None
+
+    def start(self, messages: Sequence[ChatMessage]) -> None:
+        """A request begins, with these messages."""
+        self._held = self.holds(messages)
+
+    def __call__(self, layer: str, messages: Sequence[ChatMessage]) -> None:
+        """A layer is done."""
+        holds = self.holds(messages)
+        if self._held and not holds:
+            self.lost_at = self.lost_at or self._loser(layer)
+        elif holds:
+            self.lost_at = None
+        self._held = holds
+
+    def _loser(self, layer: str) -> str:
+        """The layer itself; of those that compact, which of the two left the policy out."""
+        if layer not in COMPACTING:
+            return layer
+        history = self._session.history
+        left_out = (r.kind for r in history if self.holds(r.shown) and not self.holds(r.kept))
+        return next(left_out, layer)
+
+    def holds(self, messages: Sequence[ChatMessage]) -> bool:
+        """Return whether the policy's words are in the messages, the request left out."""
+        episode = self._episode
+        texts = message_texts(before_trigger(messages, episode.trigger.messages[-1].text))
+        return mentions(texts, episode.policy, episode.variant.slots).kept
+
 
 SESSION = "episode"
 
@@ -139,10 +179,7 @@ class Run:
     def _on(self, layer: Layer) -> bool:
         if layer.name in COMPACTING and not self.settings.condition.compacts:
             return False
-        return self._names(layer.name)
-
-    def _names(self, layer: str) -> bool:
-        return self.stack.only is None or layer in self.stack.only
+        return self.stack.only is None or layer.name in self.stack.only
 
     async def played(self) -> Played:
         """Play it."""
@@ -192,14 +229,10 @@ class Run:
         on = {layer.name for layer in self.pipeline.layers}
         if not on & COMPACTING:
             return None
-        if (
-            session.compacted is None
-            and "compaction" not in on
-            and self.stack.only != frozenset({"handoff"})
-        ):
-            # A hand-off comes after compactions.
-            return None
         if session.compacted is None:
+            if "compaction" not in on and self.stack.only != frozenset({"handoff"}):
+                # A hand-off comes after compactions.
+                return None
             raise EpisodeError(
                 "compaction did not run, or changed nothing: the history is too short for this"
                 " compactor, or stayed below compact_at; give a larger context_tokens"
@@ -208,7 +241,7 @@ class Run:
         held = mentions(after_opening(context), self.episode.policy, self.episode.variant.slots)
         made = Compacted(
             context=context,
-            rounds=rounds(session.history, self.episode.policy),
+            rounds=[self._round(at, ran) for at, ran in enumerate(session.history, start=1)],
             made_here=self.draws is None or self.draws.made,
             degenerate=None if held.kept else "no_policy",
         )
@@ -216,6 +249,10 @@ class Run:
             made = edited(made, self.episode, self.settings.condition.edit)
             session.compacted = list(made.context)
         return made
+
+    def _round(self, number: int, ran: Compaction) -> Round:
+        shown, kept = message_texts(ran.shown), message_texts(ran.kept)
+        return round_of(number, shown, kept, self.episode.policy, ran.summary)
 
 
 class _Agent(Agent):

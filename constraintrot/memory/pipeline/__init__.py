@@ -8,8 +8,8 @@ into an agent.
 
 from constraintrot.memory.pipeline.budget import Budget
 from constraintrot.memory.pipeline.context import Context, PipelineOverflowError, Session, Trace
-from constraintrot.memory.pipeline.layer import Layer
-from constraintrot.memory.pipeline.pipeline import Pipeline, Prepared
+from constraintrot.memory.pipeline.layer import Layer, Prepared
+from constraintrot.memory.pipeline.pipeline import Pipeline
 
 __all__ = [
     "Budget",

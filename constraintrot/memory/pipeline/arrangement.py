@@ -42,16 +42,13 @@ class PrefixTiers(Layer):
     Args:
         common: the global tier, the same for every agent; empty for none.
         tenants: the tenant's tier, by tenant.
-        strip: take times and request ids out of system messages.
     """
 
     name = "prefix"
     lengthens = True
 
-    def __init__(
-        self, common: str = "", tenants: dict[str, str] | None = None, *, strip: bool = True
-    ) -> None:
-        self.common, self.tenants, self.strip = common, tenants or {}, strip
+    def __init__(self, common: str = "", tenants: dict[str, str] | None = None) -> None:
+        self.common, self.tenants = common, tenants or {}
 
     async def run(self, context: Context) -> Ran:
         """Put the tiers in front and the tools in order."""
@@ -75,9 +72,7 @@ class PrefixTiers(Layer):
         return replace(context, messages=(*stable, *rest), tools=tools), notes
 
     def _stable(self, message: ChatMessage) -> ChatMessage:
-        if not self.strip or not VOLATILE.search(message.text):
-            return message
-        if not isinstance(message.content, str):
+        if not isinstance(message.content, str) or not VOLATILE.search(message.text):
             return message
         said = _ENDS.split(message.content)
         kept = [one if reads_as_rule(one) else VOLATILE.sub(STRIPPED, one) for one in said]

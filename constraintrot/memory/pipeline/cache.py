@@ -65,10 +65,6 @@ class _Cache(Layer):
         self.keyed, self.most, self.ttl, self.clock = keyed, most, ttl, clock
         self._kept: OrderedDict[str, dict[str, tuple[float, ModelOutput]]] = OrderedDict()
 
-    def forget(self) -> None:
-        """Forget all answers."""
-        self._kept.clear()
-
     def _scope(self, context: Context) -> str:
         if self.keyed == "query":
             return ""

@@ -95,14 +95,9 @@ class Session:
 
 
 class Sessions:
-    """The conversations of a pipeline, by tenant and id; the longest unused are forgotten.
+    """The conversations of a pipeline, by tenant and id; the longest unused are forgotten."""
 
-    Args:
-        most: how many are kept.
-    """
-
-    def __init__(self, most: int = _MOST_SESSIONS) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
     def get(self, tenant: str, id: str) -> Session:
@@ -111,7 +106,7 @@ class Sessions:
             return Session(id)
         found = self._known.setdefault((tenant, id), Session(id))
         self._known.move_to_end((tenant, id))
-        while len(self._known) > self._most:
+        while len(self._known) > _MOST_SESSIONS:
             self._known.popitem(last=False)
         return found
 

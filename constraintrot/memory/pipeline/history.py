@@ -17,6 +17,7 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     CompactionStrategy,
+    GenerateConfig,
     Model,
     get_model,
 )
@@ -36,6 +37,7 @@ from constraintrot.compactors.turns import (
     summary_message,
 )
 from constraintrot.errors import ParameterError
+from constraintrot.memory.pipeline.budget import DEFAULT
 from constraintrot.memory.pipeline.context import Compaction as Compacted
 from constraintrot.memory.pipeline.context import Context, same
 from constraintrot.memory.pipeline.layer import Layer, Ran
@@ -53,6 +55,10 @@ BRIEF: Final = (
     "STATE: what is done, and what is pending\n"
     "CONSTRAINTS: every rule and limit that is in force, word for word\n"
     "NEXT_STEPS: what should happen next"
+)
+_ASK: Final = (
+    "Summarise the conversation above for whoever goes on with it: what was asked, what was done,"
+    " what is pending, and every rule that was given, word for word."
 )
 Summarize: TypeAlias = Callable[[Sequence[ChatMessage]], Awaitable[str] | str]
 
@@ -111,7 +117,6 @@ class Handoff(Layer):
     Args:
         after: how many compactions come before a hand-off.
         threshold: share of the total budget from which on it is due.
-        recent: turns that are handed on as they are.
         write: writes the briefing, for who has no Inspect model: given the messages and
             the request for one, its text.
     """
@@ -123,12 +128,11 @@ class Handoff(Layer):
         *,
         after: int = HANDOFF_AFTER,
         threshold: float = THRESHOLD,
-        recent: int = RECENT_TURNS,
         write: Summarize | None = None,
     ) -> None:
-        if after < 0 or recent < 1:
-            raise ParameterError("a hand-off comes after 0 compactions or more, and keeps a turn")
-        self.after, self.threshold, self.recent, self.write = after, threshold, recent, write
+        if after < 0:
+            raise ParameterError(f"a hand-off comes after 0 compactions or more, not {after}")
+        self.after, self.threshold, self.write = after, threshold, write
 
     async def run(self, context: Context) -> Ran:
         """Hand off, where it is due."""
@@ -138,14 +142,15 @@ class Handoff(Layer):
         if session.compactions < self.after or not due(context, self.threshold):
             return context, notes
         parts = partition(list(context.messages))
-        older, recent = parts.split(self.recent)
+        older, recent = parts.split()
         if not older:
             return context, notes
         shown = [*parts.protected, *flat(older)]
         if self.write is not None:
             text = await _text_of(self.write, [*shown, ChatMessageUser(content=BRIEF)])
         else:
-            text = await brief(context.model or _model(), shown, context.tools)
+            model = context.model or _model()
+            text, _ = await _summarized(model, shown, BRIEF, context.tools, None)
         message = summary_message(briefing(text))
         kept = (*parts.protected, message, *recent)
         ran = Compacted("handoff", context.messages, kept, message)
@@ -154,15 +159,22 @@ class Handoff(Layer):
         return replace(made, compact_now=False), {**notes, "handoffs": session.handoffs}
 
 
-async def brief(model: Model, shown: Sequence[ChatMessage], tools: Sequence[ToolInfo]) -> str:
-    """A briefing by the role ``summarizer``."""
-    asker = summarizer(model)
-    request = [*shown, ChatMessageUser(content=BRIEF)]
-    text, _ = await asked(
-        lambda: asker.generate(request, tools=list(tools), tool_choice="none"),
+async def _summarized(
+    model: Model,
+    shown: Sequence[ChatMessage],
+    ask: str,
+    tools: Sequence[ToolInfo],
+    most: int | None,
+) -> tuple[str, int]:
+    """A text by the role ``summarizer``, and how often it wrote nothing before."""
+    request = [*shown, ChatMessageUser(content=ask)]
+    config = GenerateConfig(max_tokens=most)
+    return await asked(
+        lambda: summarizer(model).generate(
+            request, tools=list(tools), tool_choice="none", config=config
+        ),
         lambda output: output.completion,
     )
-    return text
 
 
 def briefing(text: str) -> str:
@@ -182,20 +194,27 @@ def briefing(text: str) -> str:
 
 
 class Summary(OlderTurns):
-    """A strategy around a function that writes the summary, for who has no Inspect model.
+    """The specification's compaction: the recent turns stay, the older ones become a summary.
 
     Args:
-        write: given the messages that are to go, the summary's text.
+        write: writes the summary of the older turns, for callers without an Inspect model; the
+            role ``summarizer`` unless given.
         recent: turns that stay as they are.
     """
 
-    def __init__(self, write: Summarize, *, recent: int = RECENT_TURNS) -> None:
+    def __init__(self, write: Summarize | None = None, *, recent: int = RECENT_TURNS) -> None:
         super().__init__(recent=recent)
         self.write = write
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Replace the older turns by what the function writes."""
-        summary = summary_message(await _text_of(self.write, flat(span.older)))
+        """Replace the older turns by their summary."""
+        older, retries = flat(span.older), 0
+        if self.write is not None:
+            text = await _text_of(self.write, older)
+        else:
+            shown = [*span.protected, *older]
+            text, retries = await _summarized(model, shown, _ASK, tools, DEFAULT.summary)
+        summary = summary_message(text, retries)
         return [summary], summary
 
 

@@ -44,7 +44,8 @@ from constraintrot.memory.pipeline.langchain_messages import (
     updated,
     written,
 )
-from constraintrot.memory.pipeline.pipeline import Pipeline, Prepared, checked
+from constraintrot.memory.pipeline.layer import Prepared
+from constraintrot.memory.pipeline.pipeline import Pipeline, checked
 from constraintrot.memory.pipeline.tools import MetaTools
 
 T = TypeVar("T")

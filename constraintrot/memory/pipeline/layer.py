@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from time import perf_counter
 from typing import Any, ClassVar, Final, TypeAlias
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ModelOutput
+from inspect_ai.tool import ToolInfo
 
 from constraintrot.memory.pipeline.context import Context, Trace
 
@@ -74,6 +76,39 @@ class Layer(ABC):
             messages: as they go to the model.
         """
         return messages
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request as it goes to the model.
+
+    Attributes:
+        messages: the messages, pins and all.
+        tools: the tools on offer.
+        answer: an answer from a cache; None where the model is to be asked.
+        backend: the backend that affinity chose; None without that layer.
+        traces: what each layer did.
+        passed: each layer with the context that it got.
+    """
+
+    messages: list[ChatMessage]
+    tools: list[ToolInfo]
+    answer: ModelOutput | None
+    backend: str | None
+    traces: tuple[Trace, ...]
+    passed: tuple[tuple[Layer, Context], ...]
+
+    def answered(self, output: ModelOutput) -> ModelOutput:
+        """The model's answer as it goes to the client: unmasked, and kept by the caches."""
+        for layer, context in reversed(self.passed):
+            output = layer.answered(context, output)
+        return output
+
+    def revealed(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """Messages with what a layer hid from the model shown again."""
+        for layer, context in reversed(self.passed):
+            messages = layer.revealed(context, messages)
+        return list(messages)
 
 
 def with_message(output: ModelOutput, message: ChatMessageAssistant) -> ModelOutput:

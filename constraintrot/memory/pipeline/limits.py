@@ -14,7 +14,7 @@ from typing import Final
 from inspect_ai.model import ChatMessage
 
 from constraintrot.compactors.turns import flat, partition
-from constraintrot.memory.pipeline.budget import Allocation
+from constraintrot.memory.pipeline.budget import Budget
 from constraintrot.memory.pipeline.context import CATEGORY, Context, PipelineOverflowError, size
 from constraintrot.memory.pipeline.layer import Layer, Ran
 
@@ -40,16 +40,9 @@ def category(message: ChatMessage, *, request: bool = False) -> str:
 
 
 class Limits(Layer):
-    """Keeps every category to its part of the budget.
-
-    Args:
-        allocation: parts that are learned; the budget's own unless given.
-    """
+    """Keeps every category to its part of the budget."""
 
     name = "limits"
-
-    def __init__(self, allocation: Allocation | None = None) -> None:
-        self.allocation = allocation
 
     async def run(self, context: Context) -> Ran:
         """Cut what may be cut.
@@ -65,7 +58,7 @@ class Limits(Layer):
         gone: dict[str, int] = {}
         messages = list(context.messages)
         for name in _ENTRIES:
-            cut = self._over(context, name, groups[name])
+            cut = _over(context.budget, name, groups[name])
             if cut:
                 gone[name] = len(cut)
                 messages = [_without(m) if id(m) in cut else m for m in messages]
@@ -81,24 +74,6 @@ class Limits(Layer):
             return context, {}
         return replace(context, messages=tuple(kept)), {"cut": gone}
 
-    def _over(self, context: Context, name: str, entries: Sequence[ChatMessage]) -> set[int]:
-        """The entries that are over a category's number or tokens, by identity."""
-        budget = context.budget
-        most = {"memory": budget.most_memories, "retrieval": budget.most_retrieved}.get(name)
-        tokens, newest = getattr(budget, name), list(reversed(entries))
-        if (learned := self.allocation) is not None:
-            tokens = learned.tokens(name)
-            newest.sort(key=lambda m: -learned.score(m.id or m.text))
-        used = kept = 0
-        gone: set[int] = set()
-        for entry in newest:
-            cost = size([entry])
-            if (most is not None and kept >= most) or used + cost > tokens:
-                gone.add(id(entry))
-            else:
-                used, kept = used + cost, kept + 1
-        return gone
-
 
 def _grouped(messages: Sequence[ChatMessage]) -> defaultdict[str, list[ChatMessage]]:
     users = [at for at, m in enumerate(messages) if m.role == "user"]
@@ -107,6 +82,21 @@ def _grouped(messages: Sequence[ChatMessage]) -> defaultdict[str, list[ChatMessa
     for at, message in enumerate(messages):
         groups[category(message, request=at == last)].append(message)
     return groups
+
+
+def _over(budget: Budget, name: str, entries: Sequence[ChatMessage]) -> set[int]:
+    """The entries that are over a category's number or tokens, by identity."""
+    most = {"memory": budget.most_memories, "retrieval": budget.most_retrieved}.get(name)
+    tokens = getattr(budget, name)
+    used = kept = 0
+    gone: set[int] = set()
+    for entry in reversed(entries):
+        cost = size([entry])
+        if (most is not None and kept >= most) or used + cost > tokens:
+            gone.add(id(entry))
+        else:
+            used, kept = used + cost, kept + 1
+    return gone
 
 
 def _check(name: str, used: int, most: int) -> None:

@@ -10,10 +10,10 @@ word, when all layers are done. So nothing can compress, mask, reorder or cache 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import ChatMessage, ChatMessageBase, GenerateConfig, Model, ModelOutput
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.tool import ToolChoice, ToolFunction, ToolInfo
 
@@ -21,7 +21,6 @@ from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline.budget import DEFAULT, Budget
-from constraintrot.memory.pipeline.checks import check_messages, check_order, layer_name
 from constraintrot.memory.pipeline.context import (
     Context,
     PipelineOverflowError,
@@ -31,43 +30,11 @@ from constraintrot.memory.pipeline.context import (
     size,
     tool_tokens,
 )
-from constraintrot.memory.pipeline.layer import Layer
+from constraintrot.memory.pipeline.layer import Layer, Prepared
+from constraintrot.memory.pipeline.limits import Limits
 
 # Is told of the messages as each layer leaves them.
 Watch: TypeAlias = Callable[[str, Sequence[ChatMessage]], None]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A request as it goes to the model.
-
-    Attributes:
-        messages: the messages, pins and all.
-        tools: the tools on offer.
-        answer: an answer from a cache; None where the model is to be asked.
-        backend: the backend that affinity chose; None without that layer.
-        traces: what each layer did.
-        passed: each layer with the context that it got.
-    """
-
-    messages: list[ChatMessage]
-    tools: list[ToolInfo]
-    answer: ModelOutput | None
-    backend: str | None
-    traces: tuple[Trace, ...]
-    passed: tuple[tuple[Layer, Context], ...]
-
-    def answered(self, output: ModelOutput) -> ModelOutput:
-        """The model's answer as it goes to the client: unmasked, and kept by the caches."""
-        for layer, context in reversed(self.passed):
-            output = layer.answered(context, output)
-        return output
-
-    def revealed(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Messages with what a layer hid from the model shown again."""
-        for layer, context in reversed(self.passed):
-            messages = layer.revealed(context, messages)
-        return list(messages)
 
 
 class Pipeline:
@@ -90,10 +57,10 @@ class Pipeline:
         pins: Registry | Pins | None = None,
         budget: Budget = DEFAULT,
     ) -> None:
-        names = [layer_name(layer) for layer in layers]
+        names = [_named(layer) for layer in layers]
         if len(set(names)) < len(names):
             raise ParameterError(f"a pipeline takes each layer once: {', '.join(names)}")
-        check_order(layers)
+        _check_order(layers, names)
         self.layers = tuple(layers)
         if not isinstance(pins, Registry | Pins | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ParameterError(
@@ -106,21 +73,6 @@ class Pipeline:
         self.pins = Pins(pins) if isinstance(pins, Registry) else pins
         self.budget = budget
         self.sessions = Sessions()
-
-    def without(self, *names: str) -> Pipeline:
-        """The same pipeline less some layers, with nothing remembered.
-
-        The layers are shared, and with them what they keep; but no cache gives what was
-        answered behind other layers.
-
-        Raises:
-            ParameterError: there is no such layer.
-        """
-        known = [layer.name for layer in self.layers]
-        if unknown := [name for name in names if name not in known]:
-            raise ParameterError(f"no layer {unknown[0]!r}; there are {', '.join(known)}")
-        kept = [layer for layer in self.layers if layer.name not in names]
-        return Pipeline(kept, pins=self.pins, budget=self.budget)
 
     def unpinned(self) -> Pipeline:
         """The same layers, with all that they keep, and no pins."""
@@ -158,7 +110,7 @@ class Pipeline:
             PipelineOverflowError: what must stay whole is over the budget.
             ParameterError: the messages are not Inspect's.
         """
-        check_messages(messages)
+        _check_messages(messages)
         given = Context(
             tuple(messages), tuple(tools),
             self.sessions.get(tenant, session or conversation(messages)), tenant,
@@ -291,3 +243,33 @@ def checked(pipeline: object) -> Pipeline:
             f"a pipeline is a Pipeline, as Pipeline(layers(), pins=rules), not {pipeline!r:.60}"
         )
     return pipeline
+
+
+def _named(layer: object) -> str:
+    name = getattr(layer, "name", None)
+    if not isinstance(layer, Layer) or not isinstance(name, str):
+        raise ParameterError(
+            "layers are objects of Layer with a name, as Masking() or profiles.layers() gives them,"
+            f" not {layer!r:.60}"
+        )
+    return name
+
+
+def _check_order(layers: Sequence[Layer], names: Sequence[str]) -> None:
+    after = names.index(Limits.name) if Limits.name in names else len(names)
+    for layer in layers[after:]:
+        if layer.lengthens:
+            raise ParameterError(
+                f"{layer.name} makes requests longer, and limits would not count what it adds;"
+                f" put {layer.name} before limits"
+            )
+
+
+def _check_messages(messages: Sequence[ChatMessage]) -> None:
+    # One tells a list of another library's; all would be read with every request.
+    first = next(iter(messages), None)
+    if first is not None and not isinstance(first, ChatMessageBase):
+        raise ParameterError(
+            "messages are a list of Inspect's, as ChatMessageUser(content=...), and one is"
+            f" {first!r:.60}; in LangChain take PipelineMiddleware"
+        )

@@ -12,22 +12,9 @@ from collections.abc import Collection
 from typing import Final, Literal, TypeAlias
 
 from inspect_ai.model import (
-    ChatMessageUser,
     CompactionStrategy,
-    GenerateConfig,
-    Model,
 )
-from inspect_ai.tool import ToolInfo
 
-from constraintrot.compactors.turns import (
-    InPlace,
-    OlderTurns,
-    Span,
-    asked,
-    flat,
-    summarizer,
-    summary_message,
-)
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline.arrangement import (
     Affinity,
@@ -35,7 +22,7 @@ from constraintrot.memory.pipeline.arrangement import (
     PrefixTiers,
     SummaryRoles,
 )
-from constraintrot.memory.pipeline.budget import DEFAULT, Budget
+from constraintrot.memory.pipeline.budget import DEFAULT
 from constraintrot.memory.pipeline.cache import ExactCache, SemanticCache
 from constraintrot.memory.pipeline.history import (
     HANDOFF_AFTER,
@@ -100,7 +87,7 @@ def layers(
         ToolPruning(core),
         Handoff(after=handoff_after, threshold=threshold, write=write),
         Compaction(
-            strategy or (Summary(write, recent=DEFAULT.recent_turns) if write else RecentTurns()),
+            strategy or Summary(write, recent=DEFAULT.recent_turns),
             threshold=threshold,
             summary_role="system" if literal else "user",
         ),
@@ -110,34 +97,3 @@ def layers(
         Affinity(backends),
     ]
     return [one for one in found if not (literal and one.name == "roles")]
-
-
-class RecentTurns(OlderTurns):
-    """The specification's compaction: the recent turns stay, the older ones become a summary.
-
-    Args:
-        budget: says how many turns, and how long the summary may be.
-    """
-
-    def __init__(self, budget: Budget = DEFAULT) -> None:
-        super().__init__(recent=budget.recent_turns)
-        self.budget = budget
-
-    async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Ask the role ``summarizer`` for a summary of the older turns."""
-        request = [*span.protected, *flat(span.older), ChatMessageUser(content=_ASK)]
-        config = GenerateConfig(max_tokens=self.budget.summary)
-        text, retries = await asked(
-            lambda: summarizer(model).generate(
-                request, tools=tools, tool_choice="none", config=config
-            ),
-            lambda output: output.completion,
-        )
-        summary = summary_message(text, retries)
-        return [summary], summary
-
-
-_ASK: Final = (
-    "Summarise the conversation above for whoever goes on with it: what was asked, what was done,"
-    " what is pending, and every rule that was given, word for word."
-)

@@ -6,17 +6,126 @@ them. Its invariants are the registry's pins, which no budget and no learning to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
 
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 
 from constraintrot.defenses.pinning.pins import Pins
 from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
-from constraintrot.memory.pipeline.budget import DEFAULT, LEARNED, Allocation, Budget, Entry
+from constraintrot.memory.pipeline.budget import DEFAULT, Budget
 from constraintrot.memory.pipeline.context import PipelineOverflowError, size
 from constraintrot.tokens import count
+
+WON: Final = 0.1
+LOST: Final = -0.05
+EVERY: Final = 50
+DECAY: Final = 0.5
+# No category loses more than half of its tokens, whatever its outcomes.
+FLOOR: Final = 0.5
+LEARNED: Final = ("memory", "retrieval", "domain")
+Outcome: TypeAlias = Literal["won", "lost", "refused"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that may be put into a context.
+
+    Attributes:
+        key: names it.
+        text: its text.
+        category: ``memory``, ``retrieval`` or ``domain``.
+        rule: whether it is a rule: always in, and never scored.
+    """
+
+    key: str
+    text: str
+    category: str = "memory"
+    rule: bool = False
+
+    def __post_init__(self) -> None:
+        if self.category not in LEARNED:
+            raise ParameterError(f"category is one of {', '.join(LEARNED)}, not {self.category!r}")
+
+
+class Allocation:
+    """The learned scores of entries, and the part of the budget for each category.
+
+    Args:
+        budget: what the categories start with.
+        every: outcomes after which their parts are set anew.
+        refusals: ``ignored``, or counted as ``lost``, which starves rules and is there to
+            be measured.
+    """
+
+    def __init__(
+        self,
+        budget: Budget = DEFAULT,
+        *,
+        every: int = EVERY,
+        refusals: Literal["ignored", "lost"] = "ignored",
+    ) -> None:
+        if every < 1:
+            raise ParameterError("every is a number of outcomes, at least 1")
+        self.budget, self.every, self.refusals = budget, every, refusals
+        self.outcomes = 0
+        self._scores: dict[str, float] = {}
+        self._totals: defaultdict[str, float] = defaultdict(float)
+        self._parts = {name: int(getattr(budget, name)) for name in LEARNED}
+
+    def score(self, key: str) -> float:
+        """Return an entry's score from -1 to 1; 0 for an unknown entry."""
+        return self._scores.get(key, 0.0)
+
+    def tokens(self, category: str) -> int:
+        """Return the tokens that a category gets now."""
+        return self._parts[category]
+
+    def outcome(self, entries: Iterable[Entry], what: Outcome) -> None:
+        """Learn what came of a context.
+
+        Args:
+            entries: what was in it.
+            what: whether it won, lost, or the agent refused.
+        """
+        if what == "refused" and self.refusals == "ignored":
+            return
+        step = WON if what == "won" else LOST
+        for entry in entries:
+            if not entry.rule:
+                self._scores[entry.key] = max(-1.0, min(1.0, self.score(entry.key) + step))
+                self._totals[entry.category] += step
+        self.outcomes += 1
+        if self.outcomes % self.every == 0:
+            self._share()
+
+    def regime_changed(self) -> None:
+        """Halve all that was learned: it holds in part."""
+        self._scores = {key: DECAY * value for key, value in self._scores.items()}
+        for name in self._totals:
+            self._totals[name] *= DECAY
+        self._share()
+
+    def chosen(self, entries: Sequence[Entry], most: int) -> list[Entry]:
+        """The rules, and the best of the other entries, up to so many in all of these."""
+        rules = [entry for entry in entries if entry.rule]
+        rest = [entry for entry in entries if not entry.rule]
+        rest.sort(key=lambda entry: -self.score(entry.key))
+        return [*rules, *rest[:most]]
+
+    def _share(self) -> None:
+        """Divide what the categories have together anew; their sum stays the same."""
+        base = {name: int(getattr(self.budget, name)) for name in LEARNED}
+        whole = sum(base.values())
+        span = max((abs(total) for total in self._totals.values()), default=0.0) or 1.0
+        weight = {n: base[n] * (1 + self._totals[n] / span / 2) for n in LEARNED}
+        floors = {name: int(FLOOR * base[name]) for name in LEARNED}
+        free = whole - sum(floors.values())
+        heavy = sum(weight.values())
+        self._parts = {n: floors[n] + int(free * weight[n] / heavy) for n in LEARNED}
 
 
 @dataclass(frozen=True)

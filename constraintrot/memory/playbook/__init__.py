@@ -14,15 +14,15 @@ from constraintrot.memory.playbook.bullets import (
     rendered,
 )
 from constraintrot.memory.playbook.delta import Add, Count, Delete, Delta, Merge, Update, read_delta
-from constraintrot.memory.playbook.playbook import Applied, Playbook, PlaybookOverflowError
+from constraintrot.memory.playbook.playbook import Playbook, PlaybookOverflowError, load, save
 from constraintrot.memory.playbook.refinement import (
     APPEND_ONLY,
     COUNTERS_ONLY,
     LAZY,
     PROACTIVE,
+    Applied,
     Refinement,
 )
-from constraintrot.memory.playbook.saving import load, save
 from constraintrot.memory.playbook.similarity import Similarity, Vectors, Words, minilm, opposed
 
 __all__ = [

@@ -16,14 +16,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias, TypeVar
 
-from inspect_ai.model import ChatMessage, ChatMessageUser, Model, get_model
+from inspect_ai.model import ChatMessage, Model, get_model
 
 from constraintrot import tokens
-from constraintrot.memory.playbook import prompts
 from constraintrot.memory.playbook.bullets import PlaybookError
-from constraintrot.memory.playbook.playbook import Playbook
-from constraintrot.memory.playbook.roles import MAX_TOKENS, Cost, ask, curate, reflect
-from constraintrot.memory.playbook.saving import load, save
+from constraintrot.memory.playbook.playbook import Playbook, load, save
+from constraintrot.memory.playbook.roles import Cost, curate, reflect
 
 
 class Memory(Protocol):
@@ -42,16 +40,6 @@ class Memory(Protocol):
             source: what the messages are called.
         """
         ...
-
-
-class Nothing:
-    """No memory; the baseline."""
-
-    def render(self) -> str:
-        return ""
-
-    async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
-        return Cost()
 
 
 class PlaybookMemory:
@@ -79,31 +67,6 @@ class PlaybookMemory:
         delta, cost = await curate(self.curator, text, found)
         self.playbook.apply(delta, source=source)
         return found.cost.plus(cost)
-
-
-class RewrittenMemory:
-    """Notes that a model rewrites as a whole at each step (Dynamic Cheatsheet, cumulative).
-
-    Args:
-        rewriter: the model, or its name.
-        words: word budget of the notes, in words; None for any number.
-    """
-
-    def __init__(self, rewriter: str | Model, words: int | None = None) -> None:
-        self.rewriter, self.words = get_model(rewriter), words
-        self.notes = ""
-
-    def render(self) -> str:
-        return self.notes
-
-    async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
-        said = [ChatMessageUser(content=f"Feedback: {feedback}")] if feedback else []
-        question = ChatMessageUser(content=prompts.rewrite(self.notes, self.words))
-        # All notes have to fit into the answer, or the limit would be the collapse.
-        limit = MAX_TOKENS + (3 * self.words if self.words else 2 * tokens.count(self.notes))
-        text, cost = await ask(self.rewriter, [*messages, *said, question], [], limit)
-        self.notes = text.strip()
-        return cost
 
 
 Task = TypeVar("Task")

@@ -14,15 +14,20 @@ touch the pins, give an id twice, or take the playbook over its budget.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
 
 from constraintrot import tokens
+from constraintrot.files import contents, locked, replace
 from constraintrot.memory.playbook.bullets import Bullet, PlaybookError, rendered
 from constraintrot.memory.playbook.delta import Delta, Operation
 from constraintrot.memory.playbook.refinement import (
     PROACTIVE,
+    Applied,
     Merger,
     Refinement,
     duplicates,
@@ -34,29 +39,6 @@ from constraintrot.memory.playbook.store import Store
 
 class PlaybookOverflowError(PlaybookError):
     """Pins and constraints, which nothing removes, are over the budget."""
-
-
-@dataclass(frozen=True)
-class Applied:
-    """The outcome of a delta.
-
-    Attributes:
-        added: ids of new bullets.
-        updated: ids of bullets with another text.
-        merged: ids that are gone, each with the id that it went into; by MERGE or likeness.
-        deleted: ids that DELETE removed.
-        counted: ids whose counters were raised.
-        pruned: ids that the budget removed.
-        refused: operations that were not carried out, each with the reason.
-    """
-
-    added: tuple[str, ...] = ()
-    updated: tuple[str, ...] = ()
-    merged: tuple[tuple[str, str], ...] = ()
-    deleted: tuple[str, ...] = ()
-    counted: tuple[str, ...] = ()
-    pruned: tuple[str, ...] = ()
-    refused: tuple[tuple[str, str], ...] = ()
 
 
 class Playbook:
@@ -258,3 +240,60 @@ class Playbook:
         if self.budget is not None:
             return self._store.size
         return self._counter(rendered(self._store.bullets.values()))
+
+
+LARGEST: Final = 64_000_000
+"""Bytes of a file that is read."""
+
+
+# What each playbook last read from or wrote to a file, by the file's path.
+_seen: WeakKeyDictionary[Playbook, dict[Path, str]] = WeakKeyDictionary()
+
+
+def save(playbook: Playbook, path: str | Path) -> None:
+    """Write what a playbook learned, in the place of an older file.
+
+    Raises:
+        PlaybookError: the file cannot be written, or another process has written it since
+            this playbook was loaded from or saved to it; it is then as it was.
+    """
+    data = json.dumps(playbook.plain(), ensure_ascii=False, indent=1).encode() + b"\n"
+    where, seen = Path(path).absolute(), _seen.setdefault(playbook, {})
+    with locked(path, PlaybookError):
+        if where in seen and where.exists():
+            there = contents(path, LARGEST, PlaybookError)
+            if _digest(there) != seen[where]:
+                raise PlaybookError(
+                    f"{path} was written by another since this playbook was loaded, and what it"
+                    " learned would be lost; load it anew, or save to another file"
+                )
+        replace(Path(path), data, PlaybookError)
+    seen[where] = _digest(data)
+
+
+def load(playbook: Playbook, path: str | Path) -> Playbook:
+    """Fill a playbook with what a file holds; returns it.
+
+    Raises:
+        PlaybookError: the file cannot be read, or holds no playbook.
+    """
+    try:
+        data = contents(path, LARGEST, PlaybookError)
+        found: Any = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, PlaybookError):
+            raise PlaybookError(f"{path}: {error}") from error
+        raise PlaybookError(f"{path} is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise PlaybookError(f"{path} is no saved playbook: not an object")
+    try:
+        playbook.fill(cast("dict[str, Any]", found))
+    except PlaybookError as error:
+        # An overflow stays one.
+        raise type(error)(f"{path}: {error}") from error
+    _seen.setdefault(playbook, {})[Path(path).absolute()] = _digest(data)
+    return playbook
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

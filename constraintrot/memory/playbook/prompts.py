@@ -20,7 +20,7 @@ _PLAYBOOK: Final = "Playbook:\n"
 # is empty.
 _KINDS: Final = "The kind is strategy, fact, pitfall or constraint; a rule, limit or prohibition is a constraint."
 _REFLECT: Final = """{role}
-Above is what happened{about}. Find what is worth keeping for later: what worked, what failed and why, facts that \
+Above is what happened. Find what is worth keeping for later: what worked, what failed and why, facts that \
 will be needed again, and word for word every rule, limit or prohibition that was given and still holds.
 {feedback}
 {playbook}Answer with one JSON object and nothing else, with an entry for each insight. {kinds}{form}"""
@@ -60,17 +60,16 @@ _NOTES: Final = "Notes:\n"
 _NEW_NOTES: Final = "\n\nAnswer with the new notes: "
 
 
-def reflect(playbook: str, feedback: str, about: str = "") -> str:
+def reflect(playbook: str, feedback: str) -> str:
     """The Reflector's question, after the messages that it is about.
 
     Args:
         playbook: rendered.
         feedback: what the environment said of the outcome; may be empty.
-        about: what the messages are, in words.
     """
     form = f"{_USED}\n{{{_INSIGHT},\n {_VERDICT}}}" if playbook else f"\n{{{_INSIGHT}}}"
     return _REFLECT.format(
-        role=REFLECTOR, about=about and f" ({about})", playbook=playbook and _shown(playbook),
+        role=REFLECTOR, playbook=playbook and _shown(playbook),
         feedback=f"Feedback: {feedback}" if feedback else "There is no feedback.",
         kinds=_KINDS, form=form,
     )  # fmt: skip

@@ -36,13 +36,11 @@ class Refinement:
         deduplicate: whether bullets that say the same are merged.
         protect: whether constraints are exempt. False is the playbook of the paper, in which
             counters and likeness alone decide; it is there to be measured.
-        least: likeness from which on two bullets say the same; None for the measure's own.
     """
 
     when: When = "proactive"
     deduplicate: bool = True
     protect: bool = True
-    least: float | None = None
 
 
 APPEND_ONLY = Refinement("never", deduplicate=False)
@@ -71,9 +69,8 @@ def duplicates(
     compared = [at for at, one in enumerate(bullets) if not (refinement.protect and one.constrains)]
     focus = [at for at, place in enumerate(compared) if bullets[place].id in changed]
     texts = [bullets[at].text for at in compared]
-    least = similarity.least if refinement.least is None else refinement.least
     gone: set[int] = set()
-    for later, earlier, _ in sorted(similarity.alike(texts, focus, least)):
+    for later, earlier, _ in sorted(similarity.alike(texts, focus, similarity.least)):
         one, other = bullets[compared[later]], bullets[compared[earlier]]
         if later in gone or earlier in gone or one.kind != other.kind:
             continue
@@ -88,6 +85,29 @@ def prunable(bullets: Sequence[Bullet], refinement: Refinement) -> list[Bullet]:
     free = (one for one in bullets if not (refinement.protect and one.constrains))
     order: Callable[[Bullet], tuple[int, int, int]] = lambda one: (one.net, one.touched, one.number)  # noqa: E731
     return sorted(free, key=order)
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The outcome of a delta.
+
+    Attributes:
+        added: ids of new bullets.
+        updated: ids of bullets with another text.
+        merged: ids that are gone, each with the id that it went into; by MERGE or likeness.
+        deleted: ids that DELETE removed.
+        counted: ids whose counters were raised.
+        pruned: ids that the budget removed.
+        refused: operations that were not carried out, each with the reason.
+    """
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    merged: tuple[tuple[str, str], ...] = ()
+    deleted: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
+    pruned: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 Done: TypeAlias = Literal["added", "updated", "merged", "deleted", "counted"]

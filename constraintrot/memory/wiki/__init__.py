@@ -6,8 +6,7 @@ people keep. ``ingest`` is six ordered writes that a kill at any point leaves re
 promise. ``roles`` asks models for plans, and needs Inspect; all else does not.
 """
 
-from constraintrot.memory.wiki.graph import Graph
-from constraintrot.memory.wiki.lint import Finding
+from constraintrot.memory.wiki.graph import Finding, Graph
 from constraintrot.memory.wiki.log import Entry
 from constraintrot.memory.wiki.names import WikiError
 from constraintrot.memory.wiki.page import Page, Section

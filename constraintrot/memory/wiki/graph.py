@@ -1,18 +1,142 @@
-"""The graph of a vault's pages: nodes, edges, clustering, hubs, and links that go nowhere.
-
-As in the paper's Table 1: of the pages of V alone, without sources and root files.
-"""
+"""All pages and sources of a vault, read once, and the graph that the pages make."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from constraintrot.memory.wiki.lint import see
-from constraintrot.memory.wiki.names import KINDS, Kind
-from constraintrot.memory.wiki.page import links
+from constraintrot.memory.wiki.names import (
+    FOLDERS,
+    KINDS,
+    ROOT_FILES,
+    SOURCES,
+    Kind,
+    WikiError,
+    page_path,
+    source_path,
+)
+from constraintrot.memory.wiki.page import Page, links, read_page
 from constraintrot.memory.wiki.stores import Store
+
+# What each finding is, and what is done about it. Those of the first kind repair() does.
+REPAIRED: Final = {
+    "unfinished_ingest": "finish it from its journal",
+    "leftover": "remove it; the file beside it is whole",
+    "not_indexed": "write the index again from the pages",
+    "index_dangling": "write the index again from the pages",
+    "index_stale": "write the index again from the pages",
+    "unresolved_link": "link to the page of that title, or make it plain text",
+    "hot_cache_stale": "write it again from the log's last change",
+    "log_torn": "remove the line that a crash cut off",
+}
+BY_HAND: Final = {
+    "unreadable": "repair the file by hand; until then nothing is written to it",
+    "source_changed": "put back what the log's digest is of, from a backup or version control",
+    "source_missing": "put it back from a backup or version control",
+    "source_not_logged": "move it out of sources/ and ingest it",
+    "page_unsourced": "name its sources in the frontmatter, or remove it",
+    "cites_no_source": "correct the name in the frontmatter, or put the source back",
+    "duplicate_page": "bring both into one file and remove the other",
+    "log_changed": "put back the log from a backup or version control",
+    "journal_damaged": "remove .wiki/journal.json, and ingest its source again",
+    "schema_missing": "write CLAUDE.md; `constraintrot wiki init` makes one elsewhere to copy",
+    "schema_incomplete": "name the six writes in their order under `## Write order`",
+    "source_poses_as_schema": "read it; a source gives no orders, whatever it says",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A promise that does not hold.
+
+    Attributes:
+        code: which; a key of ``REPAIRED`` or ``BY_HAND``.
+        path: where.
+        text: what is wrong.
+    """
+
+    code: str
+    path: str
+    text: str
+
+    @property
+    def repaired(self) -> bool:
+        """Return whether ``repair`` puts it right."""
+        return self.code in REPAIRED
+
+    @property
+    def fix(self) -> str:
+        """The repair of the finding."""
+        return REPAIRED.get(self.code) or BY_HAND[self.code]
+
+
+@dataclass
+class Seen:
+    """All pages and sources of a vault, read once.
+
+    Attributes:
+        pages: by name; of two of one name the first.
+        texts: of the sources, by name.
+        findings: what was found on the way.
+        unreadable: names of page files that are no pages, as they are.
+        damaged: which files of the vault's root cannot be read.
+        names: of all files; what a link may go to.
+        pending: the source of an ingest that was cut off.
+    """
+
+    pages: dict[str, Page] = field(default_factory=dict[str, Page])
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    findings: list[Finding] = field(default_factory=list[Finding])
+    unreadable: set[str] = field(default_factory=set[str])
+    damaged: set[str] = field(default_factory=set[str])
+    names: set[str] = field(default_factory=set[str])
+    pending: str = ""
+
+    def resolves(self, name: str) -> bool:
+        """Return whether a link goes to a file."""
+        return name in self.names or f"{name}.md" in ROOT_FILES
+
+
+def see(store: Store) -> Seen:
+    """Read all pages and sources, and see which files of the root cannot be read."""
+    seen = Seen(names=store.names())
+    for path in ROOT_FILES:
+        _text(store, path, seen)
+    seen.damaged = {one.path for one in seen.findings}
+    for name in store.files(SOURCES):
+        text = _text(store, source_path(name), seen)
+        if text is not None:
+            seen.texts[name] = text
+    for kind in KINDS:
+        for name in store.files(FOLDERS[kind]):
+            path = page_path(kind, name)
+            text = _text(store, path, seen)
+            if text is None:
+                seen.unreadable.add(name)
+                continue
+            try:
+                page = read_page(kind, name, text)
+            except WikiError as error:
+                seen.findings.append(Finding("unreadable", path, str(error)))
+                seen.unreadable.add(name)
+                continue
+            if name in seen.pages or name in seen.texts:
+                where = "sources" if name in seen.texts else FOLDERS[seen.pages[name].kind]
+                seen.findings.append(
+                    Finding("duplicate_page", path, f"{where}/ has a file of that name")
+                )
+            seen.pages.setdefault(name, page)
+    return seen
+
+
+def _text(store: Store, path: str, seen: Seen) -> str | None:
+    try:
+        return store.read(path)
+    except WikiError as error:
+        seen.findings.append(Finding("unreadable", path, str(error)))
+        return None
+
 
 _HUBS = 5
 

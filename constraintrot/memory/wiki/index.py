@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from constraintrot.memory.wiki.names import FOLDERS, KINDS, Kind, one_line
-from constraintrot.memory.wiki.page import Page
+from constraintrot.memory.wiki.frontmatter import frontmatter, split
+from constraintrot.memory.wiki.log import Entry
+from constraintrot.memory.wiki.names import FOLDERS, KINDS, Kind, WikiError, one_line
+from constraintrot.memory.wiki.page import Page, links
 
 LONGEST_SUMMARY: Final = 160
 # Many: a page that holds every rare word of a question is to hide none that holds a common one.
@@ -181,3 +183,44 @@ def _stem(word: str) -> str:
     if word.isascii() and len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         return word[:-1]
     return word
+
+
+MOST_HOT: Final = 12
+_HOT_HEAD: Final = (
+    "# Hot cache\n\nWhat changed last. It is a guide: go on to [[index]] also where this seems"
+    " enough.\n"
+)
+
+
+def render_hot(entry: Entry, pages: Iterable[Page], before: str = "") -> str:
+    """The hot cache after a change.
+
+    Args:
+        entry: the change, as the log has it.
+        pages: those that were changed.
+        before: the hot cache until now, whose pages follow as far as there is room.
+    """
+    lines = {page.name: line_of(page).line for page in pages}
+    for line in before.split("\n"):
+        name = next(links(line), "") if line.startswith("- [[") else ""
+        if name and name not in lines:
+            lines[name] = line
+    listed = "".join(f"{line}\n" for line in list(lines.values())[:MOST_HOT])
+    latest = f"\nLatest: {entry.operation} of {entry.about}, {entry.time}\n\n"
+    return frontmatter({"latest": entry.chain}) + _HOT_HEAD + latest + listed
+
+
+def hot_latest(text: str) -> str:
+    """Return the chain of the log's entry that a hot cache is of; empty if it names none."""
+    try:
+        return str(split(text)[0].get("latest", ""))
+    except WikiError:
+        return ""
+
+
+def hot_lines(text: str) -> list[Line]:
+    """The pages that it names, with what it says of them."""
+    found = (line for line in text.split("\n") if line.startswith("- [["))
+    return [
+        Line(name, line.partition("]]")[2].strip()) for line in found for name in [*links(line)][:1]
+    ]

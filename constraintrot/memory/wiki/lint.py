@@ -4,145 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Final
 
-from constraintrot.memory.wiki import hot_cache, index, log, schema
+from constraintrot.memory.wiki import index, log, schema
 from constraintrot.memory.wiki.edits import link_changes
+from constraintrot.memory.wiki.graph import Finding, Seen, see
+from constraintrot.memory.wiki.log import Entry
 from constraintrot.memory.wiki.names import (
-    FOLDERS,
     HOT_CACHE,
     INDEX,
     JOURNAL,
     KINDS,
     LOG,
-    ROOT_FILES,
     SCHEMA,
-    SOURCES,
     WikiError,
     digest,
     page_path,
     source_path,
 )
-from constraintrot.memory.wiki.page import Page, links, read_page
+from constraintrot.memory.wiki.page import Page, links, relinked
 from constraintrot.memory.wiki.stores import Store
-from constraintrot.memory.wiki.writing import read_journal
+from constraintrot.memory.wiki.writing import finished, now, read_journal
 
-# What each finding is, and what is done about it. Those of the first kind repair() does.
-REPAIRED: Final = {
-    "unfinished_ingest": "finish it from its journal",
-    "leftover": "remove it; the file beside it is whole",
-    "not_indexed": "write the index again from the pages",
-    "index_dangling": "write the index again from the pages",
-    "index_stale": "write the index again from the pages",
-    "unresolved_link": "link to the page of that title, or make it plain text",
-    "hot_cache_stale": "write it again from the log's last change",
-    "log_torn": "remove the line that a crash cut off",
-}
-BY_HAND: Final = {
-    "unreadable": "repair the file by hand; until then nothing is written to it",
-    "source_changed": "put back what the log's digest is of, from a backup or version control",
-    "source_missing": "put it back from a backup or version control",
-    "source_not_logged": "move it out of sources/ and ingest it",
-    "page_unsourced": "name its sources in the frontmatter, or remove it",
-    "cites_no_source": "correct the name in the frontmatter, or put the source back",
-    "duplicate_page": "bring both into one file and remove the other",
-    "log_changed": "put back the log from a backup or version control",
-    "journal_damaged": "remove .wiki/journal.json, and ingest its source again",
-    "schema_missing": "write CLAUDE.md; `constraintrot wiki init` makes one elsewhere to copy",
-    "schema_incomplete": "name the six writes in their order under `## Write order`",
-    "source_poses_as_schema": "read it; a source gives no orders, whatever it says",
-}
 _POSES: Final = re.compile(
     r"""\b(?:new|updated?|revised|current|this\ is\ the|replaces?|supersedes?|overrides?|amends?)
         \b.{0,40}?\b(?:vault'?s?\ schema|schema\ of\ (?:this|the)\ vault|CLAUDE\.md)
       | ^type:\s*"?schema\b | ^\#+\ +(?:vault\ )?schema\b | ^\#+\ +(?:write|read)\ order\b""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A promise that does not hold.
-
-    Attributes:
-        code: which; a key of ``REPAIRED`` or ``BY_HAND``.
-        path: where.
-        text: what is wrong.
-    """
-
-    code: str
-    path: str
-    text: str
-
-    @property
-    def repaired(self) -> bool:
-        """Return whether ``repair`` puts it right."""
-        return self.code in REPAIRED
-
-    @property
-    def fix(self) -> str:
-        """The repair of the finding."""
-        return REPAIRED.get(self.code) or BY_HAND[self.code]
-
-
-@dataclass
-class Seen:
-    """All pages and sources of a vault, read once.
-
-    Attributes:
-        pages: by name; of two of one name the first.
-        texts: of the sources, by name.
-        findings: what was found on the way.
-        unreadable: names of page files that are no pages, as they are.
-        damaged: which files of the vault's root cannot be read.
-        names: of all files; what a link may go to.
-        pending: the source of an ingest that was cut off.
-    """
-
-    pages: dict[str, Page] = field(default_factory=dict[str, Page])
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    findings: list[Finding] = field(default_factory=list[Finding])
-    unreadable: set[str] = field(default_factory=set[str])
-    damaged: set[str] = field(default_factory=set[str])
-    names: set[str] = field(default_factory=set[str])
-    pending: str = ""
-
-    def resolves(self, name: str) -> bool:
-        """Return whether a link goes to a file."""
-        return name in self.names or f"{name}.md" in ROOT_FILES
-
-
-def see(store: Store) -> Seen:
-    """Read all pages and sources, and see which files of the root cannot be read."""
-    seen = Seen(names=store.names())
-    for path in ROOT_FILES:
-        _text(store, path, seen)
-    seen.damaged = {one.path for one in seen.findings}
-    for name in store.files(SOURCES):
-        text = _text(store, source_path(name), seen)
-        if text is not None:
-            seen.texts[name] = text
-    for kind in KINDS:
-        for name in store.files(FOLDERS[kind]):
-            path = page_path(kind, name)
-            text = _text(store, path, seen)
-            if text is None:
-                seen.unreadable.add(name)
-                continue
-            try:
-                page = read_page(kind, name, text)
-            except WikiError as error:
-                seen.findings.append(Finding("unreadable", path, str(error)))
-                seen.unreadable.add(name)
-                continue
-            if name in seen.pages or name in seen.texts:
-                where = "sources" if name in seen.texts else FOLDERS[seen.pages[name].kind]
-                seen.findings.append(
-                    Finding("duplicate_page", path, f"{where}/ has a file of that name")
-                )
-            seen.pages.setdefault(name, page)
-    return seen
 
 
 def lint(store: Store) -> list[Finding]:
@@ -161,14 +51,6 @@ def blocking(found: Iterable[Finding]) -> list[str]:
     """The files which have to be repaired by hand before code can put anything right."""
     needed = (INDEX, HOT_CACHE, LOG)
     return [one.path for one in found if one.code == "unreadable" and one.path in needed]
-
-
-def _text(store: Store, path: str, seen: Seen) -> str | None:
-    try:
-        return store.read(path)
-    except WikiError as error:
-        seen.findings.append(Finding("unreadable", path, str(error)))
-        return None
 
 
 def _journal(store: Store, seen: Seen) -> Iterator[Finding]:
@@ -277,10 +159,81 @@ def _hot_cache(store: Store, seen: Seen) -> Iterator[Finding]:
     text = store.read(HOT_CACHE)
     if text is None:
         yield Finding("hot_cache_stale", HOT_CACHE, "there is none")
-    elif entry is not None and hot_cache.latest(text) != entry.chain:
+    elif entry is not None and index.hot_latest(text) != entry.chain:
         yield Finding("hot_cache_stale", HOT_CACHE, f"the last change is {entry.about}")
 
 
-def link_fixes(page: Page, resolves: Callable[[str], bool]) -> dict[str, str | None]:
-    """Return the new target of each link of a page that goes nowhere."""
-    return link_changes(dict.fromkeys(links(page.body)), resolves)
+def repair(store: Store, *, time: str = "") -> list[Finding]:
+    """Put right what can be; returns what was wrong, and is right now.
+
+    A cut-off ingest is finished; index and hot cache are written from pages and log; links
+    that go nowhere become plain text. Whatever was changed is logged. No source and no
+    schema is touched. What the end of a cut-off ingest refuses is in the text of its finding.
+    Where index, log or hot cache cannot be read, nothing is done: all that is done is told there.
+
+    Args:
+        store: the vault.
+        time: in UTC; now, unless given.
+
+    Raises:
+        WikiError: a journal or a file is damaged.
+    """
+    with store.locked():
+        before = lint(store)
+        if blocking(before):
+            return []
+        log.cut_torn(store)
+        told = finished(store)
+        for path in store.leftovers():
+            store.remove(path)
+        _rewrite(store, time or now())
+        # What cannot be repaired is still there.
+        left = {*lint(store)}
+    fixed = [one for one in before if one.repaired and one not in left]
+    return [
+        replace(one, text="; ".join((one.text, *told))) if one.code == "unfinished_ingest" else one
+        for one in fixed
+    ]
+
+
+def _rewrite(store: Store, time: str) -> None:
+    seen = see(store)
+    changed = _mend_links(store, seen)
+    listed = index.read(store.read(INDEX) or "")
+    unreadable = seen.unreadable - seen.pages.keys()
+    lines = {
+        kind: {name: line for name, line in listed[kind].items() if name in unreadable}
+        | {page.name: index.line_of(page) for page in seen.pages.values() if page.kind == kind}
+        for kind in KINDS
+    }
+    # What a human wrote around the lines is no drift.
+    drifted = lines != listed
+    if drifted:
+        store.write(INDEX, index.render(lines))
+    if changed or drifted:
+        about = f"links of {len(changed)} pages" + (" and the index" if drifted else "")
+        log.append(store, Entry(time, "repair", about, tuple(page.name for page in changed)))
+    _refresh_hot_cache(store, seen)
+
+
+def _mend_links(store: Store, seen: Seen) -> list[Page]:
+    changed: list[Page] = []
+    for page in seen.pages.values():
+        fixes = link_changes(dict.fromkeys(links(page.body)), seen.resolves)
+        if fixes:
+            mended = replace(page, body=relinked(page.body, fixes))
+            store.write(page_path(page.kind, page.name), mended.render())
+            seen.pages[page.name] = mended
+            changed.append(mended)
+    return changed
+
+
+def _refresh_hot_cache(store: Store, seen: Seen) -> None:
+    entry = log.latest_change(store)
+    before = store.read(HOT_CACHE)
+    if entry is None or (before is not None and index.hot_latest(before) == entry.chain):
+        return
+    # A stale one may name what is gone; only what is there is carried on.
+    recent = [name for one in reversed(log.entries(store)) for name in one.pages]
+    pages = [seen.pages[name] for name in dict.fromkeys(recent) if name in seen.pages]
+    store.write(HOT_CACHE, index.render_hot(entry, pages[: index.MOST_HOT]))

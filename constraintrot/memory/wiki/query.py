@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from constraintrot.memory.wiki import hot_cache, index
+from constraintrot.memory.wiki import index
 from constraintrot.memory.wiki.frontmatter import split
 from constraintrot.memory.wiki.index import Line, terms
 from constraintrot.memory.wiki.names import (
@@ -178,7 +178,7 @@ def _hot_lines(reading: _Reading, hot: HotCache) -> tuple[list[Line], list[tuple
     text = None if hot == "off" else shown(reading.store, HOT_CACHE)
     if text is None:
         return [], []
-    named = hot_cache.lines(text)
+    named = index.hot_lines(text)
     reading.add("hot-cache", HOT_CACHE, "what changed last", "\n".join(one.line for one in named))
     matches = [one for one in named if index.matched(one.text, reading.wanted)]
     gate = [(one.name, "in the hot cache") for one in matches] if hot == "gate" else []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from constraintrot.memory.wiki import hot_cache, index, log
+from constraintrot.memory.wiki import index, log
 from constraintrot.memory.wiki import schema as schema_of
-from constraintrot.memory.wiki.graph import Graph, graph
-from constraintrot.memory.wiki.lint import Finding, lint
+from constraintrot.memory.wiki.graph import Finding, Graph, graph
+from constraintrot.memory.wiki.lint import lint, repair
 from constraintrot.memory.wiki.log import Entry
 from constraintrot.memory.wiki.names import (
     HOT_CACHE,
@@ -20,12 +20,11 @@ from constraintrot.memory.wiki.names import (
     page_path,
 )
 from constraintrot.memory.wiki.page import Page, read_page
-from constraintrot.memory.wiki.plan import Plan, Source, by_code
+from constraintrot.memory.wiki.plan import Plan, Source, by_code, dated, name_of
 from constraintrot.memory.wiki.query import DEFAULT_BUDGET, DEFAULT_PAGES, Answer, HotCache, query
-from constraintrot.memory.wiki.repair import repair
 from constraintrot.memory.wiki.schema import STEPS, Step, Wording
 from constraintrot.memory.wiki.stores import Folder, Store
-from constraintrot.memory.wiki.writing import Ingested, check_readable, finished, ingest, known, now
+from constraintrot.memory.wiki.writing import Ingested, check_readable, finished, ingest, now
 
 
 class Wiki:
@@ -89,7 +88,7 @@ class Wiki:
             store.write(INDEX, empty)
             # The log comes last but one: a vault that has one is whole but for its hot cache.
             entry = log.append(store, Entry(time or now(), "init", "the vault"))
-            store.write(HOT_CACHE, hot_cache.render(entry, ()))
+            store.write(HOT_CACHE, index.render_hot(entry, ()))
         return cls(store)
 
     def ingest(
@@ -123,6 +122,9 @@ class Wiki:
     def known(self, source: Source, *, time: str = "") -> Ingested | None:
         """Return the result of ``ingest`` for a source that is there already; None for another one.
 
+        Whoever asks this before a model pays for no source twice. An ingest that was killed is
+        finished first.
+
         Args:
             source: the source.
             time: in UTC; now, unless given.
@@ -130,7 +132,12 @@ class Wiki:
         Raises:
             WikiError: as ``writing.ingest``.
         """
-        return known(self.store, source, time=time)
+        own, source = dated(source, time or now())
+        with self.store.locked():
+            check_readable(self.store)
+            refused = finished(self.store)
+            name, there = name_of(self.store, source, own)
+        return Ingested(name, already=True, refused=refused) if there else None
 
     def query(
         self, question: str, *, k: int = DEFAULT_PAGES, budget: int | None = DEFAULT_BUDGET,

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final
 
-from constraintrot.memory.wiki import hot_cache, index, log
+from constraintrot.memory.wiki import index, log
 from constraintrot.memory.wiki.edits import Done, Place, applied, places, resolves
 from constraintrot.memory.wiki.log import Entry
 from constraintrot.memory.wiki.names import (
@@ -117,28 +117,6 @@ def check_readable(store: Store) -> None:
     """
     for path in (INDEX, LOG, HOT_CACHE):
         store.read(path)
-
-
-def known(store: Store, source: Source, *, time: str = "") -> Ingested | None:
-    """Return the result of ``ingest`` for a source that the vault has; None for another one.
-
-    Who asks this before a model pays for no source twice. An ingest that was killed is
-    finished first.
-
-    Args:
-        store: the vault.
-        source: the source.
-        time: in UTC; now, unless given.
-
-    Raises:
-        WikiError: as ``ingest``.
-    """
-    own, source = dated(source, time or now())
-    with store.locked():
-        check_readable(store)
-        refused = finished(store)
-        name, there = name_of(store, source, own)
-    return Ingested(name, already=True, refused=refused) if there else None
 
 
 def finished(store: Store) -> tuple[str, ...]:
@@ -267,9 +245,5 @@ def _write_index(store: Store, pages: Sequence[Page]) -> None:
 
 def _write_hot_cache(store: Store, entry: Entry, pages: Sequence[Page]) -> None:
     before = store.read(HOT_CACHE) or ""
-    if hot_cache.latest(before) != entry.chain:
-        store.write(HOT_CACHE, hot_cache.render(entry, pages, before))
-
-
-def _logged(store: Store, name: str) -> bool:
-    return any(one.source == name for one in log.entries(store))
+    if index.hot_latest(before) != entry.chain:
+        store.write(HOT_CACHE, index.render_hot(entry, pages, before))

@@ -6,23 +6,59 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from inspect_ai.model import Model
+from inspect_ai.model import ChatMessage, ChatMessageUser, Model, get_model
 
+from constraintrot import tokens
 from constraintrot.compactors import budget_tokens
 from constraintrot.memory.playbook import Playbook
 from constraintrot.memory.playbook.adaptation import (
     Memory,
-    Nothing,
     PlaybookMemory,
-    RewrittenMemory,
     Step,
     evaluate,
     offline,
     online,
 )
+from constraintrot.memory.playbook.prompts import rewrite
+from constraintrot.memory.playbook.roles import MAX_TOKENS, Cost, ask
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import Comparison, compare
 from results.tools.playbook import desk
+
+
+class Nothing:
+    """No memory; the baseline."""
+
+    def render(self) -> str:
+        return ""
+
+    async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
+        return Cost()
+
+
+class RewrittenMemory:
+    """Notes that a model rewrites as a whole at each step (Dynamic Cheatsheet, cumulative).
+
+    Args:
+        rewriter: the model, or its name.
+        words: word budget of the notes, in words; None for any number.
+    """
+
+    def __init__(self, rewriter: str | Model, words: int | None = None) -> None:
+        self.rewriter, self.words = get_model(rewriter), words
+        self.notes = ""
+
+    def render(self) -> str:
+        return self.notes
+
+    async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
+        said = [ChatMessageUser(content=f"Feedback: {feedback}")] if feedback else []
+        question = ChatMessageUser(content=rewrite(self.notes, self.words))
+        # All notes have to fit into the answer, or the limit would be the collapse.
+        limit = MAX_TOKENS + (3 * self.words if self.words else 2 * tokens.count(self.notes))
+        text, cost = await ask(self.rewriter, [*messages, *said, question], [], limit)
+        self.notes = text.strip()
+        return cost
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser,
 from constraintrot import tokens
 from constraintrot.compactors import budget_tokens
 from constraintrot.memory.playbook import APPEND_ONLY, COUNTERS_ONLY, LAZY, PROACTIVE, Playbook
-from constraintrot.memory.playbook.adaptation import Memory, PlaybookMemory, RewrittenMemory
+from constraintrot.memory.playbook.adaptation import Memory, PlaybookMemory
+from results.tools.playbook.adaptation import RewrittenMemory
 
 _PLACES = ("Oslo", "Lima", "Riga", "Bern", "Quito", "Hanoi", "Accra", "Turin", "Perth", "Sofia")
 _THINGS = (

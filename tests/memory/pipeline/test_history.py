@@ -12,7 +12,7 @@ from inspect_ai.model import ChatMessage, ModelOutput, get_model
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline import Budget, Pipeline, Prepared
 from constraintrot.memory.pipeline.history import HEADINGS, Compaction, Handoff, Summary, briefing
-from constraintrot.memory.pipeline.profiles import RecentTurns
+from constraintrot.memory.pipeline.profiles import layers
 from tests.harnesses.messages import user
 from tests.memory.pipeline.conversations import RULE, rules, talk, texts
 
@@ -120,6 +120,6 @@ def test_a_summary_in_the_system_role_is_only_written_where_it_is_asked_for() ->
 
 
 def test_the_default_keeps_ten_turns() -> None:
-    pipeline = Pipeline([Compaction(RecentTurns())], budget=SMALL)
+    pipeline = Pipeline([one for one in layers() if one.name == "compaction"], budget=SMALL)
     (found,) = play(pipeline, [20])
     assert sum("Request" in text for text in texts(found)) == 10

@@ -171,9 +171,8 @@ def test_a_cache_does_not_carry_a_withheld_call_from_one_pipeline_into_another()
     cache, called = ExactCache(), ModelOutput.for_tool_call("m", "delete", {"branch": "main"})
     guarded = Pipeline([cache, ToolPruning(withheld=["delete"])])
     prepared(Pipeline([cache]), [user("Tidy up.")], [tool("delete")]).answered(called)
-    prepared(guarded.without("tools"), [user("Tidy up.")], [tool("delete")]).answered(called)
     assert prepared(guarded, [user("Tidy up.")], [tool("delete")]).answer is None
-    assert prepared(guarded.without("tools"), [user("Tidy up.")], [tool("delete")]).answer
+    assert prepared(Pipeline([cache]), [user("Tidy up.")], [tool("delete")]).answer
 
 
 def test_a_tool_whose_description_was_changed_is_another_tool() -> None:

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from constraintrot.errors import ParameterError
 from constraintrot.memory.pipeline import Budget, PipelineOverflowError
-from constraintrot.memory.pipeline.budget import LEARNED, Allocation, Entry, Outcome
-from constraintrot.memory.pipeline.workspace import Prebuilt, Workspace
+from constraintrot.memory.pipeline.workspace import (
+    LEARNED,
+    Allocation,
+    Entry,
+    Outcome,
+    Prebuilt,
+    Workspace,
+)
 from tests.memory.pipeline.conversations import OPERATOR, RULE, rules
 
 TIPS = [Entry(f"tip-{at}", f"Tip {at}.") for at in range(30)]

@@ -68,13 +68,9 @@ def test_a_trace_says_what_each_layer_did() -> None:
     assert second.tokens_after < second.tokens_before == first.tokens_after
 
 
-def test_a_layer_is_taken_once_and_left_out_by_name() -> None:
+def test_a_layer_is_taken_once() -> None:
     with pytest.raises(ParameterError, match="prefix, prefix"):
         Pipeline([PrefixTiers(), PrefixTiers()])
-    pipeline = Pipeline([PrefixTiers(), Affinity(["a", "b"])])
-    assert [layer.name for layer in pipeline.without("prefix").layers] == ["affinity"]
-    with pytest.raises(ParameterError, match="there are prefix, affinity"):
-        pipeline.without("prefixes")
 
 
 def test_what_would_fail_with_the_first_request_or_do_nothing_is_refused() -> None:

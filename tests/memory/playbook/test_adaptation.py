@@ -19,9 +19,7 @@ from constraintrot.memory.playbook import (
 )
 from constraintrot.memory.playbook.adaptation import (
     Memory,
-    Nothing,
     PlaybookMemory,
-    RewrittenMemory,
     Trajectory,
     evaluate,
     offline,
@@ -29,6 +27,7 @@ from constraintrot.memory.playbook.adaptation import (
 )
 from constraintrot.memory.playbook.roles import Reflection, curate, reflect
 from results.tools.playbook import collapse_steps, desk
+from results.tools.playbook.adaptation import Nothing, RewrittenMemory
 from results.tools.playbook.collapse import (
     Measured,
     measure,
@@ -117,7 +116,7 @@ def measured(memory: Memory, steps: int, facts: int = 4) -> list[Measured]:
 def test_over_sixty_steps_a_rewriter_collapses_and_a_playbook_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("constraintrot.memory.scripted.playbook.COLLAPSES_AT", 2_000)
+    monkeypatch.setattr("constraintrot.memory.scripted.COLLAPSES_AT", 2_000)
     rewritten = measured(RewrittenMemory(scripted("summarizer-collapse")), 64, 2)
     assert one_step_shrink([row.tokens for row in rewritten]) > 0.98
     at = next(

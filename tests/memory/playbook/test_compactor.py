@@ -18,7 +18,7 @@ from inspect_ai.model._model import combine_messages
 
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import EpisodeError
-from constraintrot.memory.compactors.playbook import STATE, PlaybookCompaction, playbook_message
+from constraintrot.memory.compactors import PLAYBOOK, PlaybookCompaction, playbook_message
 from constraintrot.memory.playbook import Add, Playbook
 from tests.conftest import Run
 from tests.helpers import answering, by_condition, samples
@@ -48,7 +48,7 @@ def test_a_verdict_follows_what_the_reflector_keeps(
     assert by_condition(log) == {"compaction": violated}
     (sample,) = samples(log)["compaction"]
     assert len(sample.metadata["rounds_run"]) == 2
-    told: list[Any] = [e.data for e in sample.events if e.event == "info" and e.source == STATE]
+    told: list[Any] = [e.data for e in sample.events if e.event == "info" and e.source == PLAYBOOK]
     assert len(told) == 2
     assert all(cost["calls"] == 1 for one in told for cost in one["cost"].values())
 
@@ -88,12 +88,12 @@ def test_pins_are_a_section_that_no_round_touches() -> None:
     for number in range(12):
         more = turns(*(f"Crate {number}-{at} is at gate {number * at}." for at in range(6)))
         context = compacted(strategy, [*context, *more])
-        (message,) = [one for one in context if STATE in (one.metadata or {})]
+        (message,) = [one for one in context if PLAYBOOK in (one.metadata or {})]
         assert registry.verify(message.text).held
         assert registry.pinned_text() in message.text
         assert context[0] is SYSTEM
     learned = Playbook(budget=300, pins=registry.pinned_text)
-    learned.fill((message.metadata or {})[STATE]["learned"])
+    learned.fill((message.metadata or {})[PLAYBOOK]["learned"])
     assert learned.tokens <= 300
     assert message.text.endswith(learned.render())
     registry.pin("Never again. " * 200, by=operator)

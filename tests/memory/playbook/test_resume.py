@@ -13,7 +13,6 @@ from constraintrot.memory.playbook import Add, Playbook, PlaybookError, load, sa
 from constraintrot.memory.playbook.adaptation import (
     Play,
     PlaybookMemory,
-    RewrittenMemory,
     Step,
     Trajectory,
     offline,
@@ -21,6 +20,7 @@ from constraintrot.memory.playbook.adaptation import (
 )
 from constraintrot.memory.playbook.roles import Cost
 from results.tools.playbook import desk
+from results.tools.playbook.adaptation import RewrittenMemory
 
 TASKS = desk.requests(test=False)[:4]
 

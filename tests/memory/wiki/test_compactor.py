@@ -15,7 +15,7 @@ from inspect_ai.model import (
     get_model,
 )
 
-from constraintrot.memory.compactors.wiki import STATE, WikiCompaction
+from constraintrot.memory.compactors import WIKI, WikiCompaction
 from constraintrot.memory.wiki import STEPS, Memory, Source, Wiki, schema
 from constraintrot.memory.wiki.roles import ingest
 from results.tools.wiki.maintainer import maintained, steps_in
@@ -34,7 +34,7 @@ def test_a_verdict_follows_what_the_writer_keeps(
     )  # fmt: skip
     assert by_condition(log) == {"compaction": violated}
     (sample,) = samples(log)["compaction"]
-    told: list[Any] = [e.data for e in sample.events if e.event == "info" and e.source == STATE]
+    told: list[Any] = [e.data for e in sample.events if e.event == "info" and e.source == WIKI]
     assert [one["pages"] for one in told] == [["conversation-so-far"]] * 2
     assert all(one["cost"]["writer"]["calls"] == 1 for one in told)
     assert told[1]["graph"]["unresolved"] == 0
@@ -59,12 +59,12 @@ def compacted(messages: list[ChatMessage], model: Model) -> list[ChatMessage]:
 def test_the_vault_travels_with_the_conversation_and_grows() -> None:
     model = get_model("scripted/summarizer-hoard")
     first = compacted([SYSTEM, *turns(RULE, "Two.", "Three.", "Four.")], model)
-    files: dict[str, str] = (first[1].metadata or {})[STATE]["files"]
+    files: dict[str, str] = (first[1].metadata or {})[WIKI]["files"]
     assert RULE in files["sources/2026-01-01-conversation-part-1.md"]
     # A provider merged what came next into the wiki's message.
     merged = ChatMessageUser(content=f"{first[1].text}\n\nFive.", metadata=first[1].metadata)
     second = compacted([SYSTEM, merged, *first[2:], *turns("Six.", "Seven.")], model)
-    wiki = Wiki(Memory((second[1].metadata or {})[STATE]["files"]))
+    wiki = Wiki(Memory((second[1].metadata or {})[WIKI]["files"]))
     assert wiki.lint() == []
     assert "Five." in (wiki.store.read("sources/2026-01-01-conversation-part-2.md") or "")
     assert (

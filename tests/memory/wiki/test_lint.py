@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from constraintrot.memory.wiki import Edit, Memory, Plan, Source, Wiki, WikiError
-from constraintrot.memory.wiki.lint import BY_HAND, REPAIRED
+from constraintrot.memory.wiki.graph import BY_HAND, REPAIRED
 from constraintrot.memory.wiki.page import links, read_page
 from tests.memory.wiki.vaults import BADGES, BADGES_PLAN, TIME, Dying, KilledError, empty, filled
 

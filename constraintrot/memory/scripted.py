@@ -1,15 +1,15 @@
-"""Answers of scripted models as Reflector, Curator and rewriter of a playbook.
+"""Answers of scripted models in the roles of a playbook and of a wiki.
 
-The Reflector takes each line of the summary that the script would write as an insight, so a
-style that keeps or drops policies does so here too; of what the environment said, an error
-is a pitfall, and bullets on its tool helped or harmed. The Curator adds every insight that
-the playbook does not hold word for word. The rewriter writes its notes and what is new, less
-the oldest lines where that is over its word budget.
+The Reflector takes each line of the summary that the script would write as an insight, and the
+writer of a wiki puts each on one page, so a style that keeps or drops policies does so here too.
+An error that the environment reported is a pitfall, and bullets on its tool helped or harmed. The
+Curator adds every insight that the playbook does not hold word for word. The rewriter writes its
+notes and the new lines, and drops the oldest lines that exceed its word budget.
 
-Two more styles see every line of what they are shown as worth keeping: ``hoard``, whose
-notes grow without end, and ``collapse``, whose notes grow until they have
-``COLLAPSES_AT`` tokens and are then rewritten in one sentence, as the paper saw it of a
-model (Figure 2). That is made so; it shows what the probe sees, and nothing of a model.
+Two more styles see every line that they are shown as worth keeping: ``hoard``, whose notes grow
+without end, and ``collapse``, whose notes grow to ``COLLAPSES_AT`` tokens and are then rewritten
+in one sentence, as the paper saw it of a model (Figure 2). They show what the probe sees, and say
+nothing about a model.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 
 from constraintrot.memory.playbook import prompts
 from constraintrot.memory.playbook.bullets import Bullet, PlaybookError, read_rendered
+from constraintrot.memory.wiki.roles import WRITER, source_in
 from constraintrot.models.scripted.roles import ROLES, Question, Role
 from constraintrot.tokens import count
 
@@ -33,12 +34,12 @@ _TOOL = re.compile(r'"tool": "(\w+)"')
 _OK = re.compile(r"^Environment: ok$", re.MULTILINE)
 
 
-def asked(text: str) -> bool:
+def _asks_learner(text: str) -> bool:
     """Return whether a message is a question of a playbook's roles."""
     return text.startswith((prompts.REFLECTOR, prompts.CURATOR, prompts.REWRITER))
 
 
-def answer(question: Question) -> str:
+def _learned(question: Question) -> str:
     """The answer to such a question."""
     text, style = question.text, question.style
     if text.startswith(prompts.CURATOR):
@@ -101,4 +102,24 @@ def _rewritten(lines: Sequence[str], question: str, style: str) -> str:
     return COLLAPSED if style == "collapse" and count(text) > COLLAPSES_AT else text
 
 
-ROLES("playbook")(Role(asked, answer, STYLES))
+def _asks_writer(text: str) -> bool:
+    """Return whether a message is a question to the writer."""
+    return text.startswith(WRITER)
+
+
+def _written(question: Question) -> str:
+    """The answer to such a question."""
+    source = source_in(question.text)
+    title, _, body = source.partition("\n\n")
+    text = body.partition("\n\nAnswer with")[0] if source else question.summary()
+    lines = [line for line in text.splitlines() if line.strip()]
+    page = {
+        "kind": "concept", "title": title.strip() or "Conversation so far",
+        "summary": lines[0] if source and lines else "What was said and done so far",
+        "add": lines,
+    }  # fmt: skip
+    return json.dumps({"pages": [page], "analysis": None}, ensure_ascii=False)
+
+
+ROLES("playbook")(Role(_asks_learner, _learned, STYLES))
+ROLES("wiki")(Role(_asks_writer, _written))
