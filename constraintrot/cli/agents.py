@@ -40,15 +40,12 @@ def _packages(names: tuple[str, ...]) -> list[Package]:
 @needs("eval")
 def agents_list() -> None:
     """List the agents: version, size, licence, and where they are if they are installed."""
-    from constraintrot.coding_agents.install import find
+    from constraintrot.coding_agents.install import kept, of_user
 
     for package in _packages(()):
-        installed = find(package)
-        state = (
-            str(installed.program)
-            if installed
-            else f"not here; constraintrot agents install {package.agent}"
-        )
+        found = {"installed": kept(package), "your own": of_user(package)}
+        places = [f"{who} {one.version}: {one.program}" for who, one in found.items() if one]
+        state = "\n  ".join(places) or f"not here; constraintrot agents install {package.agent}"
         click.echo(
             f"coding/{package.agent:<9} {package.title:<12} {package.version:<9}"
             f" {package.megabytes:>4} MB  {package.licence}\n  {state}"
@@ -62,13 +59,14 @@ def agents_list() -> None:
 def agents_install(names: tuple[str, ...], yes: bool) -> None:
     """Install agents (NAMES, or all) from npm into the cache, in the versions that were tried.
 
-    From where is npm's own configuration. Nothing of theirs is part of this package; each
-    comes under its own licence, which you are asked about.
+    Only measurements need this: where it is not done, your own agents are played. npm's own
+    configuration says from where. Nothing of theirs is part of this package; each comes under
+    its own licence, which you are asked about.
     """
-    from constraintrot.coding_agents.install import find, install
+    from constraintrot.coding_agents.install import install, kept
 
     for package in _packages(names):
-        if (installed := find(package)) is None:
+        if (installed := kept(package)) is None:
             click.echo(
                 f"{package.title} {package.version}, about {package.megabytes} MB, from npm"
                 f" ({', '.join(package.wanted)}); licence: {package.licence}"
@@ -94,13 +92,15 @@ def agents_check(names: tuple[str, ...], network: Network) -> None:
 
     failed = False
     for package in _packages(names):
-        if find(package) is None:
+        if (installed := find(package)) is None:
             click.echo(f"{package.title}: not here; constraintrot agents install {package.agent}")
             failed |= bool(names)
             continue
         problem = check(package, network)
         failed |= problem is not None
-        click.echo(f"{package.title} {package.version}: {problem or 'runs, and is as tried'}")
+        tried = "" if installed.tried else f" (tried: {package.version})"
+        told = problem or "runs, and is as tried"
+        click.echo(f"{package.title} {installed.version}{tried}: {told}")
     sys.exit(1 if failed else 0)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from constraintrot.coding_agents.pins.checking import Health
-    from constraintrot.coding_agents.pins.installing import Change, Pin
+    from constraintrot.coding_agents.pins.installing import Change, Pin, Record
     from constraintrot.coding_agents.proof.proof import Proof
 
 _SCOPE = (
@@ -109,29 +109,35 @@ def status_command(
 ) -> None:
     """Prove each pin: play a compaction in the agent, and look for the policies afterwards.
 
-    The agent runs in a throw-away home, against an endpoint on this machine, without the
-    network. Exit status 1 where a pin is not in order or not proved to hold.
+    Your own agent runs in a throw-away home with a copy of your settings, against an endpoint on
+    this machine, without the network. Exit status 1 where a pin is not in order or not proved.
     """
     from constraintrot.coding_agents.pins.agents import agent_named
     from constraintrot.coding_agents.pins.checking import health
-    from constraintrot.coding_agents.pins.installing import records
+    from constraintrot.coding_agents.pins.installing import records, together
 
-    name = agent_named(agent).name if agent else None
-    kept = [record for record in records() if name in (None, record.agent)]
-    if not kept:
+    name, here = agent_named(agent).name if agent else None, Path.cwd()
+    known = records()
+    asked = [record for record in known if name in (None, record.agent)]
+    if not asked and not as_json:
         click.echo(f"no pin is installed{f' for {name}' if name else ''}")
-        sys.exit(1)
-    shown = []
-    for record in kept:
-        state = health(record)
-        proof = None if no_play else _played(record.agent, state, program, network)
+    shown: list[tuple[Health, Proof | None]] = []
+    proofs: dict[str, Proof | None] = {}
+    for record in asked:
+        state, group = health(record, here), together(record, known, here)
+        key = repr(group) if state.text and not no_play else ""
+        if key and key not in proofs:
+            proofs[key] = _played(group, program, network)
+        if (proof := proofs.get(key)) and proof.untrusted:
+            state.faults.append(proof.untrusted)
         shown.append((state, proof))
         if not as_json:
-            _print_health(state, proof)
+            _print_health(*shown[-1])
     if as_json:
-        facts = [state.facts() | {"proof": proof and vars(proof)} for state, proof in shown]
-        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
-    if any(state.faults or (proof and not proof.held) for state, proof in shown):
+        click.echo(json.dumps(_facts(shown, here), ensure_ascii=False, indent=2))
+    elif asked:
+        _print_in_force([state for state, _ in shown], here)
+    if not asked or any(state.faults or (proof and not proof.held) for state, proof in shown):
         sys.exit(1)
 
 
@@ -156,27 +162,59 @@ def _print_change(change: Change, dry_run: bool) -> None:
         click.echo("(not done: --dry-run)")
 
 
-def _played(agent: str, state: Health, program: Path | None, network: str) -> Proof | None:
+def _played(group: Sequence[Record], program: Path | None, network: str) -> Proof | None:
     from constraintrot.coding_agents.pins.checking import program_of
     from constraintrot.coding_agents.proof.proof import prove
 
+    agent = group[-1].agent
     found = program.absolute() if program else program_of(agent)
-    if found is None or not state.text:
+    if found is None:
         return None
     click.echo(f"{agent}: playing a compaction with {found} ...", err=True)
-    return prove(agent, found, state.rules, network=network == "host")
+    return prove(group, found, network=network == "host")
+
+
+def _in_force(state: Health) -> bool:
+    return state.applies and state.hook_answers and not state.faults
+
+
+def _facts(shown: Sequence[tuple[Health, Proof | None]], here: Path) -> dict[str, Any]:
+    """The pins for a program that gathers them from many machines."""
+    pins = [
+        {
+            **state.facts(),
+            "in_force": _in_force(state) and (proof is None or proof.held),
+            "proof": proof and {**vars(proof), "held": proof.held},
+        }
+        for state, proof in shown
+    ]
+    return {"version": 1, "folder": str(here), "pins": pins}
+
+
+def _print_in_force(states: Sequence[Health], here: Path) -> None:
+    click.echo(f"in force in {here}:")
+    for title in dict.fromkeys(state.title for state in states):
+        lists = [
+            f"the list {state.scope!r}, revision {state.revision}"
+            for state in sorted(states, key=lambda one: one.scope, reverse=True)
+            if state.title == title and _in_force(state)
+        ]
+        click.echo(f"  {title}: {' and '.join(lists) or 'nothing'}")
 
 
 def _print_health(state: Health, proof: Proof | None) -> None:
+    from constraintrot.coding_agents.pins.agents import agent_named
+
     click.echo(f"{state.title}, {state.scope}: {state.settings}")
+    if not state.applies:
+        click.echo(f"  holds in {state.project}, which this folder is not in")
     _lines("  ", state.says)
     _lines("  ! ", state.faults)
     if proof is None:
-        click.echo(
-            f"  {state.title} itself was not played: only the hook was proved"
-            if state.hook_answers
-            else "  nothing was proved"
-        )
+        told = f"  {state.title} itself was not played: only the hook was proved"
+        click.echo(told if state.hook_answers else "  nothing was proved")
+        if by_hand := agent_named(state.agent).by_hand:
+            click.echo(f"  not seen from here: {by_hand}")
         return
     _lines("  ", proof.lines())
 

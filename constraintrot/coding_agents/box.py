@@ -30,7 +30,7 @@ from anyio.streams.text import TextReceiveStream
 
 from constraintrot.coding_agents import inside
 from constraintrot.coding_agents.background import background
-from constraintrot.coding_agents.proof.sandbox import environment, without_network
+from constraintrot.coding_agents.sandbox import environment, without_network
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.evaluation.play_settings import Network
 

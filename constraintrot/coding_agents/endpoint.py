@@ -1,49 +1,52 @@
-"""The model endpoint of a coding agent: its requests on one side, a session on the other."""
+"""The model endpoint that a coding agent talks to, on this machine's loopback or a Unix socket.
+
+A thread a connection, with the standard library only: the proof of a pin runs without Inspect.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+import gzip
+import json
+import socketserver
+from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError, Future, wait
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, Protocol
+from threading import Thread
+from typing import Any, Final, Protocol, cast
 
-import anyio
-from inspect_ai.model import ChatMessageAssistant
-
-from constraintrot.coding_agents.background import background
-from constraintrot.coding_agents.http_server import HttpRequest, HttpResponse, serving
-from constraintrot.coding_agents.proof.model_apis import (
+from constraintrot.coding_agents.wire.answers import (
+    Answer,
     Json,
     events,
     is_stream,
     protocol_of,
     whole,
 )
-from constraintrot.coding_agents.proof.model_apis import Protocol as ModelApi
-from constraintrot.coding_agents.wire import anthropic, chat, gemini, responses
-from constraintrot.coding_agents.wire.common import Request, Usage, answer_of
-from constraintrot.tokens import count
+from constraintrot.coding_agents.wire.requests import Request, read
 
 # Seconds after which a stream says that it is still there.
-_PATIENCE = 15
-_READ: Mapping[ModelApi, Callable[[Json, bool], Request]] = {
-    "messages": anthropic.read,
-    "responses": responses.read,
-    "chat": chat.read,
-    "gemini": gemini.read,
-}
-_MODEL = {"id": "constraintrot", "object": "model", "type": "model", "owned_by": "constraintrot"}
+_PATIENCE: Final = 15
+_POLL: Final = 0.02
+_MODEL: Final = {"id": "constraintrot", "object": "model", "type": "model"}
+_EVENTS: Final = {"Content-Type": "text/event-stream"}
+_NOT_HERE: Final = {"error": {"type": "not_found_error", "message": "not here"}}
 
 
-class Answering(Protocol):
-    """What answers an agent's requests, its model's and its tools'."""
+class Model(Protocol):
+    """What answers an agent's requests, from several threads at once."""
 
-    async def reply(self, request: Request) -> tuple[ChatMessageAssistant, Usage]:
-        """The answer to a request, and the tokens that it is said to have taken."""
+    def ask(self, request: Request) -> Future[Answer]:
+        """Begin an answer, which may take its time."""
         ...
 
-    def tool(self, name: str, arguments: dict[str, Any]) -> str:
-        """What a tool returns."""
+    def size(self, body: Json) -> int:
+        """The tokens of a request."""
+        ...
+
+    def tool(self, name: str, arguments: Json) -> str:
+        """The result of a call of the scenario's tools."""
         ...
 
     def broke(self, error: Exception) -> None:
@@ -51,83 +54,135 @@ class Answering(Protocol):
         ...
 
 
-@asynccontextmanager
-async def serve(session: Answering, socket: Path) -> AsyncIterator[None]:
-    """Answer the requests that come over a Unix socket, as a session says."""
-
-    async def handle(request: HttpRequest, response: HttpResponse) -> None:
+@contextmanager
+def serving(model: Model, socket: Path | None = None) -> Iterator[int]:
+    """Answer requests as long as this is held; the port, or 0 for a Unix socket."""
+    server = (
+        _TcpServer(("127.0.0.1", 0), _Handler)
+        if socket is None
+        else _UnixServer(str(socket), _Handler)
+    )
+    port = int(cast(Any, server.server_address)[1]) if socket is None else 0
+    server.model = model
+    with server:
+        thread = Thread(target=server.serve_forever, args=(_POLL,), daemon=True)
+        thread.start()
         try:
-            await _handle(session, request, response)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            raise
-        except Exception as error:
-            # The session knows; the agent is told what no agent takes for a reason to try again.
-            session.broke(error)
-            await response.json({"error": {"type": "api_error", "message": str(error)}}, 400)
-
-    listener = await anyio.create_unix_listener(socket)
-    async with listener, background() as group:
-        group.start_soon(listener.serve, serving(handle))
-        yield
+            yield port
+        finally:
+            server.shutdown()
+            thread.join()
 
 
-async def _handle(session: Answering, request: HttpRequest, response: HttpResponse) -> None:
-    path, body = request.path, request.body
-    if path == "/tool":
-        await response.json({"text": session.tool(body["name"], body["arguments"])})
-    elif path.endswith("/models"):
-        await response.json({"object": "list", "data": [_MODEL], "models": []})
-    elif path.endswith(("count_tokens", ":countTokens")):
-        size = count(str(body))
-        await response.json({"input_tokens": size, "totalTokens": size})
-    elif request.method == "POST" and (protocol := protocol_of(path)) is not None:
-        await _answer(session, protocol, request, response)
-    else:
-        await response.json({"error": {"type": "not_found_error", "message": "not here"}}, 404)
+class _TcpServer(socketserver.ThreadingTCPServer):
+    model: Model
+    daemon_threads = True
+    block_on_close = False
 
 
-async def _answer(
-    session: Answering, protocol: ModelApi, request: HttpRequest, response: HttpResponse
-) -> None:
-    stream = is_stream(protocol, request.path, request.body)
-    asked = _READ[protocol](request.body, stream)
-    if not stream:
-        answer = answer_of(asked, *await session.reply(asked))
-        await response.json(whole(protocol, answer))
-        return
-    answer = answer_of(asked, *await _patiently(session, asked, response))
-    for name, data in events(protocol, answer):
-        await response.event(data, name)
+class _UnixServer(socketserver.ThreadingUnixStreamServer):
+    model: Model
+    daemon_threads = True
+    block_on_close = False
 
 
-async def _patiently(
-    session: Answering, asked: Request, response: HttpResponse
-) -> tuple[ChatMessageAssistant, Usage]:
-    """A reply for a stream, which is kept alive while a slow model thinks."""
-    answers: list[tuple[ChatMessageAssistant, Usage]] = []
-    faults: list[Exception] = []
-    begun = False
+class _Handler(BaseHTTPRequestHandler):
+    """One request a connection."""
 
-    async def reply() -> None:
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def _model(self) -> Model:
+        return cast("_TcpServer", self.server).model
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing: standard error is the command's own."""
+
+    def address_string(self) -> str:
+        return "loopback"
+
+    def handle(self) -> None:
+        with suppress(OSError):  # The agent may go at any time.
+            super().handle()
+
+    def do_GET(self) -> None:
+        if self.path.partition("?")[0].endswith("/models"):
+            self._send({"object": "list", "data": [_MODEL], "models": []})
+        else:
+            self._send(_NOT_HERE, 404)
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_POST(self) -> None:
         try:
-            answers.append(await session.reply(asked))
+            self._answer(self.path.partition("?")[0], self._body())
+        except (OSError, CancelledError):
+            self.close_connection = True
         except Exception as error:
-            faults.append(error)
-        done.set()
+            # The model knows; the agent is told what no agent takes for a reason to try again.
+            self._model.broke(error)
+            self._send({"error": {"type": "api_error", "message": str(error)}}, 400)
 
-    done = anyio.Event()
-    async with anyio.create_task_group() as group:
-        group.start_soon(reply)
-        while not done.is_set():
-            with anyio.move_on_after(_PATIENCE):
-                await done.wait()
-            if not done.is_set():
-                if not begun:
-                    await response.begin_events()
-                    begun = True
-                await response.comment()
-    if faults:
-        raise faults[0]
-    if not begun:
-        await response.begin_events()
-    return answers[0]
+    def _answer(self, path: str, body: Json) -> None:
+        protocol = protocol_of(path)
+        if path == "/tool":
+            self._send({"text": self._model.tool(body["name"], body["arguments"])})
+        elif protocol is not None:
+            pending = self._model.ask(read(protocol, body))
+            if is_stream(protocol, path, body):
+                answer = self._patiently(pending)
+                for name, data in events(protocol, answer):
+                    named = f"event: {name}\n" if name else ""
+                    self.wfile.write(f"{named}data: {data}\n\n".encode())
+            else:
+                self._send(whole(protocol, pending.result()))
+        elif path.endswith(("count_tokens", ":countTokens")):
+            size = self._model.size(body)
+            self._send({"input_tokens": size, "totalTokens": size})
+        else:
+            self._send(_NOT_HERE, 404)
+
+    def _patiently(self, pending: Future[Answer]) -> Answer:
+        """An answer for a stream, which is kept alive while a slow model thinks."""
+        begun = False
+        while not wait([pending], _PATIENCE).done:
+            if not begun:
+                self._head(200, _EVENTS)
+            begun = True
+            self.wfile.write(b": waiting\n\n")
+        answer = pending.result()
+        if not begun:
+            self._head(200, _EVENTS)
+        return answer
+
+    def _body(self) -> Json:
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            data = b"".join(self._chunks())
+        else:
+            data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.headers.get("Content-Encoding", "").lower() == "gzip":
+            data = gzip.decompress(data)
+        try:
+            body = json.loads(data or b"{}")
+        except ValueError:
+            body = {}
+        return body if isinstance(body, dict) else {}
+
+    def _chunks(self) -> Iterator[bytes]:
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+
+    def _head(self, status: int, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {**headers, "Connection": "close"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.close_connection = True
+
+    def _send(self, value: Json, status: int = 200) -> None:
+        data = json.dumps(value).encode()
+        self._head(status, {"Content-Type": "application/json", "Content-Length": str(len(data))})
+        self.wfile.write(data)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from filelock import FileLock
@@ -19,7 +22,10 @@ from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.models.downloads import cache
 
 _SECONDS = 1800
+_ANSWERS = 30
 _LINES = 5
+VERSION = re.compile(r"\d+\.\d+\.\d+[\w.+-]*")
+"""The version in what a program answers to ``--version``."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -49,7 +55,38 @@ def folder() -> Path:
 
 
 def find(package: Package) -> Installed | None:
-    """The agent in the cache, in the version that was tried; None if it is not there."""
+    """Return the agent to measure: the version that was tried, else the user's own; None for neither."""
+    return kept(package) or of_user(package)
+
+
+def of_user(package: Package) -> Installed | None:
+    """Return the user's own agent, which is on the PATH; None if there is none, or it does not run."""
+    program = shutil.which(package.program)
+    version = _version(program) if program else None
+    return Installed(package, Path(program), version) if program and version else None
+
+
+@lru_cache
+def _version(program: str) -> str | None:
+    try:
+        said = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            # pi says it where others say what is wrong.
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=_ANSWERS,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return None
+    found = VERSION.search(said)
+    return found[0] if found else None
+
+
+def kept(package: Package) -> Installed | None:
+    """Return the agent in the cache, in the version that was tried; None if it is not there."""
     modules = folder() / package.agent / package.version / "node_modules"
     program = modules / ".bin" / package.program
     try:
@@ -62,12 +99,18 @@ def find(package: Package) -> Installed | None:
 
 
 def needed(package: Package) -> Installed:
-    """The agent in the cache.
+    """Return the agent to measure.
 
     Raises:
         ParameterError: it is not there. The message has the command that installs it.
     """
     installed = find(package)
+    if installed is not None and not installed.tried:
+        warnings.warn(
+            f"{package.title} {installed.version}, your own, is played; {package.version} is the"
+            f" version that was tried: constraintrot agents install {package.agent}",
+            stacklevel=2,
+        )
     if installed is None:
         raise ParameterError(
             f"harness coding/{package.agent} needs {package.title} {package.version}, which is not"
@@ -85,7 +128,7 @@ def install(package: Package) -> Installed:
         ConstraintRotError: npm or a recent enough Node.js is missing, or npm failed;
             the message says what npm said.
     """
-    installed = find(package)
+    installed = kept(package)
     if installed is not None:
         return installed
     npm = _npm(package)

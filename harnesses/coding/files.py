@@ -11,7 +11,7 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
 from constraintrot.coding_agents.drivers.agent import Agent, Place
-from constraintrot.coding_agents.wire.common import Request
+from constraintrot.coding_agents.wire.messages import ModelRequest
 from constraintrot.episode.channels.file import PATHS, READ_FILE
 from constraintrot.episode.episode import Episode
 
@@ -67,7 +67,7 @@ class Reading:
         ]
         return reply.model_copy(update={"tool_calls": calls or None})
 
-    def staged(self, request: Request) -> Request:
+    def staged(self, request: ModelRequest) -> ModelRequest:
         """A request with the episode's calls, and the files' texts without their decoration."""
         native = self._agent.read_call(self._work)[0]
         tools = {

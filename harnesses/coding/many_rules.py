@@ -15,11 +15,11 @@ import anyio
 from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.tool import ToolCall, ToolInfo
 
+from constraintrot.coding_agents.answering import serve
 from constraintrot.coding_agents.box import Box, opened
 from constraintrot.coding_agents.drivers.agent import Agent, NativeCall, Place
-from constraintrot.coding_agents.endpoint import serve
 from constraintrot.coding_agents.install import needed
-from constraintrot.coding_agents.wire.common import Request, Usage
+from constraintrot.coding_agents.wire.messages import ModelRequest, Usage
 from constraintrot.episode.channels.file import PATHS
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.play_settings import Network
@@ -131,7 +131,7 @@ class _Conversation:
         self.turn += 1
         self._calls = list(turn.calls)
 
-    async def reply(self, request: Request) -> tuple[ChatMessageAssistant, Usage]:
+    async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
         """The script's answer; the last of the turn ``full`` is said to have filled the window."""
         kind = self._kind(request)
         again = any(one["kind"] == "summary" for one in self.requests)
@@ -145,7 +145,7 @@ class _Conversation:
         used = self.agent.full if full else len(str(request.body)) // 4
         return reply, Usage(used, len(reply.text) // 4 + 1)
 
-    def _kind(self, request: Request) -> Kind:
+    def _kind(self, request: ModelRequest) -> Kind:
         if self.agent.is_summary(request):
             return "summary"
         if any(m.role == "user" and TASK in m.text for m in request.messages):
@@ -153,7 +153,7 @@ class _Conversation:
         offered = {tool.name for tool in request.tools}
         return "agent" if TOOL.name in offered else "side"
 
-    def _answer(self, kind: Kind, request: Request) -> ChatMessageAssistant:
+    def _answer(self, kind: Kind, request: ModelRequest) -> ChatMessageAssistant:
         if kind == "summary":
             return ChatMessageAssistant(content=self.agent.shaped(SUMMARY))
         if kind == "agent" and self._calls:
@@ -165,7 +165,7 @@ class _Conversation:
         spoken = self.script.turns[self.turn - 1].reply if kind == "agent" else DONE
         return ChatMessageAssistant(content=spoken)
 
-    def _note(self, kind: Kind, request: Request) -> None:
+    def _note(self, kind: Kind, request: ModelRequest) -> None:
         texts = plain_texts(request.messages)
         held = {who: holding(plain(rule), texts) for who, rule in self.script.rules.items()}
         self.requests.append(

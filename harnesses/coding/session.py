@@ -11,7 +11,7 @@ from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 
 from constraintrot.coding_agents.drivers.agent import Agent, Mode
-from constraintrot.coding_agents.wire.common import Request, Usage
+from constraintrot.coding_agents.wire.messages import ModelRequest, Usage
 from constraintrot.compaction.rounds import Compacted
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import (
@@ -85,14 +85,14 @@ class CodingSession(Session):
         """Whether the agent is to compact by its own threshold."""
         return self.compacts and self.mode == "auto"
 
-    def kind(self, request: Request) -> Kind:
+    def kind(self, request: ModelRequest) -> Kind:
         """What a request is for."""
         if self.agent.is_summary(request):
             return "summary"
         offered = {tool.name for tool in request.tools}
         return "agent" if {tool.name for tool in self.tools} <= offered else "side"
 
-    async def reply(self, request: Request) -> tuple[ChatMessageAssistant, Usage]:
+    async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
         """The answer to a request, and the tokens that it is said to have taken."""
         if self.reading is not None:
             request = self.reading.staged(request)
@@ -144,7 +144,7 @@ class CodingSession(Session):
 
     def _log(
         self,
-        request: Request,
+        request: ModelRequest,
         kind: Kind,
         reply: ChatMessageAssistant,
         size: int,

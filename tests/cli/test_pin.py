@@ -49,7 +49,8 @@ def test_install_status_uninstall(rules: Path) -> None:
     assert status.exit_code == 0, status.output
     assert "the hook answers in" in status.output
     assert "Claude Code itself was not played: only the hook was proved" in status.output
-    (facts,) = json.loads(call("status", "--no-play", "--json").stdout)
+    (facts,) = json.loads(call("status", "--no-play", "--json").stdout)["pins"]
+    assert facts["in_force"]
     assert facts["hook_answers"]
     assert facts["faults"] == []
 
@@ -63,6 +64,7 @@ def test_install_status_uninstall(rules: Path) -> None:
     assert call("uninstall", "claude").exit_code == 2
     nothing = call("status")
     assert (nothing.exit_code, nothing.output) == (1, "no pin is installed\n")
+    assert json.loads(call("status", "--json").stdout)["pins"] == []
 
 
 def test_a_project_is_pinned_by_itself(rules: Path) -> None:

@@ -16,7 +16,7 @@ from constraintrot.coding_agents.box import Box
 from constraintrot.coding_agents.catalogue import Package, package
 from constraintrot.coding_agents.drivers import mcp_server
 from constraintrot.coding_agents.install import Installed
-from constraintrot.coding_agents.wire.common import Request
+from constraintrot.coding_agents.wire.messages import ModelRequest
 
 NativeCall: TypeAlias = tuple[str, dict[str, Any]]
 Mode: TypeAlias = Literal["auto", "manual"]
@@ -24,9 +24,6 @@ Mode: TypeAlias = Literal["auto", "manual"]
 ENDLESS = 10_000_000
 # The window of an agent that is to compact, in tokens.
 WINDOW = 100_000
-# The model's name in the agents' requests; which model answers is Inspect's business.
-MODEL = "constraintrot"
-KEY = "none"
 _TOOLS = "tools.json"
 
 
@@ -152,7 +149,7 @@ class Agent(ABC):
     async def start(self, place: Place) -> Dialogue:
         """Start the agent, in a new conversation."""
 
-    def is_summary(self, request: Request) -> bool:
+    def is_summary(self, request: ModelRequest) -> bool:
         """Whether a request asks for a summary of the conversation."""
         if self.asks_for_summary is None:
             return not request.tools

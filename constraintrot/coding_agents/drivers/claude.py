@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import anyio
 
 from constraintrot.coding_agents.box import Program
+from constraintrot.coding_agents.configuration import claude_environment
 from constraintrot.coding_agents.drivers.agent import (
-    KEY,
     WINDOW,
     Agent,
     Dialogue,
@@ -18,19 +18,9 @@ from constraintrot.coding_agents.drivers.agent import (
     NativeCall,
     Place,
 )
-from constraintrot.coding_agents.wire.common import SERVER
+from constraintrot.coding_agents.wire.requests import SERVER
 from constraintrot.errors import EpisodeError
 
-# What would ask the network, or hide the scenario's tools behind a search.
-_ENV = {
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    "DISABLE_AUTOUPDATER": "1",
-    "DISABLE_TELEMETRY": "1",
-    "DISABLE_ERROR_REPORTING": "1",
-    "ENABLE_TOOL_SEARCH": "0",
-    # It refuses to skip its permissions as root elsewhere, and this is a box.
-    "IS_SANDBOX": "1",
-}
 # Its own tables say how large a model's window is; an unknown model is none of them.
 _MODEL = "claude-sonnet-4-5"
 _ENDLESS = 1_000_000
@@ -73,9 +63,9 @@ class Claude(Agent):
         ]  # fmt: skip
         window = str(WINDOW if place.compacts else _ENDLESS)
         env = {
-            **_ENV,
-            "ANTHROPIC_BASE_URL": place.box.url,
-            "ANTHROPIC_API_KEY": KEY,
+            **claude_environment(place.box.url),
+            # Else it hides the scenario's tools behind a search.
+            "ENABLE_TOOL_SEARCH": "0",
             "CLAUDE_CODE_AUTO_COMPACT_WINDOW": window,
         }
         stream = _Stream(await place.box.start(self.package.title, argv, env))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+from constraintrot.coding_agents.configuration import KEY, codex_config, toml_settings
 from constraintrot.coding_agents.drivers.agent import (
-    KEY,
-    MODEL,
     Agent,
     Dialogue,
     Mode,
@@ -18,19 +15,11 @@ from constraintrot.coding_agents.drivers.agent import (
     Place,
 )
 from constraintrot.coding_agents.drivers.json_rpc import JsonRpc
-from constraintrot.coding_agents.wire.common import SERVER
+from constraintrot.coding_agents.wire.requests import SERVER
 from constraintrot.errors import EpisodeError
 
-# What would ask the network or add tools that run something.
-_OFF = (
-    "plugins", "apps", "remote_plugin", "image_generation", "browser_use",
-    "browser_use_external", "computer_use", "in_app_browser", "tool_suggest", "goals",
-    "enable_request_compression", "skill_search",
-)  # fmt: skip
 _DELEGATING = "multi_agent"
 _SHELL = ("shell_tool", "unified_exec", "shell_snapshot", "view_image")
-# Any other name than OpenAI's own: of that provider Codex asks for an opaque compaction.
-_PROVIDER = "loopback"
 _COMPACTS_AT = 60_000
 
 
@@ -49,36 +38,18 @@ class Codex(Agent):
 
     def prepare(self, place: Place) -> None:
         command, *arguments = place.mcp
-        features = {name: False for name in (*_OFF, *(() if place.reads_files else _SHELL))}
-        features[_DELEGATING] = place.delegates
-        top = {
-            "model": MODEL,
-            "model_provider": _PROVIDER,
-            "model_context_window": place.window,
-            "model_auto_compact_token_limit": _COMPACTS_AT if place.compacts else place.window,
-            "approval_policy": "never",
+        at = _COMPACTS_AT if place.compacts else place.window
+        config = codex_config(place.box.url, place.window, at)
+        config["features"] |= dict.fromkeys(() if place.reads_files else _SHELL, False)
+        config["features"][_DELEGATING] = place.delegates
+        config |= {
             "sandbox_mode": "danger-full-access",
             "developer_instructions": place.system,
-            "check_for_update_on_startup": False,
-            "web_search": "disabled",
+            "projects": {str(place.box.work): {"trust_level": "trusted"}},
+            "mcp_servers": {SERVER: {"command": command, "args": arguments}},
         }
-        tables: dict[str, Mapping[str, object]] = {
-            f"model_providers.{_PROVIDER}": {
-                "name": _PROVIDER,
-                "base_url": f"{place.box.url}/v1",
-                "wire_api": "responses",
-                "env_key": "LOOPBACK_KEY",
-                "request_max_retries": 0,
-                "stream_max_retries": 0,
-            },
-            "features": features,
-            "analytics": {"enabled": False},
-            "feedback": {"enabled": False},
-            "otel": {"exporter": "none"},
-            f'projects."{place.box.work}"': {"trust_level": "trusted"},
-            f"mcp_servers.{SERVER}": {"command": command, "args": arguments},
-        }
-        place.write(place.box.home / ".codex" / "config.toml", _toml(top, tables))
+        text = "".join(f"{line}\n" for line in toml_settings(config))
+        place.write(place.box.home / ".codex" / "config.toml", text)
 
     async def start(self, place: Place) -> Dialogue:
         argv = [str(place.installed.program), "app-server"]
@@ -123,14 +94,3 @@ class _Thread(Dialogue):
         turn = (await self._rpc.until("turn/completed"))["turn"]
         if turn["status"] != "completed":
             raise EpisodeError(f"Codex CLI: the turn {turn['status']}: {turn.get('error')}")
-
-
-def _toml(top: Mapping[str, object], tables: Mapping[str, Mapping[str, object]]) -> str:
-    """Plain values as TOML, whose strings, numbers, booleans and lists of strings are JSON's."""
-    lines = [f"{name} = {json.dumps(value)}" for name, value in top.items()]
-    for table, values in tables.items():
-        lines += [
-            f"[{table}]",
-            *(f"{name} = {json.dumps(value)}" for name, value in values.items()),
-        ]
-    return "\n".join(lines) + "\n"

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from constraintrot.coding_agents.configuration import (
+    GEMINI_MODEL,
+    gemini_environment,
+    gemini_settings,
+)
 from constraintrot.coding_agents.drivers.acp import begin
-from constraintrot.coding_agents.drivers.agent import KEY, Agent, Dialogue, Mode, NativeCall, Place
-from constraintrot.coding_agents.wire.common import SERVER
+from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Mode, NativeCall, Place
+from constraintrot.coding_agents.wire.requests import SERVER
 
-# It knows the windows of its own models only: a million tokens.
-_MODEL = "gemini-2.5-pro"
+# Of its own model, in tokens.
 _WINDOW = 1_048_576
 _SHARE, _NEVER = 0.05, 1.0
 _SNAPSHOT = re.compile(r"<state_snapshot>.*</state_snapshot>", re.DOTALL)
@@ -43,35 +47,17 @@ class Gemini(Agent):
         return "invoke_agent", {"agent_name": "generalist", "prompt": task}
 
     def prepare(self, place: Place) -> None:
-        off = {"enabled": False}
         command, *arguments = place.mcp
         server = {"command": command, "args": arguments, "trust": True}
-        settings: dict[str, Any] = {
-            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": off},
-            "telemetry": off,
-            "privacy": {"usageStatisticsEnabled": False},
-            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-            "model": {
-                "name": _MODEL,
-                "compressionThreshold": _SHARE if place.compacts else _NEVER,
-            },
-            "experimental": {"useModelRouter": False},
-            "mcpServers": {SERVER: server},
-            "tools": {"exclude": _excluded(place)},
-        }
+        settings = gemini_settings(_SHARE if place.compacts else _NEVER)
+        settings |= {"mcpServers": {SERVER: server}, "tools": {"exclude": _excluded(place)}}
         place.write(place.box.home / ".gemini" / "settings.json", settings)
         place.write(place.box.folder / "system.md", place.system)
 
     async def start(self, place: Place) -> Dialogue:
-        argv = [str(place.installed.program), "--acp", "-m", _MODEL, "--yolo"]
-        env = {
-            "GEMINI_API_KEY": KEY,
-            "GOOGLE_GEMINI_BASE_URL": place.box.url,
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            # Else it starts itself a second time, with a larger heap.
-            "GEMINI_CLI_NO_RELAUNCH": "true",
-            "GEMINI_SYSTEM_MD": str(place.box.folder / "system.md"),
-        }
+        argv = [str(place.installed.program), "--acp", "-m", GEMINI_MODEL, "--yolo"]
+        env = gemini_environment(place.box.url)
+        env["GEMINI_SYSTEM_MD"] = str(place.box.folder / "system.md")
         return await begin(await place.box.start(self.package.title, argv, env), place)
 
     def shaped(self, summary: str) -> str:

@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from constraintrot.coding_agents.box import Program
-from constraintrot.coding_agents.drivers.agent import (
-    KEY,
+from constraintrot.coding_agents.configuration import (
     MODEL,
+    PI_ENVIRONMENT,
+    PROVIDER,
+    pi_models,
+    pi_settings,
+)
+from constraintrot.coding_agents.drivers.agent import (
     Agent,
     Dialogue,
     Mode,
@@ -19,8 +24,6 @@ from constraintrot.coding_agents.drivers.agent import (
 )
 from constraintrot.errors import EpisodeError
 
-_PROVIDER = "loopback"
-_OUTPUT = 4_000
 # Tokens of the newest messages that it keeps; its default of 20,000 holds a short history whole.
 _KEEPS = 200
 # Each call is handed to the evaluation, which answers as the script says.
@@ -55,46 +58,22 @@ class Pi(Agent):
 
     def prepare(self, place: Place) -> None:
         home = place.box.home / ".pi" / "agent"
-        model = {
-            "id": MODEL,
-            "name": MODEL,
-            "reasoning": False,
-            "input": ["text"],
-            "contextWindow": place.window,
-            "maxTokens": _OUTPUT,
-            "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
-        }
-        provider = {
-            "baseUrl": f"{place.box.url}/v1",
-            "api": "openai-completions",
-            "apiKey": KEY,
-            "models": [model],
-        }
-        place.write(home / "models.json", {"providers": {_PROVIDER: provider}})
-        compaction = {"enabled": place.compacts, "reserveTokens": _OUTPUT}
-        settings = {
-            "compaction": compaction | ({} if place.keeps_tail else {"keepRecentTokens": _KEEPS}),
-            "quietStartup": True,
-            "enableInstallTelemetry": False,
-            "defaultProvider": _PROVIDER,
-            "defaultModel": MODEL,
-            "retry": {"enabled": False},
-        }
-        place.write(home / "settings.json", settings)
+        keeps = None if place.keeps_tail else _KEEPS
+        place.write(home / "models.json", pi_models(place.box.url, place.window))
+        place.write(home / "settings.json", pi_settings(compacts=place.compacts, keeps=keeps))
         text = _EXTENSION % (json.dumps(place.offered), json.dumps(f"{place.box.url}/tool"))
         place.write(place.box.folder / "tools.mjs", text)
 
     async def start(self, place: Place) -> Dialogue:
         builtin = ["--tools", ",".join(["read", *(tool.name for tool in place.tools)])]
         argv = [
-            str(place.installed.program), "--mode", "rpc", "--provider", _PROVIDER,
+            str(place.installed.program), "--mode", "rpc", "--provider", PROVIDER,
             "--model", MODEL, "--append-system-prompt", place.system,
             "--extension", str(place.box.folder / "tools.mjs"),
             "--no-skills", "--no-prompt-templates",
             *(builtin if place.reads_files else ["--no-builtin-tools"]),
         ]  # fmt: skip
-        env = {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"}
-        return _Rpc(await place.box.start(self.package.title, argv, env))
+        return _Rpc(await place.box.start(self.package.title, argv, PI_ENVIRONMENT))
 
 
 class _Rpc(Dialogue):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from constraintrot.coding_agents.catalogue import Package, package
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.json_spans import Beyond
 
@@ -19,37 +20,35 @@ Scope: TypeAlias = Literal["user", "project"]
 
 @dataclass(frozen=True)
 class Agent:
-    """What ``pin install`` needs to know of an agent.
+    """An agent's hook, as ``pin install`` needs it.
 
     Attributes:
-        name: as the command line has it.
-        title: as people call it.
-        program: of the agent, as it is on the path.
-        tried: the version that this was tried with.
+        package: the agent, in the version that this was tried with.
         user_folder: variable that moves the user's folder, the folder below the home that it
             is otherwise, and the folder below the variable's value.
         user_file: below the user's folder.
         project_file: below a project's folder.
+        lands: where in the request the text is, and when it comes again.
+        user_settings: files below the user's folder that decide whether the hook runs.
+        project_settings: the same, below a project's folder.
         events: that the hook is registered for; none for a plugin.
         timeout: of the hook, in the agent's unit, 20 seconds.
         plugin: names of the files that the plugin is put together of; none for a hook.
         summarizer_plugin: the same, of the plugin that tells the summarizer too.
-        lands: where in the request the text is, and when it comes again.
-        by_hand: what the user has to do after the installation, if anything.
+        by_hand: what the user has to do, or to know, after the installation.
         further: settings of the hook that this agent alone has.
         longest: bytes that arrive whole, as tried; above, rules are refused.
         allows: what the agent reads in its settings beyond strict JSON; for anything else it
             ignores the whole file.
     """
 
-    name: str
-    title: str
-    program: str
-    tried: str
+    package: Package
     user_folder: tuple[str, str, str]
     user_file: str
     project_file: str
     lands: str
+    user_settings: tuple[str, ...] = ()
+    project_settings: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     timeout: int = 20
     plugin: tuple[str, ...] = ()
@@ -59,6 +58,27 @@ class Agent:
     longest: int = 100_000
     allows: frozenset[Beyond] = frozenset()
 
+    @property
+    def name(self) -> str:
+        """The name on the command line."""
+        return self.package.agent
+
+    @property
+    def title(self) -> str:
+        """The name that people know it by."""
+        return self.package.title
+
+    def folder(self, home: Path | None = None) -> Path:
+        """The user's folder of settings.
+
+        Args:
+            home: a home whose settings are where they are by default; None for the user's.
+        """
+        variable, below_home, below_variable = self.user_folder
+        moved = os.environ.get(variable, "") if home is None else ""
+        root = Path(moved) / below_variable if moved else (home or Path.home()) / below_home
+        return root.absolute()
+
     def settings(self, scope: Scope, project: Path, home: Path | None = None) -> Path:
         """The file that the hook is written into, links not followed.
 
@@ -67,24 +87,20 @@ class Agent:
             project: the project's folder.
             home: a home whose settings are where they are by default; None for the user's.
         """
-        if scope == "project":
-            return project / self.project_file
-        variable, below_home, below_variable = self.user_folder
-        if home is not None:
-            return home / below_home / self.user_file
-        moved = os.environ.get(variable, "")
-        root = Path(moved) / below_variable if moved else Path.home() / below_home
-        return root.absolute() / self.user_file
+        return (
+            project / self.project_file
+            if scope == "project"
+            else self.folder(home) / self.user_file
+        )
 
 
 AGENTS: Final[Mapping[str, Agent]] = {
     agent.name: agent
     for agent in (
         Agent(
-            name="claude",
-            title="Claude Code",
-            program="claude",
-            tried="2.1.328",
+            package=package("claude"),
+            user_settings=("settings.json",),
+            project_settings=(".claude/settings.json", ".claude/settings.local.json"),
             user_folder=("CLAUDE_CONFIG_DIR", ".claude", ""),
             user_file="settings.json",
             # The one of the two that is not committed: the command names this machine's paths.
@@ -97,10 +113,9 @@ AGENTS: Final[Mapping[str, Agent]] = {
             allows=frozenset({"byte order mark"}),
         ),
         Agent(
-            name="codex",
-            title="Codex",
-            program="codex",
-            tried="0.169.0",
+            package=package("codex"),
+            user_settings=("hooks.json", "config.toml"),
+            project_settings=(".codex/hooks.json", ".codex/config.toml"),
             user_folder=("CODEX_HOME", ".codex", ""),
             user_file="hooks.json",
             project_file=".codex/hooks.json",
@@ -111,22 +126,22 @@ AGENTS: Final[Mapping[str, Agent]] = {
             by_hand="Codex runs a hook once you have trusted it: start codex, type /hooks, trust it",
         ),
         Agent(
-            name="opencode",
-            title="opencode",
-            program="opencode",
-            tried="1.18.33",
+            package=package("opencode"),
+            user_settings=("opencode.json", "opencode.jsonc"),
+            project_settings=("opencode.json", "opencode.jsonc"),
             user_folder=("XDG_CONFIG_HOME", ".config/opencode", "opencode"),
             user_file="plugins/constraintrot-pin.js",
             project_file=".opencode/plugins/constraintrot-pin.js",
             plugin=("run_hook.js", "opencode.js"),
             summarizer_plugin=("run_hook.js", "opencode_summarizer.js"),
             lands="system; in every request",
+            by_hand="opencode fetches the types of plugins from npm once for this folder; where npm"
+            " cannot be reached it waits for them at each start, 80 seconds as tried",
         ),
         Agent(
-            name="gemini",
-            title="Gemini CLI",
-            program="gemini",
-            tried="0.61.0",
+            package=package("gemini"),
+            user_settings=("settings.json",),
+            project_settings=(".gemini/settings.json",),
             user_folder=("GEMINI_CLI_HOME", ".gemini", ".gemini"),
             user_file="settings.json",
             project_file=".gemini/settings.json",
@@ -136,10 +151,8 @@ AGENTS: Final[Mapping[str, Agent]] = {
             allows=frozenset({"comment"}),
         ),
         Agent(
-            name="pi",
-            title="pi",
-            program="pi",
-            tried="0.73.1",
+            package=package("pi"),
+            user_settings=("settings.json",),
             user_folder=("PI_CODING_AGENT_DIR", ".pi/agent", ""),
             user_file="extensions/constraintrot-pin.ts",
             project_file=".pi/extensions/constraintrot-pin.ts",

@@ -1,9 +1,9 @@
-"""Whether a pin is in order on this machine, as far as that can be seen without the agent."""
+"""The state of a pin on this machine, as far as it can be seen without the agent."""
 
 from __future__ import annotations
 
+import hmac
 import json
-import shutil
 import subprocess
 import time
 import tomllib
@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import platformdirs
-
+from constraintrot.coding_agents.install import kept, of_user
 from constraintrot.coding_agents.pins import targets
 from constraintrot.coding_agents.pins.agents import AGENTS, Agent
 from constraintrot.coding_agents.pins.compiled import read_compiled, registry_of, source_of
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import digest, read_file
 from constraintrot.coding_agents.pins.installing import Record
-from constraintrot.coding_agents.pins.receipts import Receipts, read_receipts
 from constraintrot.coding_agents.pins.settings_edit import holds_hooks, root_of
 from constraintrot.errors import ConstraintRotError
 
@@ -28,13 +26,15 @@ _SECONDS: Final = 30
 
 @dataclass
 class Health:
-    """What was seen of a pin.
+    """The state of a pin, as far as it was seen.
 
     Attributes:
-        agent, title, scope, settings: which pin.
+        agent, title, scope, project, settings: which pin.
+        applies: whether the agent reads these settings where it is asked for.
         text: what the hook hands out; empty where it hands out nothing.
-        rules: the policies themselves.
         hook_answers: whether the hook handed out every policy, word for word.
+        blocks: names of the policies.
+        revision: of the list; 0 where it cannot be read.
         says: for the user, what is in order.
         faults: what is not.
     """
@@ -42,44 +42,55 @@ class Health:
     agent: str
     title: str
     scope: str
+    project: str | None
     settings: str
+    applies: bool
     text: str = ""
-    rules: str = ""
     hook_answers: bool = False
-    says: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    blocks: list[str] = field(default_factory=list[str])
+    revision: int = 0
+    says: list[str] = field(default_factory=list[str])
+    faults: list[str] = field(default_factory=list[str])
 
     def facts(self) -> dict[str, Any]:
         """As plain data."""
-        return {name: value for name, value in vars(self).items() if name not in ("text", "rules")}
+        return {name: value for name, value in vars(self).items() if name != "text"}
 
 
-def health(record: Record) -> Health:
-    """Look at a pin's files, and run its hook."""
+def health(record: Record, here: Path) -> Health:
+    """Look at a pin's files, and run its hook.
+
+    Args:
+        record: of the pin.
+        here: the folder in which it is asked for.
+    """
     pin = record.pin
-    state = Health(pin.agent.name, pin.agent.title, pin.scope, str(pin.settings))
+    own = record.project if pin.scope == "project" else None
+    state = Health(
+        pin.agent.name, pin.agent.title, pin.scope, own, str(pin.settings), record.applies(here)
+    )
     try:
         compiled = read_compiled(pin.folder)
     except ConstraintRotError as error:
         state.faults.append(str(error))
         return state
+    state.blocks, state.revision = compiled["blocks"], compiled["revision"]
+    project = Path(record.project) if pin.scope == "project" else here
     _check_settings(state, record, compiled)
-    _check_switches(state, pin.agent, pin.settings)
+    _check_switches(state, pin.agent, project)
+    if pin.agent.name == "gemini" and pin.scope == "project":
+        _check_trust(state, pin.agent, project)
     _run_hook(state, pin.agent, pin.folder)
     _check_rules(state, pin.folder)
     _tell_receipts(state, read_receipts(pin.folder))
-    if pin.agent.by_hand:
-        state.says.append(f"not seen from here: {pin.agent.by_hand}")
     return state
 
 
 def program_of(agent: str) -> Path | None:
-    """An agent's program: on the path, else where ``constraintrot`` keeps agents."""
-    name = AGENTS[agent].program
-    if found := shutil.which(name):
-        return Path(found)
-    cache = platformdirs.user_cache_path("constraintrot") / "agents"
-    return next(iter(sorted(cache.glob(f"**/node_modules/.bin/{name}"))), None)
+    """Return an agent's program: the user's own, else the one that ``agents install`` keeps."""
+    package = AGENTS[agent].package
+    installed = of_user(package) or kept(package)
+    return installed.program if installed else None
 
 
 def _check_settings(state: Health, record: Record, compiled: dict[str, Any]) -> None:
@@ -106,23 +117,44 @@ def _check_settings(state: Health, record: Record, compiled: dict[str, Any]) -> 
         state.faults.append("the hook is missing or of another version; install again")
 
 
-def _check_switches(state: Health, agent: Agent, settings: Path) -> None:
-    """Settings of the user's that switch all hooks off."""
-    try:
-        if agent.name == "codex":
-            config = settings.with_name("config.toml")
-            known: Any = tomllib.loads(read_file(config).text) if config.exists() else {}
-            off = known.get("features", {}).get("hooks") is False
-        elif agent.plugin:
-            return
-        else:
-            known = root_of(read_file(settings).text)
-            switch = known.get("hooksConfig", {})
-            off = known.get("disableAllHooks") is True or switch.get("enabled") is False
-    except (PinInstallError, tomllib.TOMLDecodeError, AttributeError):
-        return  # Told already, or nothing that the agent would read.
+def _check_switches(state: Health, agent: Agent, project: Path) -> None:
+    """Settings of the user's that switch all hooks off; a project's come over the user's."""
+    off = False
+    files = [agent.folder() / name for name in agent.user_settings]
+    for path in [*files, *(project / name for name in agent.project_settings)]:
+        try:
+            text = read_file(path).text
+            known: Any = tomllib.loads(text) if path.suffix == ".toml" else root_of(text)
+            if path.suffix == ".toml":
+                off = known.get("features", {}).get("hooks", not off) is False
+            elif agent.events:
+                switch = known.get("hooksConfig", {}).get("enabled", not off)
+                off = known.get("disableAllHooks", switch is False) is True
+        except (PinInstallError, tomllib.TOMLDecodeError, AttributeError):
+            continue  # Told already, or nothing that the agent would read.
     if off:
         state.faults.append(f"hooks are switched off in the settings of {agent.title}")
+
+
+def _check_trust(state: Health, agent: Agent, project: Path) -> None:
+    """Gemini CLI reads the settings of a project only once the user trusts its folder."""
+    folder = agent.folder()
+    try:
+        known: Any = root_of(read_file(folder / "settings.json").text)
+        asks = known.get("security", {}).get("folderTrust", {}).get("enabled", True)
+        rules: Any = root_of(read_file(folder / "trustedFolders.json").text)
+    except (PinInstallError, AttributeError):
+        return
+    trusted = [
+        Path(path).parent if rule == "TRUST_PARENT" else Path(path)
+        for path, rule in rules.items()
+        if rule in ("TRUST_FOLDER", "TRUST_PARENT")
+    ]
+    if asks is not False and not any(project.is_relative_to(one) for one in trusted):
+        state.faults.append(
+            f"{agent.title} does not trust {project}, and runs no hook of its settings: start"
+            " gemini there, and trust the folder"
+        )
 
 
 def _run_hook(state: Health, agent: Agent, folder: Path) -> None:
@@ -146,16 +178,14 @@ def _run_hook(state: Health, agent: Agent, folder: Path) -> None:
     if "systemMessage" in answer:
         state.faults.append(answer["systemMessage"])
     compiled = read_compiled(folder)
-    contents = list(compiled["contents"].values())
-    state.rules = "\n\n".join(contents) + "\n"
-    state.hook_answers = all(content in state.text for content in contents)
+    state.blocks, state.revision = compiled["blocks"], compiled["revision"]
+    state.hook_answers = all(content in state.text for content in compiled["contents"].values())
     if not state.hook_answers:
         state.faults.append("the hook does not hand out every policy")
         return
-    names = ", ".join(compiled["blocks"])
     state.says.append(
-        f"the hook answers in {took:.0f} ms: blocks: {names},"
-        f" {len(state.text):,} characters, revision {compiled['revision']}"
+        f"the hook answers in {took:.0f} ms: blocks: {', '.join(state.blocks)},"
+        f" {len(state.text):,} characters, revision {state.revision}"
     )
 
 
@@ -174,3 +204,49 @@ def _tell_receipts(state: Health, receipts: Receipts) -> None:
     if receipts.forged:
         lines = ", ".join(map(str, receipts.forged[:10]))
         state.faults.append(f"receipts.jsonl: not written by the hook: line {lines}")
+
+
+@dataclass(frozen=True)
+class Receipts:
+    """The receipts that a pin's hook wrote: one line for each text that it handed out.
+
+    Attributes:
+        kept: the receipts whose seal is of the pin's key, oldest first.
+        forged: numbers of the lines whose seal is not, from 1.
+    """
+
+    kept: tuple[dict[str, Any], ...]
+    forged: tuple[int, ...]
+
+
+def read_receipts(folder: Path) -> Receipts:
+    """The receipts in a pin's folder.
+
+    A line counts only with a seal by the key of the folder. Who can read that key can
+    write receipts; nobody else can.
+    """
+    try:
+        key = (folder / "key").read_bytes()
+        lines = (folder / "receipts.jsonl").read_bytes().splitlines()
+    except FileNotFoundError:
+        return Receipts((), ())
+    kept, forged = [], []
+    for number, line in enumerate(lines, start=1):
+        receipt = _opened(line, key)
+        if receipt is None:
+            forged.append(number)
+        else:
+            kept.append(receipt)
+    return Receipts(tuple(kept), tuple(forged))
+
+
+def _opened(line: bytes, key: bytes) -> dict[str, Any] | None:
+    try:
+        read = json.loads(line)
+        receipt, seal = read["receipt"], read["seal"]
+        body = json.dumps(receipt, sort_keys=True, separators=(",", ":")).encode("ascii")
+        if hmac.compare_digest(hmac.new(key, body, "sha256").hexdigest(), seal):
+            return dict(receipt)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return None

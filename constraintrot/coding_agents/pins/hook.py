@@ -144,15 +144,19 @@ def handed_out(compiled: dict[str, Any] | None, fault: str) -> str:
 
 
 def in_force(compiled: dict[str, Any], folders: set[str]) -> bool:
-    """Whether a pin's settings still start its hook, for an agent that works in one of the folders."""
+    """Whether a pin's settings still start its hook, for an agent that works in one of the folders, or below."""
     named = compiled["list"]
-    if named["scope"] == "project" and named["project"] not in folders:
-        return False
+    if named["scope"] == "project":
+        project = os.path.realpath(named["project"])
+        if not any(
+            (os.path.realpath(one) + os.sep).startswith(project + os.sep) for one in folders
+        ):
+            return False
     variable, value = named["moved"]
     if named["scope"] == "user" and os.environ.get(variable, "") != value:
         return False
     with open(named["settings"], encoding="utf-8") as file:
-        return json.dumps(named["hook"])[1:-1] in file.read()
+        return named["hook"] in file.read()
 
 
 def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object]) -> list[str]:

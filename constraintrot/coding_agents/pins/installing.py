@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -69,6 +69,11 @@ class Pin:
         return pins_folder(self.home) / f"{self.agent.name}-{self.scope}-{name}"
 
     @property
+    def part(self) -> str:
+        """What the commands of this pin's hook hold, and nothing else does, however they are quoted."""
+        return f"{self.folder.name}/hook.py"
+
+    @property
     def named(self) -> dict[str, Any]:
         """The list's name, which is its scope's, and what the other scope's hook has to know of it."""
         variable = self.agent.user_folder[0]
@@ -78,7 +83,7 @@ class Pin:
             "scope": self.scope,
             "project": str(self.project) if self.scope == "project" else None,
             "settings": str(self.settings),
-            "hook": str(self.folder / "hook.py"),
+            "hook": self.part,
             "moved": [variable, "" if self.home else os.environ.get(variable, "")],
             # A plugin says its text with each request, so that two of them are not in each other's way.
             "merges": not self.agent.plugin,
@@ -120,6 +125,10 @@ class Record:
     def pin(self) -> Pin:
         """The pin that it is about."""
         return Pin(agent_named(self.agent), self.scope, Path(self.project))
+
+    def applies(self, here: Path) -> bool:
+        """Whether an agent that works in a folder reads the settings of this pin."""
+        return self.scope == "user" or here.resolve().is_relative_to(Path(self.project).resolve())
 
 
 def pins_folder(home: Path | None = None) -> Path:
@@ -181,6 +190,24 @@ def records() -> list[Record]:
         for folder in sorted(pins_folder().glob("*-*-*"))
         if (record := read_record(folder)) is not None
     ]
+
+
+def together(record: Record, known: Sequence[Record], here: Path) -> list[Record]:
+    """Return the pins of an agent that are in force where one of them is, the user's first.
+
+    Args:
+        record: a pin.
+        known: all of them.
+        here: the folder that the agent works in, for a pin of the user's.
+    """
+    project = Path(record.project) if record.scope == "project" else here
+    found = [
+        one
+        for one in known
+        if one.agent == record.agent
+        and (one == record or (one.scope != record.scope and one.applies(project)))
+    ]
+    return sorted(found, key=lambda one: one.scope, reverse=True)
 
 
 def read_record(folder: Path) -> Record | None:

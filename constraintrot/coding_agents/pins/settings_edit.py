@@ -7,7 +7,7 @@ command, wherever the user has moved it meanwhile.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from constraintrot.coding_agents.pins.errors import PinInstallError
@@ -53,6 +53,32 @@ def with_hooks(text: str, entries: Mapping[str, Entry]) -> str:
     for event, entry in entries.items():
         wanted.setdefault("hooks", {}).setdefault(event, []).append(entry)
     return _checked(before, text, wanted)
+
+
+def with_value(text: str, keys: Sequence[str], value: object) -> str:
+    """A settings file's text with one value changed, or added.
+
+    Args:
+        text: as in ``with_hooks``; a byte order mark stays.
+        keys: the way to the value, through objects.
+        value: the new one.
+
+    Raises:
+        PinInstallError: the text is no JSON object.
+    """
+    mark, text = text[: text.startswith("\ufeff")], text.removeprefix("\ufeff")
+    node = _root(text := text if text.strip() else "{}")
+    for at, key in enumerate(keys, start=1):
+        child = node.get(key)
+        if child is None or (child.kind != "object" and at < len(keys)):
+            for inner in reversed(keys[at:]):
+                value = {inner: value}
+        if child is None:
+            return mark + added(text, node, value, key=key)
+        if child.kind != "object" or at == len(keys):
+            return mark + text[: child.start] + json.dumps(value) + text[child.end :]
+        node = child
+    raise ValueError("a value has at least one key")
 
 
 def check_dialect(text: str, marked: bool, allowed: Collection[Beyond], title: str) -> None:

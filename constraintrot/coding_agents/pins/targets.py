@@ -106,12 +106,12 @@ def of(
             f"{agent.title} has no setting that tells its summarizer something; leave"
             " --summarizer-prompt out"
         )
-    hook = str(folder / "hook.py")
+    hook, part = str(folder / "hook.py"), f"{folder.name}/hook.py"
     if agent.plugin:
         names = agent.summarizer_plugin if summarizer else agent.plugin
-        return [Target("plugin", settings, hook, _plugin(agent, names, hook), agent)]
+        return [Target("plugin", settings, part, _plugin(agent, names, hook), agent)]
     entries = {event: _entry(agent, event, hook) for event in agent.events}
-    made = [Target("hooks", settings, hook, entries, agent)]
+    made = [Target("hooks", settings, part, entries, agent)]
     if summarizer:
         config = settings.with_name("config.toml")
         made.append(Target("prompt", config, _BEGIN, _SUMMARY + compiled["text"], agent))

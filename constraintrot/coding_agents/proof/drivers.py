@@ -1,36 +1,58 @@
-"""How each agent is started in a throw-away home, without an account, and made to compact."""
+"""Each agent's own command line and settings, over a copy of the user's, for a proof."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from constraintrot.coding_agents import configuration as made
+from constraintrot.coding_agents.pins.agents import AGENTS
+from constraintrot.coding_agents.pins.settings_edit import with_value
+
 PROJECT_LINES: Final = 400
 """Lines of ``notes.txt`` in the project, for an agent that compacts what a tool returned."""
-_OPENCODE: Final = "1.18.33"
-_CODEX: Final = """\
-model = "check-model"
-model_provider = "check"
-model_context_window = 100000
-model_auto_compact_token_limit = 60000
-approval_policy = "never"
-sandbox_mode = "read-only"
-check_for_update_on_startup = false
-[model_providers.check]
-name = "check"
-base_url = "{url}/v1"
-wire_api = "responses"
-env_key = "CHECK_KEY"
-[features]
-plugins = false
-apps = false
-remote_plugin = false
-[analytics]
-enabled = false
-"""
+_WINDOW: Final = 64_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """A throw-away home and project, with a copy of the user's settings, and the endpoint."""
+
+    home: Path
+    work: Path
+    url: str
+
+    def settings(self, agent: str) -> list[Path]:
+        """The copies of an agent's settings that are there, the user's first."""
+        known = AGENTS[agent]
+        of_user = (known.folder(self.home) / name for name in known.user_settings)
+        files = [*of_user, *(self.work / name for name in known.project_settings)]
+        return [path for path in files if path.exists()]
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file, and the folders that it needs."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def change(self, agent: str, *values: tuple[tuple[str, ...], object]) -> None:
+        """Change values in the copies of an agent's JSON settings, and nothing else in them."""
+        for path in self.settings(agent):
+            text = path.read_bytes().decode("utf-8")
+            for keys, value in values:
+                text = with_value(text, keys, value)
+            path.write_bytes(text.encode("utf-8"))
+
+
+@dataclass(frozen=True)
+class Started:
+    """What an agent is started with: its variables, and the arguments of every call."""
+
+    variables: Mapping[str, str]
+    arguments: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -38,183 +60,110 @@ class Driver:
     """One agent.
 
     Attributes:
-        files: of its home, by path below it, given the endpoint's address.
-        variables: of its environment, given the endpoint's address.
-        first: the arguments of the first turn.
-        later: the arguments of a turn of the same session.
-        compact: the arguments that compact; None where a full context does.
+        prepare: writes what comes over the user's settings.
+        turn: the arguments of a turn, given those of every call, and whether the session goes on.
+        compact: the text that compacts; empty where a full context does.
         used: tokens of a full context.
         call: a tool that the model calls at the full turn, for an agent that compacts within
             a turn only.
     """
 
-    files: Callable[[str], Mapping[str, str]]
-    variables: Callable[[str], Mapping[str, str]]
-    first: Callable[[str], list[str]]
-    later: Callable[[str], list[str]]
-    compact: list[str] | None = None
+    prepare: Callable[[Place], Started]
+    turn: Callable[[Sequence[str], str, bool], list[str]]
+    compact: str = ""
     used: int = 0
     call: tuple[str, dict[str, Any]] | None = None
 
 
-def _claude_variables(url: str) -> Mapping[str, str]:
-    return {
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": "check",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_TELEMETRY": "1",
-        "DISABLE_ERROR_REPORTING": "1",
-        # It refuses some things as root otherwise.
-        "IS_SANDBOX": "1",
-    }
+def _claude(place: Place) -> Started:
+    # The user's settings may hold variables and a provider of their own; these come over them.
+    env = made.claude_environment(place.url)
+    names = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX")
+    over = {"env": {**env, **dict.fromkeys(names, "")}, "apiKeyHelper": ""}
+    return Started(env, ["--settings", json.dumps(over), "--output-format", "json"])
 
 
-def _opencode_files(url: str) -> Mapping[str, str]:
-    limits = {"context": 64000, "output": 4000}
-    provider = {
-        "npm": "@ai-sdk/openai-compatible",
-        "name": "check",
-        "options": {"baseURL": f"{url}/v1", "apiKey": "check"},
-        "models": {"check-model": {"name": "check-model", "tool_call": True, "limit": limits}},
-    }
-    settings = {
-        "model": "check/check-model",
-        "small_model": "check/check-model",
-        "share": "disabled",
-        "autoupdate": False,
-        "enabled_providers": ["check"],
-        "provider": {"check": provider},
-    }
-    files = {"opencode.json": json.dumps(settings), **opencode_types()}
-    return {f".config/opencode/{name}": text for name, text in files.items()}
+def _codex(place: Place) -> Started:
+    config = made.codex_config(place.url, 100_000, 60_000) | {"sandbox_mode": "read-only"}
+    config["notify"] = []
+    servers: set[str] = set()
+    for path in place.settings("codex"):
+        if path.suffix == ".toml":
+            known = tomllib.loads(path.read_text(encoding="utf-8"))
+            servers |= known.get("mcp_servers", {}).keys()
+    config["mcp_servers"] = {name: {"enabled": False} for name in servers}
+    lines = made.toml_settings(config)
+    given = [word for line in lines for word in ("-c", line.replace(" = ", "=", 1))]
+    # Whether the user trusts the hook is read before, from the user's own settings.
+    return Started({"LOOPBACK_KEY": made.KEY}, [*given, "--dangerously-bypass-hook-trust"])
 
 
-def opencode_types() -> Mapping[str, str]:
-    """What looks as if the types of plugins were installed, by path in a folder of settings.
-
-    opencode fetches them for a folder that has plugins, and waits minutes for a registry
-    that it cannot reach.
-    """
-    types = {"@opencode-ai/plugin": _OPENCODE}
-    package = {"version": _OPENCODE}
-    packages = {"": {"dependencies": types}, "node_modules/@opencode-ai/plugin": package}
-    return {
-        "package.json": json.dumps({"dependencies": types}),
-        "package-lock.json": json.dumps({"lockfileVersion": 3, "packages": packages}),
-        "node_modules/@opencode-ai/plugin/package.json": json.dumps(package),
-    }
+def _opencode(place: Place) -> Started:
+    # A plugin of a package would be fetched, and a server of the user's started.
+    place.change("opencode", (("plugin",), []), (("mcp",), {}))
+    for name, text in made.opencode_types().items():
+        for folder in (AGENTS["opencode"].folder(place.home), place.work / ".opencode"):
+            place.write(folder / name, text)
+    over = json.dumps(made.opencode_config(place.url, _WINDOW))
+    return Started({**made.OPENCODE_ENVIRONMENT, "OPENCODE_CONFIG_CONTENT": over})
 
 
-def _gemini_files(url: str) -> Mapping[str, str]:
-    settings = {
-        "security": {
-            "auth": {"selectedType": "gemini-api-key"},
-            "folderTrust": {"enabled": False},
-        },
-        "telemetry": {"enabled": False},
-        "privacy": {"usageStatisticsEnabled": False},
-        "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
-        "model": {"name": "gemini-2.5-pro", "compressionThreshold": 0.05},
-        "experimental": {"useModelRouter": False},
-    }
-    return {".gemini/settings.json": json.dumps(settings, indent=2)}
+def _gemini(place: Place) -> Started:
+    # It has no settings of a command's, and those of the system it takes from safe folders only.
+    settings = AGENTS["gemini"].folder(place.home) / "settings.json"
+    if not settings.exists():
+        place.write(settings, "{}")
+    over = {**made.gemini_settings(0.05), "mcpServers": {}}
+    place.change("gemini", *_leaves(over))
+    given = ["-m", made.GEMINI_MODEL, "--yolo", "--output-format", "stream-json"]
+    return Started(made.gemini_environment(place.url), given)
 
 
-def _pi_files(url: str) -> Mapping[str, str]:
-    costs = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
-    model = {
-        "id": "check-model",
-        "name": "check-model",
-        "reasoning": False,
-        "input": ["text"],
-        "contextWindow": 64000,
-        "maxTokens": 4000,
-        "cost": costs,
-    }
-    provider = {
-        "baseUrl": f"{url}/v1",
-        "api": "openai-completions",
-        "apiKey": "check",
-        "models": [model],
-    }
-    settings = {
-        "compaction": {"enabled": True, "reserveTokens": 16000, "keepRecentTokens": 50},
-        "quietStartup": True,
-        "enableInstallTelemetry": False,
-    }
-    return {
-        ".pi/agent/models.json": json.dumps({"providers": {"check": provider}}),
-        ".pi/agent/settings.json": json.dumps(settings),
-    }
+def _leaves(table: Mapping[str, Any], *above: str) -> list[tuple[tuple[str, ...], object]]:
+    found: list[tuple[tuple[str, ...], object]] = []
+    for name, value in table.items():
+        nested = isinstance(value, Mapping) and value
+        found += _leaves(value, *above, name) if nested else [((*above, name), value)]
+    return found
 
 
-_PI: Final = ["--provider", "check", "--model", "check-model", "--mode", "json"]
-_GEMINI: Final = ["-m", "gemini-2.5-pro", "--yolo", "--output-format", "stream-json"]
-# What trusts a hook is kept in the user's own settings, which this home is not.
-_CODEX_FLAGS: Final = ["--dangerously-bypass-hook-trust"]
+def _pi(place: Place) -> Started:
+    models = json.dumps(made.pi_models(place.url, _WINDOW))
+    place.write(AGENTS["pi"].folder(place.home) / "models.json", models)
+    over = made.pi_settings(compacts=True, keeps=50)
+    place.write(place.work / ".pi/settings.json", json.dumps(over))
+    given = ["--provider", made.PROVIDER, "--model", made.MODEL, "--mode", "json"]
+    return Started(made.PI_ENVIRONMENT, given)
+
 
 DRIVERS: Final[Mapping[str, Driver]] = {
     "claude": Driver(
-        files=lambda url: {},
-        variables=_claude_variables,
-        first=lambda text: ["-p", "--output-format", "json", "--", text],
-        later=lambda text: ["-p", "--output-format", "json", "-c", "--", text],
-        compact=["-p", "--output-format", "json", "-c", "--", "/compact"],
+        _claude,
+        lambda given, text, on: [*given, "-p", *(["-c"] if on else []), "--", text],
+        compact="/compact",
     ),
     "codex": Driver(
-        files=lambda url: {".codex/config.toml": _CODEX.format(url=url)},
-        variables=lambda url: {"CHECK_KEY": "check"},
-        first=lambda text: ["exec", *_CODEX_FLAGS, "--skip-git-repo-check", "--json", text],
-        later=lambda text: [
-            *("exec", *_CODEX_FLAGS, "resume", "--last"),
+        _codex,
+        lambda given, text, on: [
+            *("exec", *given, *(["resume", "--last"] if on else [])),
             *("--skip-git-repo-check", "--json", text),
         ],
         used=80_000,
     ),
     "opencode": Driver(
-        files=_opencode_files,
-        variables=lambda url: {
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-        },
-        first=lambda text: ["run", "--format", "json", text],
-        later=lambda text: ["run", "--format", "json", "-c", text],
+        _opencode,
+        lambda given, text, on: ["run", "--format", "json", *(["-c"] if on else []), text],
         used=62_000,
     ),
     "gemini": Driver(
-        files=_gemini_files,
-        variables=lambda url: {
-            "GEMINI_API_KEY": "check",
-            "GOOGLE_GEMINI_BASE_URL": url,
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        },
-        first=lambda text: [*_GEMINI, "-p", text],
-        later=lambda text: [*_GEMINI, "-r", "latest", "-p", text],
+        _gemini,
+        lambda given, text, on: [*given, *(["-r", "latest"] if on else []), "-p", text],
         used=500_000,
         call=("read_file", {"file_path": "notes.txt"}),
     ),
     "pi": Driver(
-        files=_pi_files,
-        variables=lambda url: {
-            "PI_OFFLINE": "1",
-            "PI_SKIP_VERSION_CHECK": "1",
-            "PI_TELEMETRY": "0",
-        },
-        first=lambda text: [*_PI, "-p", text],
-        later=lambda text: [*_PI, "-c", "-p", text],
-        used=60_000,
+        _pi,
+        lambda given, text, on: [*given, *(["-c"] if on else []), "-p", text],
+        used=61_000,
     ),
 }
-
-
-def make_home(driver: Driver, home: Path, work: Path, url: str) -> None:
-    """The files of a throw-away home and project."""
-    for name, text in driver.files(url).items():
-        path = home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    lines = (f"{number} of a long list that says nothing\n" for number in range(PROJECT_LINES))
-    (work / "notes.txt").write_text("".join(lines), encoding="utf-8")

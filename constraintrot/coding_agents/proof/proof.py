@@ -1,9 +1,9 @@
-"""Whether a pin is in the request that an agent makes after its own compaction.
+"""A pin's proof: is it in the request that an agent makes after its own compaction?
 
-The agent is started in a throw-away home and project, with no network beyond this
-machine's loopback, with our hook alone in its settings, and a copy of the rules. It says
-three turns and is made to compact after the first; then the copy of the rules is amended,
-and it says one more.
+The agent is started in a throw-away home and project, with no network beyond this machine's
+loopback, with a copy of the user's own settings, of the pin and of its rules. It says three
+turns and is made to compact after the first; then the copy of the rules is amended, and it
+says one more.
 """
 
 from __future__ import annotations
@@ -12,31 +12,26 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
 import constraintrot
+from constraintrot.coding_agents.endpoint import serving
+from constraintrot.coding_agents.inside import loopback_up
+from constraintrot.coding_agents.install import VERSION
 from constraintrot.coding_agents.pins.agents import AGENTS
-from constraintrot.coding_agents.pins.compiled import Source, read_compiled
 from constraintrot.coding_agents.pins.errors import PinInstallError
-from constraintrot.coding_agents.pins.installing import Pin, install
-from constraintrot.coding_agents.proof.drivers import DRIVERS, Driver, make_home
-from constraintrot.coding_agents.proof.endpoint import (
-    SUMMARY,
-    TURN,
-    Request,
-    Script,
-    serving,
-)
-from constraintrot.coding_agents.proof.sandbox import (
-    environment,
-    raise_loopback,
-    run,
-    without_network,
-)
+from constraintrot.coding_agents.pins.installing import Record
+from constraintrot.coding_agents.proof.drivers import DRIVERS, PROJECT_LINES, Driver, Place
+from constraintrot.coding_agents.proof.script import SUMMARY, TURN, Heard, Script
+from constraintrot.coding_agents.proof.stage import AMENDMENT, Plan, stage
+from constraintrot.coding_agents.proof.trust import untrusted
+from constraintrot.coding_agents.sandbox import environment, run, without_network
+from constraintrot.errors import ConstraintRotError
 
-AMENDMENT: Final = "Rule added by this check: keep the file CHECK-AMENDED."
 # As often an agent is started.
 _LONGEST: Final = 900
 _CHILD: Final = (
@@ -48,10 +43,12 @@ _CHILD: Final = (
 
 @dataclass
 class Proof:
-    """What a play showed.
+    """The outcome of a play.
 
     Attributes:
         agent: its name.
+        version: of the program that was played; empty where it does not say.
+        untrusted: why the agent runs none of the hooks as it is used; empty where it runs them.
         compacted: number of the request for a summary, from 1; None where there was none.
         after: number of the first request after it that was a turn.
         roles: the roles in that request that hold the policies, whole.
@@ -65,65 +62,75 @@ class Proof:
     """
 
     agent: str
+    version: str = ""
+    untrusted: str = ""
     compacted: int | None = None
     after: int | None = None
-    roles: list[str] = field(default_factory=list)
+    roles: list[str] = field(default_factory=list[str])
     verbatim: bool = False
     first_turn: bool = False
     summarizer: bool = False
-    amended: list[str] = field(default_factory=list)
+    amended: list[str] = field(default_factory=list[str])
     requests: int = 0
     problem: str = ""
     seconds: float = 0.0
 
     @property
     def held(self) -> bool:
-        """Whether the agent compacted, and the policies were in the next request."""
+        """Whether the agent runs the hook, compacted, and asked its next question with the policies."""
         return self.compacted is not None and bool(self.roles)
+
+    @property
+    def played(self) -> str:
+        """The agent and the version that was played, and whether it is the one that was tried."""
+        package = AGENTS[self.agent].package
+        if self.version == package.version:
+            return f"{package.title} {self.version}, the version that was tried"
+        version = self.version or "of an unknown version"
+        return f"{package.title} {version} (tried: {package.version})"
 
     def lines(self) -> list[str]:
         """For a reader."""
+        if self.untrusted:
+            return [f"NOT IN FORCE in {self.played}: {AGENTS[self.agent].by_hand}"]
         if self.problem and not self.held:
-            return [f"NOT PROVED: {self.problem}"]
+            return [f"NOT PROVED with {self.played}: {self.problem}"]
         if not self.held:
             later = (
                 f"request {self.after}, the next one, did not hold the policies"
                 if self.after
                 else "no request came after it"
             )
-            return [f"NOT HELD: request {self.compacted} asked for a summary, and {later}"]
+            asked = f"request {self.compacted} asked for a summary, and {later}"
+            return [f"NOT HELD by {self.played}: {asked}"]
         letters = (
             "word for word" if self.verbatim else "whole, with < and > written as &lt; and &gt;"
         )
         said_first = "still in it" if self.first_turn else "gone"
-        lines = [
-            f"PROVED with the agent, in {self.seconds:.0f} s: request {self.compacted} of"
+        roles = ", ".join(self.amended)
+        return [
+            f"PROVED with {self.played}, in {self.seconds:.0f} s: request {self.compacted} of"
             f" {self.requests} asked for a summary; request {self.after} held the summary and"
             f" the policies, {letters} (role: {', '.join(self.roles)}; what the user had said"
             f" first: {said_first})",
-        ]
-        roles = ", ".join(self.amended)
-        lines.append(
             f"amended: in the next request (role: {roles})"
             if self.amended
-            else "amended: NOT in the next request"
-        )
-        return lines
+            else "amended: NOT in the next request",
+        ]
 
 
-def prove(agent: str, program: Path, rules: str, *, network: bool = False) -> Proof:
-    """Play a compaction in an agent.
+def prove(records: Sequence[Record], program: Path, *, network: bool = False) -> Proof:
+    """Play a compaction in an agent, in a copy of the user's settings.
 
     Args:
-        agent: its name.
+        records: the pins of one agent that are in force together, the user's first.
         program: the agent's.
-        rules: the policies, each in a block, as compiled.
         network: play it with the network of this machine where there is no way without.
 
     Raises:
         PinInstallError: the system cannot keep the agent from the network.
     """
-    isolated = without_network()
+    agent, isolated = records[-1].agent, without_network()
     if isolated is None and not network:
         raise PinInstallError(
             "this system cannot keep the agent from the network (unshare is missing, or may not"
@@ -131,12 +138,14 @@ def prove(agent: str, program: Path, rules: str, *, network: bool = False) -> Pr
         )
     root = str(Path(constraintrot.__file__).resolve().parent.parent)
     with tempfile.TemporaryDirectory(prefix="constraintrot-pin-") as folder:
-        (Path(folder) / "rules.txt").write_text(rules, encoding="utf-8")
+        try:
+            stage(records, Path(folder))
+        except (ConstraintRotError, OSError) as error:
+            return Proof(agent, problem=str(error))
         command = [*(isolated or []), sys.executable, "-I", "-c", _CHILD, root]
-        given = [agent, str(program), folder, "alone" if isolated else "host"]
         try:
             done = subprocess.run(
-                [*command, *given],
+                [*command, str(program), folder, "alone" if isolated else "host"],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_LONGEST,
@@ -152,61 +161,69 @@ def prove(agent: str, program: Path, rules: str, *, network: bool = False) -> Pr
 
 def main(arguments: list[str]) -> int:
     """Play in this process, which has no network already, and print the result as JSON."""
-    agent, program, folder, network = arguments
+    program, folder, network = arguments
     if network == "alone":
-        raise_loopback()
-    print(json.dumps(asdict(play(agent, program, Path(folder)))))
+        loopback_up()
+    print(json.dumps(asdict(play(program, Path(folder)))))
     return 0
 
 
-def play(agent: str, program: str, folder: Path) -> Proof:
-    """Play in a folder that holds ``rules.txt``."""
-    import time
-
-    started = time.monotonic()
-    driver, proof = DRIVERS[agent], Proof(agent)
-    home, work = folder / "home", folder / "work"
-    for made in (home, work, home / "tmp"):
-        made.mkdir()
-    script = Script(full="" if driver.compact else f"{TURN}2", used=driver.used, call=driver.call)
-    with serving(script) as port:
-        url = f"http://127.0.0.1:{port}"
-        make_home(driver, home, work, url)
-        text = _installed(agent, home, work, folder / "rules.txt")
-        variables = environment(home, driver.variables(url))
-        before_amendment = _turns(driver, program, work, variables, folder, script, proof)
-    _judge(proof, script.requests, text, before_amendment)
+def play(program: str, folder: Path) -> Proof:
+    """Play in a folder that was staged."""
+    started, plan = time.monotonic(), Plan.read(folder)
+    proof, home = Proof(plan.agent), folder / "home"
+    said = VERSION.search(run([program, "--version"], home, environment(home)).printed)
+    proof.version = said[0] if said else ""
+    if plan.trust:
+        place, project = plan.trust
+        variables = environment(home, {"CODEX_HOME": place})
+        events = len(AGENTS[plan.agent].events)
+        try:
+            proof.untrusted = untrusted(program, project, variables, plan.hooks, events) or ""
+        except OSError as error:
+            proof.problem = str(error)
+    if not proof.untrusted and not proof.problem:
+        _compaction(proof, plan, program, folder)
     proof.seconds = round(time.monotonic() - started, 1)
     return proof
 
 
-def _turns(
-    driver: Driver,
-    program: str,
-    work: Path,
-    variables: dict[str, str],
-    folder: Path,
-    script: Script,
-    proof: Proof,
-) -> int:
+def _compaction(proof: Proof, plan: Plan, program: str, folder: Path) -> None:
+    driver, home, work = DRIVERS[plan.agent], folder / "home", folder / "work"
+    lines = (f"{number} of a long list that says nothing\n" for number in range(PROJECT_LINES))
+    (work / "notes.txt").write_text("".join(lines), encoding="utf-8")
+    script = Script(full="" if driver.compact else f"{TURN}2", used=driver.used, call=driver.call)
+    with serving(script) as port:
+        start = driver.prepare(Place(home, work, f"http://127.0.0.1:{port}"))
+        variables = environment(home, start.variables)
+
+        def say(text: str, on: bool = True) -> bool:
+            given = [program, *driver.turn(start.arguments, text, on)]
+            ended = run(given, work, variables)
+            if ended.status != 0 and not proof.problem:
+                last = ended.printed.strip().splitlines()
+                how = "took too long" if ended.status is None else f"ended with {ended.status}"
+                proof.problem = f"the agent {how}: {last[-1][:300] if last else 'nothing printed'}"
+            return ended.status == 0
+
+        before = _turns(driver, plan, script, say)
+    _judge(proof, script.requests, plan.texts, before)
+
+
+def _turns(driver: Driver, plan: Plan, script: Script, say: Callable[..., bool]) -> int:
     """Say the turns; how many requests there were before the rules were amended."""
-    second = driver.compact or driver.later(f"{TURN}2 Go on with notes.txt.")
-    first = driver.first(f"{TURN}1 Say ok. CHECK-FIRST-TURN")
-    for arguments in (first, second, driver.later(f"{TURN}3 Say ok.")):
-        ended = run([program, *arguments], work, variables)
-        if ended.status != 0:
-            last = ended.printed.strip().splitlines()
-            how = "took too long" if ended.status is None else f"ended with {ended.status}"
-            proof.problem = f"the agent {how}: {last[-1][:300] if last else 'nothing printed'}"
-            break
+    second = driver.compact or f"{TURN}2 Go on with notes.txt."
+    if say(f"{TURN}1 Say ok. CHECK-FIRST-TURN", on=False) and say(second):
+        say(f"{TURN}3 Say ok.")
     count = len(script.requests)
-    with (folder / "rules.txt").open("a", encoding="utf-8") as file:
-        file.write(f"\n{AMENDMENT}\n")
-    run([program, *driver.later(f"{TURN}4 Say ok.")], work, variables)
+    plan.amend()
+    say(f"{TURN}4 Say ok.")
     return count
 
 
-def _judge(proof: Proof, requests: list[Request], text: str, before_amendment: int) -> None:
+def _judge(
+    proof: Proof, requests: Sequence[Heard], texts: Sequence[str], before_amendment: int
+) -> None:
     proof.requests = len(requests)
     played = requests[:before_amendment]
     summaries = [at for at, request in enumerate(played) if request.summary]
@@ -214,13 +231,13 @@ def _judge(proof: Proof, requests: list[Request], text: str, before_amendment: i
         proof.problem = proof.problem or "the agent did not compact"
         return
     proof.compacted = summaries[0] + 1
-    proof.summarizer = any(requests[at].roles_of(text) for at in summaries)
+    proof.summarizer = any(_roles(requests[at], texts) for at in summaries)
     for number, request in enumerate(played[summaries[-1] + 1 :], start=summaries[-1] + 2):
         # With the summary in it: a request for a title, say, has no context.
         if request.roles_of(SUMMARY) and request.tools:
             proof.after = number
-            proof.roles = request.roles_of(text)
-            proof.verbatim = request.verbatim(text)
+            proof.roles = _roles(request, texts)
+            proof.verbatim = all(map(request.verbatim, texts))
             proof.first_turn = bool(request.roles_of("CHECK-FIRST-TURN"))
             break
     for request in requests[before_amendment:]:
@@ -229,8 +246,7 @@ def _judge(proof: Proof, requests: list[Request], text: str, before_amendment: i
             break
 
 
-def _installed(agent: str, home: Path, work: Path, rules: Path) -> str:
-    """Install the pin into the throw-away home; the text that it hands out."""
-    pin = Pin(AGENTS[agent], "user", work, home)
-    install(pin, Source("rules", rules))
-    return str(read_compiled(pin.folder)["text"])
+def _roles(request: Heard, texts: Sequence[str]) -> list[str]:
+    """The roles that hold the texts; none where one of the texts is missing."""
+    roles = [request.roles_of(text) for text in texts]
+    return list(dict.fromkeys(one for each in roles for one in each)) if all(roles) else []

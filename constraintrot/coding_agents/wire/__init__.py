@@ -1,5 +1,4 @@
-"""The model APIs that coding agents speak: requests read as Inspect's messages, answers written.
+"""The four model APIs that coding agents speak: ``requests`` reads, ``answers`` writes.
 
-One module an API, each with ``read`` (a request's body), ``answer`` (a whole answer) and
-``events`` (the same as a stream). Nothing here asks a model.
+Neither needs Inspect; ``messages`` has a request as Inspect's messages. Nothing here asks a model.
 """

@@ -27,12 +27,12 @@ from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
+from constraintrot.coding_agents.answering import serve
 from constraintrot.coding_agents.box import opened
 from constraintrot.coding_agents.drivers import DRIVERS
 from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Place
-from constraintrot.coding_agents.endpoint import serve
 from constraintrot.coding_agents.install import needed
-from constraintrot.coding_agents.wire.common import Request, Usage
+from constraintrot.coding_agents.wire.messages import ModelRequest, Usage
 from constraintrot.harnesses.coding.session import CodingSession
 from constraintrot.harnesses.message_match import plain
 from constraintrot.tokens import count
@@ -119,7 +119,7 @@ class Played:
         """Whether calls of this exchange were never asked for."""
         return bool(self._left)
 
-    async def reply(self, request: Request) -> tuple[ChatMessageAssistant, Usage]:
+    async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
         """The answer to a request of the agent's, and the tokens it is said to have taken."""
         size = count(str(request.body))
         if self._agent.is_summary(request):

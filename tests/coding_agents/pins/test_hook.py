@@ -12,14 +12,15 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from constraintrot.coding_agents.pins import hook, targets
 from constraintrot.coding_agents.pins.agents import AGENTS, Scope
+from constraintrot.coding_agents.pins.checking import read_receipts
 from constraintrot.coding_agents.pins.compiled import Source
 from constraintrot.coding_agents.pins.installing import Change, Pin, install, uninstall
-from constraintrot.coding_agents.pins.receipts import read_receipts
 from tests.coding_agents.pins.conftest import RULE, fire, said
 
 Pinned = Callable[..., Change]
@@ -278,3 +279,50 @@ def test_rules_that_became_no_bounded_file_do_not_hold_the_agent_up(
     answer = fire(folder, START)
     assert RULE in said(answer)
     assert {"fifo": "no regular file", "large": "larger than"}[kind] in answer["systemMessage"]
+
+
+def both(project: Path, folder: Path) -> list[Path]:
+    """Pin a rule of the user's and one of a project's; the folders of the pins."""
+    project.mkdir()
+    made: list[Path] = []
+    for scope in get_args(Scope):
+        rules = folder / f"{scope}.txt"
+        rules.write_text(f"A rule of the {scope}'s.\n")
+        made.append(install(Pin(AGENTS["claude"], scope, project), Source("rules", rules)).folder)
+    return made
+
+
+def test_below_a_project_both_lists_are_said_once(home: Path, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    user, own = both(project, tmp_path)
+    (project / "below").mkdir()
+    below = {"cwd": str(project / "below")}
+    text = said(fire(user, START | below))
+    assert "A rule of the user's." in text
+    assert "A rule of the project's." in text
+    assert fire(own, START | below) == {}
+    assert [fire(one, PROMPT | below) for one in (user, own, user)] == [{}] * 3
+    beside = said(fire(user, START | {"cwd": f"{project}-2", "session_id": "t"}))
+    assert "project's" not in beside
+
+
+def test_a_home_of_any_name_holds_pins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / 'José O\'Brien "x"'
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    project = tmp_path / "project"
+    both(project, tmp_path)
+    pin = Pin(AGENTS["claude"], "user", project)
+    settings = json.loads(pin.settings.read_text())
+    command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    event = json.dumps(START | {"cwd": str(project)}).encode()
+    done = subprocess.run(["sh", "-c", command], input=event, capture_output=True, check=True)
+    text = said(json.loads(done.stdout))
+    assert "A rule of the user's." in text
+    assert "A rule of the project's." in text
+    # The user edits the file, so that only our part is taken out of it.
+    pin.settings.write_text(json.dumps(settings | {"mine": 1}))
+    uninstall(pin)
+    assert json.loads(pin.settings.read_text()) == {"mine": 1}

@@ -58,7 +58,7 @@ def test_uninstalling_leaves_the_home_as_it_was(
     was = tree(home)
     change = pinned(agent)
     assert change.diffs
-    assert health(records()[0]).faults == []
+    assert health(records()[0], home).faults == []
     if before is not None:
         assert settings(home, agent).stat().st_mode & 0o777 == 0o640
     uninstall(Pin(AGENTS[agent], "user", home))
@@ -159,7 +159,7 @@ def test_settings_that_the_agent_itself_does_not_read_are_refused_and_no_pin_is_
     # The user edits them later.
     installed = path.read_text()
     path.write_text("\ufeff" + installed if "mark" in what else installed[:-2] + ",}// x\n")
-    assert any("reads nothing of the file" in fault for fault in health(records()[0]).faults)
+    assert any("reads nothing of the file" in fault for fault in health(records()[0], home).faults)
     uninstall(Pin(AGENTS[agent], "user", home))
     assert "hook.py" not in path.read_text()
 
@@ -339,9 +339,9 @@ def test_a_damaged_record_names_where_the_settings_are(home: Path, pinned: Pinne
 def test_what_is_switched_off_or_taken_out_is_a_fault(home: Path, pinned: Pinned) -> None:
     path = write_settings(home, '{"disableAllHooks": true}')
     pinned()
-    assert any("switched off" in fault for fault in health(records()[0]).faults)
+    assert any("switched off" in fault for fault in health(records()[0], home).faults)
     path.write_text("{}")
-    assert any("install again" in fault for fault in health(records()[0]).faults)
+    assert any("install again" in fault for fault in health(records()[0], home).faults)
 
 
 def test_a_path_that_agents_would_change_is_refused(

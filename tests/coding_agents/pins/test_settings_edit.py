@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from constraintrot.coding_agents.pins.settings_edit import (
     holds_hooks,
     root_of,
     with_hooks,
+    with_value,
     without_hooks,
 )
 from tests.coding_agents.pins.conftest import CLAUDE
@@ -156,6 +158,60 @@ def test_blanks_and_comments_of_the_users_between_installing_and_taking_out_brea
     assert {**left, "hooks": 0} == {**was, "hooks": 0}
     mine = {event: one for event, one in left.get("hooks", {}).items() if one}
     assert mine == {event: one for event, one in was.get("hooks", {}).items() if one}
+
+
+@given(st.data())
+def test_hooks_and_values_of_the_users_between_installing_and_taking_out_stay(
+    data: st.DataObject,
+) -> None:
+    before = data.draw(st.sampled_from([one for one in SETTINGS.values() if "//" not in one]))
+    value = json.loads(json.dumps(root_of(with_hooks(before, ENTRIES))))
+    # In any list, before or behind ours, or beside ours in one entry; and a key anywhere.
+    for event in data.draw(st.lists(st.sampled_from([*ENTRIES, "PostToolUse"]), max_size=4)):
+        entries = value["hooks"].setdefault(event, [])
+        mine = {
+            "type": "command",
+            "command": data.draw(st.sampled_from(["a", "b // ]", "é\u2028"])),
+        }
+        if entries and data.draw(st.booleans()):
+            entry = data.draw(st.sampled_from(entries))
+            entry["hooks"].insert(data.draw(st.integers(0, len(entry["hooks"]))), mine)
+        else:
+            entries.insert(data.draw(st.integers(0, len(entries))), {"hooks": [mine]})
+    value[data.draw(st.text(max_size=3))] = data.draw(_VALUES)
+    wanted = json.loads(json.dumps(value))
+    for event, entries in list(wanted["hooks"].items()):
+        for entry in entries:
+            entry["hooks"] = [one for one in entry["hooks"] if one != OURS["hooks"][0]]
+        wanted["hooks"][event] = [entry for entry in entries if entry["hooks"]]
+    text = json.dumps(value, indent=data.draw(st.sampled_from([None, 2, "\t"])))
+    taken_out = root_of(without_hooks(text, "/a b/hook.py", created_by(before, ENTRIES)))
+    assert isinstance(taken_out, dict)
+    assert _without_empty_lists(taken_out) == _without_empty_lists(wanted)
+
+
+def _without_empty_lists(value: dict[str, Any]) -> dict[str, Any]:
+    hooks = {event: one for event, one in value.get("hooks", {}).items() if one}
+    return {**value, "hooks": hooks}
+
+
+@pytest.mark.parametrize("text", [*SETTINGS.values(), "", "\ufeff{}\n"])
+@pytest.mark.parametrize("keys", [("a",), ("b", "c"), ("hooks", "enabled"), ("a", "b", "c")])
+def test_a_value_is_changed_and_nothing_else(text: str, keys: tuple[str, ...]) -> None:
+    changed = with_value(text, keys, {"new": 1})
+    assert changed.startswith("\ufeff") == text.startswith("\ufeff")
+    after = root_of(changed.removeprefix("\ufeff"))
+    before = root_of(text.removeprefix("\ufeff"))
+    assert isinstance(before, dict)
+    wanted: dict[str, Any] = before
+    for key in keys[:-1]:
+        if not isinstance(wanted.get(key), dict):
+            wanted[key] = {}
+        wanted = wanted[key]
+    wanted[keys[-1]] = {"new": 1}
+    assert after == before
+    comments = re.findall(r"/\*.*?\*/|// [a-z]", text)
+    assert all(one in changed for one in comments)
 
 
 def _lacks_nothing(before: str, after: str) -> bool:

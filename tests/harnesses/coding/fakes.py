@@ -20,8 +20,8 @@ PROGRAM = Path(__file__).with_name("fake_agent.py")
 PACKAGE = Package("fake", "Fake agent", "fake-agent", "1.2.3", "none", 0, "fake")
 INSTALLED = Installed(PACKAGE, Path(sys.executable), "1.2.3")
 HOOK = agents.Agent(
-    "fake", "Fake agent", "fake", "1.2.3", ("FAKE_HOME", ".fake", ""), "hooks.json",
-    ".fake/hooks.json", "a user message", events=("SessionStart",),
+    PACKAGE, ("FAKE_HOME", ".fake", ""), "hooks.json", ".fake/hooks.json", "a user message",
+    events=("SessionStart",),
 )  # fmt: skip
 APIS = ("chat", "responses", "messages", "gemini")
 # Where the system cannot do without a network, the fakes have one: they run nothing of a model's.

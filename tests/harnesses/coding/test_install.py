@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from click.testing import CliRunner, Result
 from constraintrot.cli.main import main
 from constraintrot.coding_agents import install
 from constraintrot.coding_agents.catalogue import PACKAGES, Package, package
+from constraintrot.coding_agents.pins.checking import program_of
 from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
 from constraintrot.evaluation.harness import parse_harness
 from constraintrot.harnesses import HARNESSES
@@ -33,6 +35,13 @@ echo '{"version": "0.169.0"}' > node_modules/@openai/codex/package.json
 printf '#!/bin/sh\\n' > node_modules/.bin/codex
 chmod +x node_modules/.bin/codex
 """
+
+
+@pytest.fixture(autouse=True)
+def _no_agent_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    which = shutil.which
+    programs = {one.program for one in PACKAGES}
+    monkeypatch.setattr(shutil, "which", lambda name: None if name in programs else which(name))
 
 
 @pytest.fixture
@@ -81,6 +90,38 @@ def test_what_npm_says_is_told_and_nothing_half_is_left(npm: Path) -> None:
     assert "npm could not install @openai/codex@0.169.0:\nnpm error 404" in failed.output
     assert install.find(CODEX) is None
     assert not list(npm.glob("codex/*.partial"))
+
+
+def test_the_user_s_own_agent_is_used_where_none_was_installed(
+    npm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = npm.parent / "codex"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("#!/bin/sh\necho codex-cli 9.1.0-beta.2\n")
+    own.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda name: str(own) if name == "codex" else None)
+    assert f"your own 9.1.0-beta.2: {own}" in agents("list").output
+    with pytest.warns(UserWarning, match=r"9\.1\.0-beta\.2, your own, is played; 0\.169\.0 is"):
+        assert install.needed(CODEX).program == own
+    assert program_of("codex") == own
+
+
+def test_what_was_installed_to_measure_comes_before_the_user_s_own(npm: Path) -> None:
+    assert agents("install", "codex", "--yes").exit_code == 0
+    found = install.find(CODEX)
+    assert found
+    assert found.tried
+    assert program_of("codex") == found.program
+
+
+def test_a_program_that_does_not_run_is_no_agent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = tmp_path / "codex"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda name: str(broken))
+    assert install.of_user(CODEX) is None
 
 
 def test_a_check_plays_an_episode_and_says_what_went_wrong() -> None:

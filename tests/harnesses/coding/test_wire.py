@@ -9,13 +9,19 @@ import pytest
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
-from constraintrot.coding_agents.proof import model_apis
-from constraintrot.coding_agents.wire import anthropic, chat, gemini, responses
-from constraintrot.coding_agents.wire.common import OpaqueError, Request, Usage, answer_of
+from constraintrot.coding_agents.wire import answers
+from constraintrot.coding_agents.wire.answers import Protocol
+from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, answer_of
+from constraintrot.coding_agents.wire.requests import OpaqueError
+from constraintrot.coding_agents.wire.requests import read as read_request
 
 USAGE = Usage(7, 2)
 CALL = ToolCall(id="c9", function="send", arguments={"to": "a@example.org"})
 REPLY = ChatMessageAssistant(content="I send it.", tool_calls=[CALL])
+
+
+def read(protocol: Protocol, body: dict[str, Any]) -> ModelRequest:
+    return ModelRequest.of(read_request(protocol, body))
 
 
 def made(message: ChatMessage) -> list[ToolCall]:
@@ -23,20 +29,20 @@ def made(message: ChatMessage) -> list[ToolCall]:
     return message.tool_calls or []
 
 
-def answered(request: Request) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def answered(request: ModelRequest) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The answer whole, and the events of its stream."""
-    answer = answer_of(request, REPLY, USAGE)
-    lines = list(model_apis.events(request.protocol, answer))
+    answer = answer_of(request.request, REPLY, USAGE)
+    lines = list(answers.events(request.protocol, answer))
     # The API's own end of a stream.
     done = [("", "[DONE]")] if request.protocol == "chat" else []
     events = [json.loads(data) for _, data in lines[: len(lines) - len(done)]]
     assert lines[len(events) :] == done
     names = [name for name, _ in lines[: len(events)]]
     assert names == [event.get("type", "") for event in events]
-    return model_apis.whole(request.protocol, answer), events
+    return answers.whole(request.protocol, answer), events
 
 
-def told(request: Request) -> list[tuple[str, str]]:
+def told(request: ModelRequest) -> list[tuple[str, str]]:
     return [(m.role, m.text) for m in request.messages]
 
 
@@ -59,7 +65,7 @@ def test_a_message_of_several_blocks_is_one_and_results_are_the_tools(  # Claude
         ],
         "tools": [{"name": "mcp__office__send", "description": "d", "input_schema": {"properties": {}}}],
     }  # fmt: skip
-    request = anthropic.read(body, stream=True)
+    request = read("messages", body)
     assert told(request) == [
         ("system", "Be kind.\nBe brief."),
         ("user", "<note>\nGo"),
@@ -98,7 +104,7 @@ def test_items_namespaces_and_developer_messages() -> None:  # Codex
             {"type": "web_search"},
         ],
     }  # fmt: skip
-    request = responses.read(body, stream=True)
+    request = read("responses", body)
     assert told(request) == [
         ("system", "Base."),
         ("system", "Rule."),
@@ -119,7 +125,7 @@ def test_items_namespaces_and_developer_messages() -> None:  # Codex
 def test_a_compaction_that_only_its_provider_can_read_is_no_measurement(kind: str) -> None:
     body = {"input": [{"role": "user", "content": "Go"}, {"type": kind}]}
     with pytest.raises(OpaqueError, match="so it is no measurement"):
-        responses.read(body, stream=True)
+        read("responses", body)
 
 
 def test_chat_completions() -> None:  # opencode, pi
@@ -134,7 +140,7 @@ def test_chat_completions() -> None:  # opencode, pi
         ],
         "tools": [{"type": "function", "function": function}],
     }
-    request = chat.read(body, stream=True)
+    request = read("chat", body)
     assert [m.role for m in request.messages] == ["system", "user", "assistant", "tool"]
     assert made(request.messages[2])[0].parse_error
     assert request.last_user_text == "Go"
@@ -163,7 +169,7 @@ def test_parts_without_ids_are_matched_in_order() -> None:  # Gemini CLI
             {"name": "mcp_office_send", "parameters": {"properties": {"to": {"type": "STRING"}}}},
         ]}],
     }  # fmt: skip
-    request = gemini.read(body, stream=False)
+    request = read("gemini", body)
     assert told(request)[-2:] == [("tool", "one"), ("tool", "two")]
     ids = [call.id for call in made(request.messages[2])]
     assert [m.tool_call_id for m in request.messages[3:] if isinstance(m, ChatMessageTool)] == ids

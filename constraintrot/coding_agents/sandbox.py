@@ -23,8 +23,6 @@ _WITH_PROCESSES: Final = (_WHOLE, ("--map-root-user", *_WHOLE))
 _NETWORK_ONLY: Final = (("--net",), ("--map-root-user", "--net"))
 # Seconds that a way is tried for.
 _TRY: Final = 10
-_LOOPBACK_UP: Final = 0x8914  # SIOCSIFFLAGS
-_UP: Final = 0x1
 
 
 @dataclass(frozen=True)
@@ -52,20 +50,6 @@ def without_network(*, processes: bool = True) -> tuple[str, ...] | None:
         if tried.returncode == 0:
             return (program, *way)
     return None
-
-
-def raise_loopback() -> None:
-    """Switch the loopback of a fresh network on.
-
-    Raises:
-        OSError: this process may not, or has no such interface.
-    """
-    import fcntl
-    import socket
-    import struct
-
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
-        fcntl.ioctl(handle, _LOOPBACK_UP, struct.pack("16sh22x", b"lo", _UP))
 
 
 def environment(home: Path, variables: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,0 +1,196 @@
+"""The settings that point each agent at an endpoint of ours, and at nothing else of the network.
+
+The harness writes them into a throw-away HOME; the proof of a pin lays them over a copy of the
+user's own. Nothing here needs Inspect.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from constraintrot.coding_agents.catalogue import package
+
+MODEL: Final = "constraintrot"
+"""The model's name in the agents' requests."""
+KEY: Final = "none"
+# Any other name than OpenAI's own: of that provider Codex asks for an opaque compaction.
+PROVIDER: Final = "loopback"
+GEMINI_MODEL: Final = "gemini-2.5-pro"
+"""Gemini CLI knows the windows of its own models only."""
+OUTPUT: Final = 4_000
+"""Tokens of an answer, which an agent keeps free in its window."""
+_OFF: Final = {"enabled": False}
+_CODEX_OFF: Final = (
+    "plugins", "apps", "remote_plugin", "image_generation", "browser_use",
+    "browser_use_external", "computer_use", "in_app_browser", "tool_suggest", "goals",
+    "enable_request_compression", "skill_search",
+)  # fmt: skip
+# What would ask the network, or take time for what no episode has: an index of files, skills.
+_OPENCODE_OFF: Final = (
+    "AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "FFF", "CLAUDE_CODE",
+    "EXTERNAL_SKILLS", "EMBEDDED_WEB_UI",
+)  # fmt: skip
+
+OPENCODE_ENVIRONMENT: Final[Mapping[str, str]] = {
+    f"OPENCODE_DISABLE_{name}": "1" for name in _OPENCODE_OFF
+}
+PI_ENVIRONMENT: Final[Mapping[str, str]] = {
+    "PI_OFFLINE": "1",
+    "PI_SKIP_VERSION_CHECK": "1",
+    "PI_TELEMETRY": "0",
+}
+
+
+def claude_environment(url: str) -> dict[str, str]:
+    """Claude Code's variables."""
+    return {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": KEY,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        # It refuses to skip its permissions as root elsewhere, and this is a box.
+        "IS_SANDBOX": "1",
+    }
+
+
+def codex_config(url: str, window: int, compacts_at: int) -> dict[str, Any]:
+    """Codex' ``config.toml``, as nested tables."""
+    provider = {
+        "name": PROVIDER,
+        "base_url": f"{url}/v1",
+        "wire_api": "responses",
+        "env_key": "LOOPBACK_KEY",
+        "request_max_retries": 0,
+        "stream_max_retries": 0,
+    }
+    return {
+        "model": MODEL,
+        "model_provider": PROVIDER,
+        "model_context_window": window,
+        "model_auto_compact_token_limit": compacts_at,
+        "approval_policy": "never",
+        "check_for_update_on_startup": False,
+        "web_search": "disabled",
+        "model_providers": {PROVIDER: provider},
+        "features": dict.fromkeys(_CODEX_OFF, False),
+        "analytics": _OFF,
+        "feedback": _OFF,
+        "otel": {"exporter": "none"},
+    }
+
+
+def toml_settings(table: Mapping[str, Any], *above: str) -> Iterator[str]:
+    """The lines ``a.b = VALUE`` of nested tables; plain values are the same in TOML and JSON."""
+    for name, value in table.items():
+        path = (*above, name if name.isidentifier() else json.dumps(name))
+        if isinstance(value, Mapping):
+            yield from toml_settings(value, *path)
+        else:
+            yield f"{'.'.join(path)} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def opencode_config(url: str, window: int) -> dict[str, Any]:
+    """Opencode's ``opencode.json``."""
+    limit = {"context": window, "output": OUTPUT}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": PROVIDER,
+        "options": {"baseURL": f"{url}/v1", "apiKey": KEY},
+        "models": {MODEL: {"name": MODEL, "tool_call": True, "limit": limit}},
+    }
+    return {
+        "model": f"{PROVIDER}/{MODEL}",
+        "small_model": f"{PROVIDER}/{MODEL}",
+        "share": "disabled",
+        "autoupdate": False,
+        "enabled_providers": [PROVIDER],
+        "provider": {PROVIDER: provider},
+    }
+
+
+def opencode_types() -> Mapping[str, str]:
+    """Files that look as if the types of plugins were installed, by path in a folder of settings.
+
+    opencode fetches the types for a folder that has plugins, and waits minutes for a registry
+    that it cannot reach.
+    """
+    version = package("opencode").version
+    types = {"@opencode-ai/plugin": version}
+    packages = {
+        "": {"dependencies": types},
+        "node_modules/@opencode-ai/plugin": {"version": version},
+    }
+    return {
+        "package.json": json.dumps({"dependencies": types}),
+        "package-lock.json": json.dumps({"lockfileVersion": 3, "packages": packages}),
+        "node_modules/@opencode-ai/plugin/package.json": json.dumps({"version": version}),
+    }
+
+
+def gemini_settings(threshold: float) -> dict[str, Any]:
+    """Gemini CLI's ``settings.json``.
+
+    Args:
+        threshold: the share of the window at which it compacts.
+    """
+    return {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": _OFF},
+        "telemetry": _OFF,
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "model": {"name": GEMINI_MODEL, "compressionThreshold": threshold},
+        "experimental": {"useModelRouter": False},
+    }
+
+
+def gemini_environment(url: str) -> dict[str, str]:
+    """Gemini CLI's variables."""
+    return {
+        "GEMINI_API_KEY": KEY,
+        "GOOGLE_GEMINI_BASE_URL": url,
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        # Else it starts itself a second time, with a larger heap.
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+    }
+
+
+def pi_models(url: str, window: int) -> dict[str, Any]:
+    """Pi's ``models.json``."""
+    model = {
+        "id": MODEL,
+        "name": MODEL,
+        "reasoning": False,
+        "input": ["text"],
+        "contextWindow": window,
+        "maxTokens": OUTPUT,
+        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+    }
+    provider = {
+        "baseUrl": f"{url}/v1",
+        "api": "openai-completions",
+        "apiKey": KEY,
+        "models": [model],
+    }
+    return {"providers": {PROVIDER: provider}}
+
+
+def pi_settings(*, compacts: bool, keeps: int | None) -> dict[str, Any]:
+    """Pi's ``settings.json``.
+
+    Args:
+        compacts: whether it compacts by its own threshold.
+        keeps: tokens of the newest messages that it keeps; None for its default.
+    """
+    compaction: dict[str, Any] = {"enabled": compacts, "reserveTokens": OUTPUT}
+    return {
+        "compaction": compaction | ({} if keeps is None else {"keepRecentTokens": keeps}),
+        "quietStartup": True,
+        "enableInstallTelemetry": False,
+        "defaultProvider": PROVIDER,
+        "defaultModel": MODEL,
+        "retry": {"enabled": False},
+    }

@@ -1,0 +1,135 @@
+"""The scripted model of a proof: it fills the context when it is to, and keeps each request."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Final
+
+from constraintrot.coding_agents.wire.answers import Answer, Call, Json
+from constraintrot.coding_agents.wire.requests import Request, Said
+
+TURN: Final = "CHECK-TURN-"
+"""The beginning of each of our turns."""
+SUMMARY: Final = "CHECK-SUMMARY of what was said"
+"""The text of every summary."""
+# Each agent takes the part that it looks for.
+_SUMMARY_TEXT: Final = (
+    f"<analysis>short</analysis>\n<summary>{SUMMARY}.</summary>\n"
+    f"<state_snapshot><overall_goal>{SUMMARY}.</overall_goal></state_snapshot>"
+)
+_SUMMARY_WORDS: Final = ("summar", "state_snapshot", "handoff", "checkpoint")
+_USED: Final = 1000
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A request that the script answered.
+
+    Attributes:
+        said: its messages.
+        tools: names of the tools on offer.
+        summary: whether a summary was asked for.
+    """
+
+    said: tuple[Said, ...]
+    tools: tuple[str, ...]
+    summary: bool
+
+    def roles_of(self, text: str) -> list[str]:
+        """The roles that a text is in, whole, once for each time.
+
+        Angle brackets may be written as HTML has them: Gemini CLI does that to a hook's text.
+        """
+        sought = _plain(text)
+        return [one.role for one in self.said for _ in range(_plain(one.text).count(sought))]
+
+    def verbatim(self, text: str) -> bool:
+        """Whether a text is in it to the letter."""
+        return any(text in one.text for one in self.said)
+
+
+@dataclass
+class Script:
+    """A model that compacts an agent once.
+
+    Attributes:
+        full: the turn at which the context is said to be full.
+        used: tokens that it is then said to have.
+        call: a tool that is called at that turn, for agents that compact within a turn only.
+        requests: those so far.
+    """
+
+    full: str = ""
+    used: int = _USED
+    call: tuple[str, dict[str, Any]] | None = None
+    requests: list[Heard] = field(default_factory=list[Heard])
+    _lock: Lock = field(default_factory=Lock)
+    _done: bool = False
+
+    def ask(self, request: Request) -> Future[Answer]:
+        """Answer a request, which is kept."""
+        done: Future[Answer] = Future()
+        done.set_result(self.reply(request))
+        return done
+
+    def reply(self, request: Request) -> Answer:
+        """Return the answer to a request, which is kept."""
+        tools = tuple(one.name for one in request.offered)
+        summary = _asks_for_summary(request.said, tools)
+        with self._lock:
+            self.requests.append(Heard(tuple(request.said), tools, summary))
+            if summary:
+                # Some agents work out the new size from the summary's request.
+                return _answer(request, _SUMMARY_TEXT, max(self.used, _USED))
+            last = _last_user(request.said)
+            # Once: an agent that keeps the turn would compact for ever.
+            if self.full and self.full in last and tools and not self._done:
+                self._done = True
+                return _answer(request, "ok.", self.used, self.call)
+            return _answer(request, "ok.", _USED)
+
+    def size(self, body: Json) -> int:
+        """Return the same size for every request: the context is full when the script says so."""
+        return _USED
+
+    def tool(self, name: str, arguments: Json) -> str:
+        """Return nothing: no tool of a scenario is on offer."""
+        return ""
+
+    def broke(self, error: Exception) -> None:
+        """Note nothing: the agent is told, and what it lacks shows in the proof."""
+
+
+def _answer(
+    request: Request, text: str, used: int, call: tuple[str, dict[str, Any]] | None = None
+) -> Answer:
+    if call is not None:
+        return Answer("", [Call("call_1", *call)], used, model=request.model)
+    if request.body.get("generationConfig", {}).get("responseMimeType") == "application/json":
+        # Gemini CLI asks who is to speak next.
+        text = json.dumps({"reasoning": text, "next_speaker": "user"})
+    return Answer(text, (), used, max(1, len(text) // 4), request.model)
+
+
+def _plain(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">")
+
+
+def _last_user(said: list[Said]) -> str:
+    """The last text of the user's that holds a turn of ours, else the last one."""
+    users = [one.text for one in said if one.role == "user"]
+    return next((text for text in reversed(users) if TURN in text), users[-1] if users else "")
+
+
+def _asks_for_summary(said: list[Said], tools: tuple[str, ...]) -> bool:
+    system = " ".join(one.text for one in said if one.role == "system")[:600]
+    if "title" in system.lower():
+        return False
+    spoken = [at for at, one in enumerate(said) if one.role in ("assistant", "tool")]
+    newest = [one.text for one in said[spoken[-1] + 1 if spoken else 0 :] if one.role == "user"]
+    asked = any(word in text.lower() for text in newest for word in _SUMMARY_WORDS)
+    # With the history as one text and without tools; or as one more message behind it.
+    return asked and (not tools or not any(TURN in text for text in newest))

@@ -1,0 +1,159 @@
+"""A throw-away home with a copy of a user's settings and pins, in which a proof is played.
+
+The settings are copied to the byte, but for the path of the pin's hook, which becomes that of
+the copy: the hook that was installed runs there, on a copy of the rules.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from constraintrot.coding_agents.pins.compiled import (
+    Source,
+    compile_rules,
+    read_compiled,
+    source_of,
+    write_compiled,
+)
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.file_edit import read_file
+from constraintrot.coding_agents.pins.installing import Pin, Record
+
+AMENDMENT: Final = "Rule added by this check: keep the file CHECK-AMENDED."
+_PLAN: Final = "plan.json"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be looked for, and where.
+
+    Attributes:
+        agent: its name.
+        texts: what the hook of each pin hands out.
+        rules: the copy of the rules that is amended.
+        kind: of these rules.
+        trust: a copy of the user's folder in which the agent is asked whether it trusts the
+            hooks, and the project that it is asked for; empty for an agent that asks nobody.
+        hooks: what the command of each hook of ours holds.
+    """
+
+    agent: str
+    texts: list[str]
+    rules: str
+    kind: str
+    trust: tuple[str, str] | tuple[()] = ()
+    hooks: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, folder: Path) -> Plan:
+        """The plan in a folder that was staged."""
+        return cls(**json.loads((folder / _PLAN).read_text(encoding="utf-8")))
+
+    def amend(self) -> None:
+        """Add a rule."""
+        if self.kind == "seeds":
+            (Path(self.rules) / "check-amended.md").write_text(f"{AMENDMENT}\n", encoding="utf-8")
+        else:
+            with Path(self.rules).open("a", encoding="utf-8") as file:
+                file.write(f"\n{AMENDMENT}\n")
+
+
+def stage(records: Sequence[Record], folder: Path) -> None:
+    """Copy what some pins of one agent need, and the settings that they are in.
+
+    Args:
+        records: the pins that are in force together, the user's first.
+        folder: an empty one, which gets ``home``, ``work`` and the plan.
+
+    Raises:
+        ConstraintRotError: a pin or its rules cannot be read.
+    """
+    agent = records[-1].pin.agent
+    home, work = folder / "home", folder / "work"
+    for made in (home, work, home / "tmp"):
+        made.mkdir(parents=True)
+    projects = [Path(one.project) for one in records if one.scope == "project"]
+    moved: dict[str, str] = {}
+    texts: list[str] = []
+    for record in records:
+        copy = Pin(agent, record.scope, work, home)
+        source = _copied(source_of(read_compiled(record.pin.folder)), folder / record.scope)
+        texts.append(_pin(record.pin, copy, source))
+        moved[str(record.pin.folder / "hook.py")] = str(copy.folder / "hook.py")
+    for name in {*agent.user_settings, agent.user_file}:
+        _settings(agent.folder() / name, agent.folder(home) / name, moved)
+    for project in projects:
+        for name in {*agent.project_settings, agent.project_file}:
+            _settings(project / name, work / name, moved)
+    plan = Plan(
+        agent.name,
+        texts,
+        str(source.path),
+        source.kind,
+        _trusting(records[-1], folder) if agent.name == "codex" else (),
+        tuple(record.pin.part for record in records),
+    )
+    (folder / _PLAN).write_text(json.dumps(asdict(plan)), encoding="utf-8")
+
+
+def _copied(source: Source, place: Path) -> Source:
+    place.mkdir()
+    files = source.files()
+    for file in files:
+        shutil.copyfile(file, place / file.name)
+    return Source(source.kind, place if source.kind == "seeds" else place / files[0].name)
+
+
+def _pin(pin: Pin, copy: Pin, source: Source) -> str:
+    """Copy a pin's folder; the text that its hook hands out."""
+    compiled = read_compiled(pin.folder)
+    (copy.folder / "sessions").mkdir(parents=True)
+    shutil.copyfile(pin.folder / "hook.py", copy.folder / "hook.py")
+    shutil.copyfile(pin.folder / "compiled.json", copy.folder / "compiled.json")
+    key = secrets.token_bytes(32)
+    (copy.folder / "key").write_bytes(key)
+    given = (compiled["longest"], compiled["heading"], copy.named)
+    made = compile_rules(copy.folder, source, key, *given)
+    write_compiled(copy.folder, made)
+    return str(made["text"])
+
+
+def _settings(path: Path, copy: Path, moved: Mapping[str, str]) -> None:
+    try:
+        data = read_file(path).data
+    except PinInstallError:
+        return  # The agent cannot read it either.
+    if data is None:
+        return
+    for old, new in moved.items():
+        # In a string of JSON, of TOML or of a program's text, quoted for a shell or not.
+        pairs = ((shlex.quote(old), shlex.quote(new)), (old, new))
+        for pair, ascii_only in product(pairs, (False, True)):
+            words = (json.dumps(one, ensure_ascii=ascii_only)[1:-1] for one in pair)
+            before, after = (one.encode() for one in words)
+            data = data.replace(before, after)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes(data)
+
+
+def _trusting(record: Record, folder: Path) -> tuple[str, str]:
+    """Copy the settings that say which hooks the user trusts, named by the hooks' file.
+
+    The hooks themselves stay as they are: what is trusted is their text.
+    """
+    agent, trust = record.pin.agent, folder / "trust"
+    trust.mkdir()
+    root = agent.folder()
+    moved = {str(root): str(trust), os.path.realpath(root): str(trust)}
+    _settings(root / "hooks.json", trust / "hooks.json", {})
+    _settings(root / "config.toml", trust / "config.toml", moved)
+    return str(trust), record.project

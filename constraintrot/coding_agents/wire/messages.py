@@ -1,0 +1,103 @@
+"""A request of a coding agent as Inspect's messages, and an Inspect reply as an answer to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+)
+from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
+
+from constraintrot.coding_agents.wire.answers import Answer, Call, Json, Protocol
+from constraintrot.coding_agents.wire.requests import Offered, Request, Said
+from constraintrot.episode.messages import last_user_text
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens that an answer is said to have taken."""
+
+    input: int
+    output: int
+
+    @property
+    def total(self) -> int:
+        """Both."""
+        return self.input + self.output
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """A request as an agent's model is asked it.
+
+    Attributes:
+        request: as it came.
+        messages: the conversation; a message of several texts is one of several lines.
+        tools: those on offer, by their plain names.
+    """
+
+    request: Request = field(repr=False)
+    messages: list[ChatMessage]
+    tools: list[ToolInfo]
+
+    @classmethod
+    def of(cls, request: Request) -> ModelRequest:
+        """A request's messages and tools."""
+        messages = [_message(one) for one in request.said]
+        return cls(request, messages, [_tool(one) for one in request.offered])
+
+    @property
+    def protocol(self) -> Protocol:
+        """The API."""
+        return self.request.protocol
+
+    @property
+    def body(self) -> Json:
+        """The request itself."""
+        return self.request.body
+
+    @property
+    def last_user_text(self) -> str:
+        """The user's last message; empty where there is none."""
+        return last_user_text(self.messages)
+
+
+def answer_of(request: Request, reply: ChatMessageAssistant, usage: Usage) -> Answer:
+    """A reply as an answer to a request, which says or calls something."""
+    names = {one.plain: (one.space, one.name) for one in request.offered}
+    calls: list[Call] = []
+    for call in reply.tool_calls or []:
+        space, name = names.get(call.function, ("", call.function))
+        call_id = call.id if call.id.startswith("call_") else f"call_{call.id}"
+        calls.append(Call(call_id, name, call.arguments, space))
+    text = reply.text or ("" if calls else " ")
+    return Answer(text, calls, usage.input, usage.output, request.model)
+
+
+def _message(said: Said) -> ChatMessage:
+    if said.role in ("system", "developer"):
+        return ChatMessageSystem(content=said.text)
+    if said.role == "user":
+        return ChatMessageUser(content=said.text)
+    if said.role == "tool":
+        return ChatMessageTool(content=said.text, tool_call_id=said.call_id, function=said.function)
+    calls = [ToolCall(one.id, one.name, one.arguments, one.problem) for one in said.calls]
+    return ChatMessageAssistant(content=said.text, tool_calls=calls or None)
+
+
+def _tool(offered: Offered) -> ToolInfo:
+    """A tool on offer, with the part of its schema that Inspect knows."""
+    schema = {
+        "properties": offered.schema.get("properties") or {},
+        "required": offered.schema.get("required") or [],
+    }
+    return ToolInfo(
+        name=offered.plain,
+        description=offered.description or offered.plain,
+        parameters=ToolParams.model_validate(schema),
+    )
