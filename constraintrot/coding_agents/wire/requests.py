@@ -223,7 +223,7 @@ def _chat(said: _Conversation, body: Json) -> Iterator[Offered]:
         if role == "tool":
             said.result(message["tool_call_id"], content)
         elif role in ("system", "developer", "user"):
-            said.add(role, content)
+            said.add(cast(Role, role), content)
         else:
             said.assistant(content)
             for call in message.get("tool_calls") or []:

@@ -105,7 +105,7 @@ def agent(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
     def made(*change: str, trusts: bool = True) -> Path:
-        text = AGENT.replace(*change) if change else AGENT  # type: ignore[call-overload]
+        text = AGENT.replace(change[0], change[1]) if change else AGENT
         path = folder / "codex"
         path.write_text(text.replace("@PYTHON@", sys.executable).replace("@VERSION@", VERSION))
         path.chmod(0o755)
