@@ -248,7 +248,7 @@ def _responses(said: _Conversation, body: Json) -> Iterator[Offered]:
             if item["role"] == "assistant":
                 said.assistant(content)
             else:
-                said.add(item["role"], content)
+                said.add(cast(Role, item["role"]), content)
         elif kind.endswith("_output"):
             said.result(item["call_id"], item.get("output"))
         elif kind.endswith("_call"):
