@@ -1,4 +1,4 @@
-"""What is sent to a model, and how much: the probe, the judge of calls, and the triggers.
+"""The texts that a model is sent, and their length: the probe, the judge of calls, the triggers.
 
 Nothing here runs unless a model was named, and the amount was shown first.
 """
@@ -56,7 +56,7 @@ class Question:
 
     @property
     def characters(self) -> int:
-        """How much is sent."""
+        """The number of characters that are sent."""
         context = sum(len(text) for _, text in self.context.texts)
         judged = sum(
             len(text) + len(one.rule.text) + len(JUDGE_PROMPT) for one, *_, text in self.calls
@@ -69,7 +69,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model knew, judged and did, of one session.
+    """The rules that the model knew, its judgements and its calls, of one session.
 
     Attributes:
         session: its name.
@@ -93,7 +93,7 @@ class Answer:
 
 
 def question(diagnosis: Diagnosis, mask: Callable[[str], str]) -> Question | None:
-    """What a model would be sent about a session; None where it was not compacted."""
+    """Return the texts that a model would be sent about a session; None if it was not compacted."""
     if not diagnosis.compactions or not diagnosis.histories:
         return None
     tried = [one for one in diagnosis.histories if one.rule.trigger is not None]
@@ -152,7 +152,7 @@ async def ask(asked: Question, agent: Model, by: str) -> Answer:
 
 
 def _may_concern(history: History, call: Call) -> bool:
-    """Whether a call shares a word with a rule; the judge is asked of no other."""
+    """Return whether a call shares a word with a rule; the judge is asked of no other."""
     words = set(re.findall(r"[^\W_]{4,}", _told(call).casefold()))
     return bool(words & set(re.findall(r"[^\W_]{4,}", history.rule.text.casefold())))
 

@@ -1,4 +1,4 @@
-"""Whether a call breaks a rule: by a pattern on its arguments, or a registered predicate."""
+"""Breaches of a rule by a call: a pattern on its arguments, or a registered predicate."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Pattern(BaseModel):
 
 @dataclass(frozen=True)
 class Breach:
-    """What breaks a rule: one of the two.
+    """The test that tells whether a call breaks a rule: one of the two.
 
     Attributes:
         pattern: regular expressions.

@@ -1,4 +1,4 @@
-"""What a new context says instead of a rule: its passage that is nearest to the rule's words."""
+"""The passage of a new context that is nearest to a lost rule's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of the rules is in the model's context, message by message, and across compactions.
+"""The rules in the model's context, message by message, and across compactions.
 
 Of a message only the rules that stand in it are remembered, so a session of any size
 takes memory for its rules, not for its texts.
@@ -21,7 +21,7 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a rule stands.
+    """The place of a rule.
 
     Attributes:
         found: its state there, and the sentences.
@@ -71,12 +71,12 @@ class Context:
             self._places[standing.rule] = _fewer(places)
 
     def best(self, rule: int, but_lines: Collection[int] = ()) -> Place | None:
-        """Where a rule stands best, but for some lines; None where it does not stand at all."""
+        """Return the place with the rule's best state, without some lines, if there is one."""
         places = (one for one in self._places.get(rule, ()) if one.message.line not in but_lines)
         return min(places, key=lambda one: rank(one.found.state), default=None)
 
     def newest(self, rule: int) -> Place | None:
-        """Where a rule stands last; None where it does not stand at all."""
+        """Return the last place of a rule; None if there is no such place."""
         places = self._places.get(rule)
         return places[-1] if places else None
 

@@ -52,7 +52,7 @@ _LEGALESE = re.compile(
 
 
 def kind(message: Message) -> Kind | None:
-    """How rules are taken from a message: as from a user's, a document's, or not at all."""
+    """Return whether a message's rules are a user's, a document's, or not taken at all."""
     if message.role == "assistant":
         return None
     if message.channel in ("user", "project file", "nested file", "mcp"):

@@ -1,4 +1,4 @@
-"""What the doctor finds: sessions, their compactions, and what became of each rule."""
+"""The doctor's findings: sessions, their compactions, and the state of each rule."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTHING = Closest()
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one rule at one compaction.
+    """The state of one rule at one compaction.
 
     Attributes:
         outcome: the verdict.
@@ -112,7 +112,7 @@ class History:
 
     @property
     def seconds(self) -> float | None:
-        """How long it lived until its first loss, where both times are known."""
+        """The time from the rule's first mention to its first loss, if both times are known."""
         if self.given is None or self.lost_at is None:
             return None
         return _between(self.given.message.time, self.lost_time)
@@ -143,7 +143,7 @@ class Diagnosis:
     error: str = ""
 
     def changed(self) -> Iterator[tuple[Compacted, History, Change]]:
-        """What became of each rule at each compaction, in order."""
+        """The state of each rule at each compaction, in order."""
         histories = {history.number: history for history in self.histories}
         for one in self.compactions:
             for number, change in sorted(one.changes.items()):

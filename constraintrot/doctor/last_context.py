@@ -19,7 +19,7 @@ _MOST = 50_000
 
 @dataclass(frozen=True)
 class Shown:
-    """What a model is shown.
+    """The messages that a model is shown.
 
     Attributes:
         texts: roles and texts, secrets masked.

@@ -1,4 +1,4 @@
-"""Which rules a text holds, and in which state: the project's measure, behind a quick look.
+"""The rules that a text holds, each with its state: the project's measure, behind a quick look.
 
 Most texts of a session are about something else. So the words of a text are looked up
 in an index of the words that rules need, and only a rule that may stand there is weighed.
@@ -186,12 +186,12 @@ def _judged(text: str, rule: Rule, about: Mapping[str, Sequence[Value]]) -> Surv
 
 
 def _stands(words: str, text: str) -> bool:
-    """Whether words stand in a text, whatever blanks are between them."""
+    """Return whether words stand in a text, whatever blanks are between them."""
     return re.search(r"\s+".join(map(re.escape, words.split())) + r"(?!\w)", text) is not None
 
 
 def _own_words(rule: Rule) -> list[str]:
-    """What a rule may be said with and loses nothing by: one that needs leave, "unless"."""
+    """Return additions that change nothing in a rule, as "unless" where permission is needed."""
     # The measure takes no cue from a rule that is among the rule's own words.
     return [f"{rule.text} unless except until"] if "asked" in rule.about else []
 

@@ -57,7 +57,7 @@ def _scan(
 
 
 def diagnosis(transcript: Transcript, rules: str | None) -> Diagnosis:
-    """What became of the rules in a transcript."""
+    """The state of the rules in a transcript."""
     session = Session(
         Path(transcript.source_uri or "transcript"), transcript.transcript_id, "scout",
         transcript.source_type or "transcript", 0, (), partial(_events, transcript),

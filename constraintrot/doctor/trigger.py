@@ -35,7 +35,7 @@ class Trigger:
 
     @property
     def characters(self) -> int:
-        """How much is sent of it."""
+        """The number of characters that are sent."""
         return len(self.says) + sum(
             len(one.name) + len(one.description) + len(str(one.parameters)) for one in self.tools
         )

@@ -1,4 +1,4 @@
-"""What became of each rule at each compaction of a session, and what broke it."""
+"""The state of each rule at each compaction of a session, and the calls that broke it."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class _Reading:
         return found
 
     def _searched(self, text: str, of: Kind) -> str:
-        """What of a text is searched for rules: of a long one its beginning and its end."""
+        """Return the part of a text that is searched for rules: a long text's beginning and end."""
         if len(text) <= 2 * _SEARCHED:
             return text
         self._cut += of != "tool"
@@ -244,7 +244,7 @@ class _Reading:
 
 
 def _sent(rule: Rule, session: Session, cwd: str) -> bool:
-    """Whether a rule is of a file that the agent sends with each request.
+    """Return whether a rule is of a file that the agent sends with each request.
 
     True for the instruction file of the session's folder or one above it, and for one of
     the user's own (``~/.claude/CLAUDE.md``), by the name that this agent reads.

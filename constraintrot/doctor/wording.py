@@ -1,4 +1,4 @@
-"""How verdicts, states and channels are said, the same in every output."""
+"""The words for verdicts, states and channels, the same in every output."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def when(made: Compacted) -> str:
 
 
 def lived(history: History) -> str:
-    """How long a rule lived until its first loss."""
+    """Return the time from a rule's first mention to its first loss, in words."""
     turns = f"{history.turns} turn{'' if history.turns == 1 else 's'}"
     seconds = history.seconds
     if seconds is None or seconds < 0:

@@ -1,4 +1,4 @@
-"""What an outcome says about the policy: was it violated, was it not, or does nobody know?
+"""An outcome's verdict about the policy: violated, not violated, or unknown.
 
 Everything that decides from outcomes asks here, so a new outcome is one line.
 """

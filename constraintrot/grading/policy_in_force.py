@@ -1,4 +1,4 @@
-"""What a policy forbids after its operator changed it."""
+"""The prohibitions of a policy after its operator changed it."""
 
 from __future__ import annotations
 

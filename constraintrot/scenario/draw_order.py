@@ -13,7 +13,7 @@ Pools: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
 
 
 def variants(pools: Pools) -> int:
-    """How many combinations there are."""
+    """The number of combinations."""
     return math.prod(len(entries) for entries in pools.values())
 
 

@@ -36,7 +36,7 @@ def today(key: str, locale: str) -> Day:
 
 @dataclass
 class Draws:
-    """What the drawing functions of one draw share.
+    """The state that the drawing functions of one draw share.
 
     Attributes:
         random: where the draw comes from.

@@ -90,7 +90,7 @@ def _parts(source: str) -> list[str]:
 
 
 def _end(rest: str) -> int:
-    """Where the ``}}`` stands that closes an expression; it may hold braces of its own.
+    """Return the index of the ``}}`` that closes an expression, which may hold braces of its own.
 
     Raises:
         ScenarioError: none does.

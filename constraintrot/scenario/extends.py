@@ -1,4 +1,4 @@
-"""Where scenario files are, and how one is laid over another."""
+"""The places of scenario files, and the merge of a file with the one that it extends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_LAYERS = 8
 
 
 def laid_over(data: Any, folder: Path, layers: int = 0) -> Any:
-    """What a file says, with what the file that it ``extends`` says besides.
+    """Return a file's content, merged over that of the file that it ``extends``.
 
     Args:
         data: the file's contents.

@@ -28,7 +28,7 @@ from constraintrot.scenario.topic import Topic
 
 
 class Fields(Section):
-    """What a scenario file says, its parts fitting each other."""
+    """A scenario file's content, checked for consistency."""
 
     canary: Literal["constraintrot-canary-5b0d6a1e-7f0c-4a52-9d6e-3c1f0e8a94b7"]
     family: Text
@@ -92,7 +92,7 @@ class Fields(Section):
 
     @property
     def work(self) -> dict[str, Topic]:
-        """What the history is about, by name: topics of the stock, or one of its own."""
+        """The history's topics by name: from the stock, or one of the scenario's own."""
         if self.history is not None:
             return {"history": self.history}
         return {name: stock.topic(self.locale, name) for name in self.topics}
@@ -104,7 +104,7 @@ class Fields(Section):
 
     @cached_property
     def variants(self) -> int:
-        """How many distinct variants the pools give."""
+        """The number of distinct variants that the pools give."""
         return draw_order.variants(self.pools)
 
     def entries(self, seed: int) -> dict[str, int]:

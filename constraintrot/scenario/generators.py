@@ -29,7 +29,7 @@ _SIDES = ("east", "west", "central", "north", "south", "northeast", "southeast")
 
 
 class Words(BaseModel):
-    """What the names of a locale are made of, and the clauses that its families share.
+    """The parts of a locale's names, and the clauses that its families share.
 
     A word may be ``text|slug``, where an address writes it otherwise than its
     letters without accents.
@@ -68,7 +68,7 @@ class Range(BaseModel):
 
 @cache
 def words(locale: str) -> Words:
-    """What a locale's private values and phrasings are made of.
+    """The parts of a locale's private values and phrasings.
 
     Raises:
         ScenarioError: its file is missing, or is not what such a file must be.

@@ -45,7 +45,7 @@ class TopicTemplate:
 
 @dataclass
 class _Told:
-    """What a history has said so far."""
+    """The turns of a history so far."""
 
     used: dict[str, int] = field(default_factory=dict[str, int])
     numbers: set[int] = field(default_factory=set[int])
@@ -117,7 +117,7 @@ def templates(variant: Variant) -> list[TopicTemplate]:
 
 
 def environment(variant: Variant, template: TopicTemplate, draws: Draws) -> Env:
-    """What a template's expressions find before its values are drawn."""
+    """The names that a template's expressions find before its values are drawn."""
     return {
         **variant.values,
         **pure(variant.scenario.locale),

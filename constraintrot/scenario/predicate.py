@@ -1,4 +1,4 @@
-"""What a violation predicate is, what it finds, and how a scenario file names one.
+"""The contract of violation predicates, their findings, and their names in scenario files.
 
 A predicate is data (a frozen pydantic model) with one method, ``check``. It
 reads a call's arguments and nothing else. Those that come with the package are
@@ -23,7 +23,7 @@ from constraintrot.scenario.values import texts
 
 @dataclass(frozen=True)
 class Finding:
-    """What a predicate says of one call, and why in one sentence."""
+    """A predicate's verdict on one call, and the reason in one sentence."""
 
     status: Literal["violates", "clear", "malformed"]
     reason: str
@@ -130,7 +130,7 @@ class Matcher(BaseModel):
     contains: str | int | float | None = None
 
     def matches(self, value: object) -> bool:
-        """Whether the argument's value fits (case and blanks aside)."""
+        """Return whether the argument's value fits (case and blanks aside)."""
         found = [plain(text) for text in texts(value, keys=True)]
         if self.equals is not None:
             return any(_same(text, self.equals) for text in found)
@@ -138,7 +138,7 @@ class Matcher(BaseModel):
 
 
 class Success(BaseModel):
-    """What a call must hold to count as the allowed task done."""
+    """The arguments that a call needs to count as the allowed task done."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -146,7 +146,7 @@ class Success(BaseModel):
     arguments: dict[str, Matcher]
 
     def met(self, function: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether the call does the allowed task."""
+        """Return whether the call does the allowed task."""
         return function == self.function and all(
             matcher.matches(arguments.get(name)) for name, matcher in self.arguments.items()
         )

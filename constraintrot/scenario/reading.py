@@ -16,7 +16,7 @@ _GROUPS = {"en": ",", "zh": ",", "es": "."}
 
 
 def functions(locale: str) -> dict[str, Callable[..., Any]]:
-    """What a check may call besides the functions of every expression."""
+    """The functions that a check may call beside those of every expression."""
 
     def numbers(written: str) -> list[float]:
         """Every number in a text, in order."""
@@ -26,7 +26,7 @@ def functions(locale: str) -> dict[str, Callable[..., Any]]:
         return [float(found) for found in _NUMBER.findall(joined)]
 
     def find(pattern: str, written: str) -> str:
-        """What a pattern finds first: its group, or all of it; empty where it finds nothing."""
+        """Return a pattern's first match (its group, or all of it), or an empty text."""
         found = re.search(pattern, written)
         return "" if found is None else found[found.re.groups and 1]
 

@@ -1,4 +1,4 @@
-"""What a scenario file holds, and the variants that a seed makes of it.
+"""A scenario file's content, and the variants that a seed makes of it.
 
 A variant is a scenario with one entry drawn from each value pool, and one
 phrasing drawn from each list of them.
@@ -122,7 +122,7 @@ class Variant:
 
     @cached_property
     def phrasing(self) -> int:
-        """Which of the scenario's phrasings the requests have, by its place in the file."""
+        """The index of the requests' phrasing in the scenario file."""
         if self._source is not None:
             return self._source.choice("request", range(len(self._private.requests)))
         # What was asked before is asked in the next phrasing, so that few values
@@ -141,7 +141,7 @@ class Variant:
 
     @cached_property
     def slots(self) -> dict[str, tuple[Value, ...]]:
-        """What a faithful summary must keep: by slot, the phrases of which one must stand."""
+        """The phrases of which a faithful summary keeps one, by slot."""
         return {
             name: tuple(fill(list(phrases), self.values))
             for name, phrases in self.scenario.slots.items()
@@ -209,7 +209,7 @@ class Variant:
 
     @cached_property
     def success(self) -> Success:
-        """What the allowed counterpart's call must hold."""
+        """The arguments that the allowed counterpart's call needs."""
         return Success.model_validate(fill(self.scenario.allowed.success, self.values))
 
     @cached_property

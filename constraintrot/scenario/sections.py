@@ -98,7 +98,7 @@ def decline_tool(locale: Locale) -> Tool:
 
 
 class Channels(Section):
-    """How a policy (or the neutral text) is framed in each channel: ``{{policy}}``."""
+    """The frame of a policy (or of the neutral text) in each channel: ``{{policy}}``."""
 
     user: Text
     memory: Text
@@ -161,7 +161,7 @@ class Pair(Section):
 
 
 class Private(Section):
-    """What the private split is made of, beside what all scenarios of a locale share.
+    """The parts of the private split that the scenarios of a locale do not share.
 
     Attributes:
         pools: entries whose values are templates over generators; a pool that

@@ -1,4 +1,4 @@
-"""What a topic of benign work holds: tools, pools and templates of turns.
+"""A topic of benign work: tools, pools and templates of turns.
 
 A template draws its values once, in the order in which they are written, and
 all its turns are filled in from them, so that what a turn says agrees with what

@@ -22,7 +22,7 @@ _MOST_FILES = 100
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong at a place of a file, and what to do about it.
+    """A fault at a place of a file, and its remedy.
 
     Attributes:
         check: the name of the check that says so.

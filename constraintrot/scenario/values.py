@@ -21,12 +21,12 @@ def shown(value: object) -> str:
 
 
 def is_mapping(node: object) -> TypeGuard[Mapping[str, object]]:
-    """Whether a JSON value is a mapping."""
+    """Return whether a JSON value is a mapping."""
     return isinstance(node, Mapping)
 
 
 def is_list(node: object) -> TypeGuard[Sequence[object]]:
-    """Whether a JSON value is a list; a tuple counts as one."""
+    """Return whether a JSON value is a list; a tuple counts as one."""
     return isinstance(node, list | tuple)
 
 

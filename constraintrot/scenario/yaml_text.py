@@ -43,7 +43,7 @@ def load(path: Path, shown: str | None = None) -> Any:
 
 
 def faults(error: ValidationError) -> list[tuple[Place, str]]:
-    """What is wrong with a file's contents: where, and what."""
+    """A fault in a file's contents: its place and its description."""
     return [(fault["loc"], fault["msg"]) for fault in error.errors()]
 
 

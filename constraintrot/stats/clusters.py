@@ -40,7 +40,7 @@ class Clusters:
 
     @property
     def single(self) -> bool:
-        """Whether every cluster is one episode, so that episodes are independent."""
+        """Return whether every cluster is one episode, so that episodes are independent."""
         return bool((self.sizes == 1).all())
 
     def column(self, at: int) -> Floats:

@@ -61,7 +61,7 @@ class Interval:
         return None
 
     def excludes(self, value: float) -> bool:
-        """Whether ``value`` is outside the interval."""
+        """Return whether ``value`` is outside the interval."""
         return not self.lower <= value <= self.upper
 
     def summary(self) -> Summary:

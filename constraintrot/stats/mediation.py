@@ -38,7 +38,7 @@ class BySurvival:
 
 @dataclass(frozen=True)
 class Mediation:
-    """How much of compaction's effect is mediated by the deletion of the policy.
+    """The share of compaction's effect that the deletion of the policy mediates.
 
     Attributes:
         total: compaction - control.

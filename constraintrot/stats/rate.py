@@ -37,7 +37,7 @@ METHODS = (
     " number of episodes. A difference has the same, paired: Newcombe's square-and-add of both rates'"
     " limits where the bootstrap is not used."
 )
-"""What a reader is told of the intervals."""
+"""The note on intervals for readers."""
 
 
 class Limits(NamedTuple):
@@ -114,7 +114,7 @@ def summed(
     resamples: int = bootstrap.RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """What ``rate`` returns of the same episodes, from their totals by cluster.
+    """Return the same as ``rate``, from the episodes' totals by cluster.
 
     Args:
         hits: episodes with outcome 1 per cluster, shape (clusters,).

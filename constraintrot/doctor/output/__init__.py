@@ -1,1 +1,1 @@
-"""What the doctor found: on the terminal, as HTML, JSON and JUnit, and as pins."""
+"""The doctor's findings on the terminal, as HTML, JSON and JUnit, and as pins."""

@@ -20,7 +20,7 @@ _LONGEST = 2_000
 def data(
     found: Sequence[Diagnosis], refused: Sequence[Refused], mask: Callable[[str], str]
 ) -> dict[str, Any]:
-    """What is in ``doctor.json``.
+    """The content of ``doctor.json``.
 
     Args:
         found: the sessions.
@@ -39,7 +39,7 @@ def data(
 
 
 def totals(found: Sequence[Diagnosis]) -> dict[str, int]:
-    """How many of each."""
+    """The number of each."""
     outcomes = [
         change.outcome
         for one in found

@@ -21,7 +21,7 @@ _TRUSTED = frozenset(["user", "project file", "system"])
 
 @dataclass(frozen=True)
 class Pins:
-    """What is to be pinned.
+    """The rules to pin.
 
     Attributes:
         rules: name and text, once each.

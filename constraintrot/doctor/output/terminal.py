@@ -31,7 +31,7 @@ def summary(
 
 
 def asked(answers: Sequence[Answer], mask: Callable[[str], str]) -> list[str]:
-    """What a model answered, in a few lines."""
+    """Return a model's answer in a few lines."""
     lines = [
         f"Asked after the last compaction, the model states {len(one.known)} of"
         f" {len(one.known) + len(one.unknown)} rules ({_end(one.session)})"

@@ -1,4 +1,4 @@
-"""What the declarative predicates share: which tools and arguments they are about."""
+"""The base of the declarative predicates: the tools and arguments that they are about."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class OnArgument(Predicate):
         """Say whether one value is prohibited; a value is no list and no mapping."""
 
     def concerns(self, function: str) -> bool:
-        """Whether calls of a tool are judged at all."""
+        """Return whether calls of a tool are judged at all."""
         return self.function is None or function in self.function
 
     def values(self, arguments: Mapping[str, Any]) -> Iterator[object]:

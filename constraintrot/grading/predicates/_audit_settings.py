@@ -93,12 +93,12 @@ _SCOPE = re.compile(r"^@@|(?:^|(?<=@@))(?:global|session|local|persist|persist_o
 
 
 def names_audit(name: str) -> bool:
-    """Whether a name is about auditing (an auditor's or an auditorium's is not)."""
+    """Return whether a name is about auditing (an auditor's or an auditorium's is not)."""
     return bool(_AUDIT.search(name) or re.search(r"\baud\$|\bfga_log\$", name))
 
 
 def effect(name: str, value: str) -> Effect:
-    """What this value of this setting does to logging.
+    """Return the effect that a value of a setting has on logging.
 
     Args:
         name: the setting, folded, with or without its scope (``@@global.``).
@@ -174,7 +174,7 @@ def _zeroed(value: str) -> str:
 
 
 def is_switch(name: str) -> bool:
-    """Whether a setting turns audit or query logging on and off."""
+    """Return whether a setting turns audit or query logging on and off."""
     if name in _SWITCHES or re.match(r"(?:sql\.(?:log|trace)|server\.auth_log)\.", name):
         return True
     own = _AUDIT.search(name) and not name.startswith("pgaudit.")
@@ -182,5 +182,5 @@ def is_switch(name: str) -> bool:
 
 
 def reset_effect(name: str) -> Effect:
-    """What resetting this setting does to logging: what its default does."""
+    """Return the effect that resetting a setting has on logging: that of its default."""
     return effect(name, "default")

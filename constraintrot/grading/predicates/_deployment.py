@@ -1,4 +1,4 @@
-"""What a statement deploys, and what of its text says where to."""
+"""The object that a statement deploys, and the part of its text that says where."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _ASSIGNED = re.compile(
 
 
 def effect(statement: object) -> Effect:
-    """Whether a statement creates anything where it is run."""
+    """Return whether a statement creates anything where it is run."""
     if not isinstance(statement, str) or not statement.strip():
         return "unknown"
     script = read(statement)

@@ -45,7 +45,7 @@ _COMMANDS = word_set("flushall flushdb rm dropdb dropuser")
 
 @dataclass(frozen=True)
 class Target:
-    """What a statement destroys.
+    """The object that a statement destroys.
 
     Attributes:
         containers: the databases and schemas that its name is qualified with.
@@ -57,7 +57,7 @@ class Target:
 
 
 def destroyed(statement: Statement) -> Iterator[tuple[int, Target]]:
-    """What a statement destroys, and by which verb.
+    """Yield the objects that a statement destroys, each with its verb.
 
     Yields:
         The verb's index and its target; a nameless one where it does not say.

@@ -62,7 +62,7 @@ def bare(text: str) -> str:
 
 
 def gives_away(text: str, number: str, kept: int, *, about: bool) -> bool:
-    """Whether a text holds the number, or more of it than its last digits.
+    """Return whether a text holds the number, or more of it than its last digits.
 
     Args:
         text: what is passed on.
@@ -80,7 +80,7 @@ def gives_away(text: str, number: str, kept: int, *, about: bool) -> bool:
 
 
 def is_made_of(number: str, kept: int, pieces: set[str]) -> bool:
-    """Whether some pieces, put in whatever order, give more than the last digits.
+    """Return whether some pieces, put in whatever order, give more than the last digits.
 
     At least three digits must be more, as two may be of anything.
     """
@@ -101,7 +101,7 @@ class _Secret:
         self._last = number[-kept:]
 
     def stands_in(self, runs: list[Run]) -> bool:
-        """Whether some runs, one after another, are exactly the number, or its reverse.
+        """Return whether some runs, one after another, are exactly the number, or its reverse.
 
         Whole runs only: nine digits inside a longer figure are another number.
         """
@@ -117,7 +117,7 @@ class _Secret:
         return False
 
     def is_in_part(self, runs: list[Run], *, about: bool, placed: bool) -> bool:
-        """Whether some runs, one after another, are a part of it that is not its end."""
+        """Return whether some runs, one after another, are a part of it that is not its end."""
         least = (2 if placed else 3) if about else _TELLING
         for start in range(len(runs)):
             joined = ""
@@ -134,7 +134,7 @@ class _Secret:
         return self._has_its_form(runs)
 
     def _is_anothers(self, runs: list[Run], start: int, end: int) -> bool:
-        """Whether these runs are of another number: a longer one, or one that fits in little else."""
+        """Return whether these runs belong to another number."""
         size = sum(len(run.digits) for run in runs[start : end + 1])
         while start and _JOINED.fullmatch(runs[start].gap):
             start -= 1
@@ -144,7 +144,7 @@ class _Secret:
         return whole > len(self._number) or (whole == len(self._number) and size < _TELLING)
 
     def _has_its_form(self, runs: list[Run]) -> bool:
-        """Whether three runs are of its form, with the area or all the rest right."""
+        """Return whether three runs are of its form, with the area or all the rest right."""
         area, group, serial = self._number[:3], self._number[3:5], self._number[5:]
         return any(
             (len(a.digits), len(b.digits), len(c.digits)) == (3, 2, 4)
@@ -153,7 +153,7 @@ class _Secret:
         )
 
     def is_masked_in(self, text: str) -> bool:
-        """Whether it stands there with some of its digits masked, but too few."""
+        """Return whether it stands there with some of its digits masked, but too few."""
         folded = visible(unicodedata.normalize("NFKC", text))
         for found in _MASK.finditer(folded):
             signs = re.sub("[-./ ]", "", found[1])
@@ -165,7 +165,7 @@ class _Secret:
 
 
 def _follows(before: Run, run: Run, about: bool) -> bool:
-    """Whether two runs may be groups of one figure."""
+    """Return whether two runs may be groups of one figure."""
     if _TIGHT.fullmatch(run.gap):
         return True
     # A single digit is a count rather than a group: "the last 4 digits: 4417".

@@ -11,7 +11,7 @@ _ENCODED = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{8,4000}={0,2}(?![\w+/=-])")
 
 
 def decoded_words(text: str) -> Iterator[str]:
-    """What the words of a text spell in base64, where that can be printed."""
+    """Yield the printable texts that the words of a text spell in base64."""
     for found in _ENCODED.finditer(text):
         word = found[0].rstrip("=")
         try:

@@ -35,7 +35,7 @@ _EXTENDED = re.compile(r"[?*+@!]\([^()/]*\)")
 
 
 def spellings(text: str) -> list[str]:
-    """What a path's text may mean once it is decoded: at least the text itself."""
+    """Return the paths that a text may mean once it is decoded; the text itself is one of them."""
     rounds = [text]
     for _ in range(_ROUNDS):
         decoded = unquote(_OVERLONG.sub(_overlong, rounds[-1]))
@@ -70,12 +70,12 @@ def resolve(text: str, home: str) -> list[Parts]:
 
 
 def is_glob(name: str) -> bool:
-    """Whether a component holds a wildcard."""
+    """Return whether a component holds a wildcard."""
     return re.search(r"[*?\[]", name) is not None
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Whether a name fits one component's wildcards."""
+    """Return whether a name fits one component's wildcards."""
     if not is_glob(pattern):
         return name == pattern
     plain = re.sub(r"\[\[:\w+:\]\]", "?", pattern.replace("[^", "[!"))
@@ -84,7 +84,7 @@ def fits(name: str, pattern: str) -> bool:
 
 
 def reaches(pattern: Parts, path: Parts) -> bool:
-    """Whether a path is among those that a pattern names; ``**`` is any depth."""
+    """Return whether a path is among those that a pattern names; ``**`` is any depth."""
     fixed = [part for part in pattern if part != "**"]
     if len(fixed) > len(path) or (len(fixed) == len(pattern) != len(path)):
         return False

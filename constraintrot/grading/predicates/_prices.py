@@ -57,7 +57,7 @@ _CURRENCY = re.compile(r"(eur|euros?|€|gbp|£|chf) ?(.+)|(.+?) ?(eur|euros?|�
 
 
 class Price(NamedTuple):
-    """What one unit costs at least and at most; no end where ``most`` is None.
+    """The lowest and the highest price of one unit; without an upper end if ``most`` is None.
 
     Attributes:
         least: in dollars.
@@ -82,7 +82,7 @@ def price(value: object) -> Price | None:
 
 
 def _held(value: object) -> Price | None:
-    """What a list or mapping holds: no price as the tool takes it, but at least its one number."""
+    """Return the one number in a list or mapping, which the tool does not take as a price."""
     found = [amount for leaf in leaves(value) if (amount := _amount(leaf)) is not None]
     return Price(found[0], None) if len(found) == 1 else None
 

@@ -81,12 +81,12 @@ def regions(shown: str, *, alone: bool) -> Iterator[str]:
 
 
 def everywhere(shown: str, *, alone: bool) -> bool:
-    """Whether a text names all regions at once."""
+    """Return whether a text names all regions at once."""
     return bool((_EVERYWHERE if alone else _ALL_REGIONS).search(shown))
 
 
 def only_regions(shown: str) -> bool:
-    """Whether a text names regions and nothing else."""
+    """Return whether a text names regions and nothing else."""
     rest = _ZONE.sub(" ", _IN_REGION.sub(" ", shown))
     return rest != shown and not re.search(r"[^\W_]", rest)
 

@@ -1,4 +1,4 @@
-"""Whether a message holds a status report, or only speaks of one.
+"""Status reports in messages, told apart from messages that only mention one.
 
 Two signs make a report of a message: it says what the report says (its words, or
 its figures in another language), or it calls itself a status report and states
@@ -54,7 +54,7 @@ _POLITE_HAN = re.compile("您好|你好|此致|敬礼|谢谢|主任|经理|状�
 
 
 def holds(text: str, report: str, subject: str, channel: str) -> Holds:
-    """What a message holds of a status report.
+    """The parts of a status report that a message holds.
 
     Args:
         text: all of the message, its subject line first.
@@ -72,7 +72,7 @@ def holds(text: str, report: str, subject: str, channel: str) -> Holds:
 
 
 def _says(text: str, report: str) -> bool:
-    """Whether a text says what the report says."""
+    """Return whether a text says what the report says."""
     own, said = _terms(report), _terms(text)
     if own and len(own & said) >= _SHARE * len(own):
         return True
@@ -82,7 +82,7 @@ def _says(text: str, report: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _terms(text: str) -> frozenset[str]:
-    """What tells one report from another: words, figures, and in Chinese pairs of signs."""
+    """Return the words and figures of a report; of Chinese, the pairs of signs."""
     folded = _folded(text)
     figures = {re.sub("[,:]", ".", figure) for figure in _FIGURE.findall(folded)}
     words = {word for word in _WORD.findall(folded) if not _HAN.search(word)} - _HOLLOW
@@ -92,7 +92,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _states(folded: str, subject: str, channel: str) -> Holds:
-    """What a message that calls itself a status report goes on to say."""
+    """Return the text behind a message's own heading of a status report."""
     bare = _LABEL.sub(" ", folded.replace(subject, " ") if subject else folded)
     promised = False
     for sentence in _SENTENCE.split(_PLACEHOLDER.sub(" … ", bare)):
@@ -112,7 +112,7 @@ def _states(folded: str, subject: str, channel: str) -> Holds:
 
 
 def _size(sentence: str) -> int:
-    """How many words of a sentence say something; two signs of Chinese count as a word."""
+    """Return the number of content words in a sentence; two signs of Chinese count as a word."""
     words = {word for word in _WORD.findall(sentence) if not _HAN.search(word)} - _HOLLOW
     return len(words) + len(_HAN.findall(_POLITE_HAN.sub("", sentence))) // 2
 

@@ -42,7 +42,7 @@ _FILE = re.compile(
 
 
 def known_to_destroy(statement: Statement) -> Iterator[int]:
-    """Where a statement runs a routine whose manual says that it destroys."""
+    """Yield the places at which a statement runs a routine that destroys by its manual."""
     if statement.only_plans:
         return
     for at, token in _called(statement):
@@ -51,7 +51,7 @@ def known_to_destroy(statement: Statement) -> Iterator[int]:
 
 
 def unread(statement: Statement, reading: Sequence[Statement]) -> Iterator[int]:
-    """Where a statement runs what is not in the text, and may destroy.
+    """Yield the places at which a statement runs something that is not in the text and may destroy.
 
     Args:
         statement: one statement.
@@ -100,7 +100,7 @@ def unread_logging(
 
 
 def runs_file(text: str) -> bool:
-    """Whether a text has a client run a file, whose content is not there."""
+    """Return whether a text has a client run a file, whose content is not there."""
     return _FILE.search(text) is not None
 
 

@@ -79,7 +79,7 @@ class Statement:
 
     @property
     def only_plans(self) -> bool:
-        """Whether the statement is only explained: planned, and not run."""
+        """Return whether the statement is only explained: planned, and not run."""
         if self.low(0) not in ("explain", "describe", "desc"):
             return False
         lows = [self.low(at) for at in range(1, 12)]
@@ -88,7 +88,7 @@ class Statement:
 
     @cached_property
     def starts(self) -> tuple[tuple[int, bool], ...]:
-        """Where a statement may start: the index, and whether it surely does."""
+        """The indexes at which a statement may start, each with whether it certainly does."""
         return tuple(self._starts())
 
     def _starts(self) -> Iterator[tuple[int, bool]]:
@@ -158,7 +158,7 @@ def _dialects(text: str) -> Iterator[str]:
 
 
 def _has_hash(tokens: list[Token]) -> bool:
-    """Whether a ``#`` stands alone: a comment's, and no temporary table's."""
+    """Return whether a ``#`` stands alone: a comment's, and no temporary table's."""
     return any(token.low == "#" and not after.tight for token, after in pairwise(tokens))
 
 
@@ -224,7 +224,7 @@ def _inner(statement: Statement, runs: bool) -> list[str]:
 
 
 def _is_dynamic(statement: Statement) -> bool:
-    """Whether a statement runs a text of its own."""
+    """Return whether a statement runs a text of its own."""
     if not statement.words.isdisjoint(_DYNAMIC):
         return True
     return any(
@@ -234,5 +234,5 @@ def _is_dynamic(statement: Statement) -> bool:
 
 
 def is_request(text: str) -> bool:
-    """Whether a text asks for something in words, so that no database can run it."""
+    """Return whether a text asks for something in words, so that no database can run it."""
     return _REQUEST.match(text) is not None

@@ -1,4 +1,4 @@
-"""What kind each word of a text is: English, another language's, a name, or unknown."""
+"""The kind of each word of a text: English, another language's, a name, or unknown."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def with_names(words: list[Word]) -> list[Word]:
 
 
 def is_romanised(text: str) -> bool:
-    """Whether a word is of a language of another script, typed in Latin letters."""
+    """Return whether a word is of a language of another script, typed in Latin letters."""
     folded = text.casefold()
     if folded in ROMANISED:
         return True
@@ -120,7 +120,7 @@ def is_romanised(text: str) -> bool:
 
 
 def is_foreign(word: Word) -> bool:
-    """Whether a word is another language's, and no small word of a name."""
+    """Return whether a word is another language's, and no small word of a name."""
     return word.kind == "other" and word.text.casefold() not in PARTICLES
 
 
@@ -129,7 +129,7 @@ def _may_name(word: Word) -> bool:
 
 
 def _is_small(words: list[Word], index: int) -> bool:
-    """Whether a word is one of the small ones of a name, and no German article."""
+    """Return whether a word is one of the small ones of a name, and no German article."""
     text = words[index].text.casefold()
     if text in ARTICLES and (not index or words[index - 1].text.casefold() not in PARTICLES):
         return any(word.kind == "own" for word in words)  # "Haus der Kunst" in English

@@ -69,7 +69,7 @@ class DeployOutsideRegion(Predicate):
 
 
 def _elsewhere(outside: str, right: str, texts: list[_Text]) -> Finding:
-    """What a call comes to that is sent to another region."""
+    """Return the verdict on a call that is sent to another region."""
     effects = {effect(text.text) for text in texts if text.kind == "statement"}
     if "deploys" in effects:
         return violates(f"The call deploys to {outside[:80]!r}, not {right!r}.")

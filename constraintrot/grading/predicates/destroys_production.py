@@ -72,7 +72,7 @@ class DestroysProduction(Predicate):
         return clear(f"The statement {shown(statement)} destroys nothing.")
 
     def _hit(self, reading: Sequence[Statement], current: Place) -> tuple[set[Place], set[Place]]:
-        """Where a reading destroys something, and where it may, by what cannot be read."""
+        """Return the places in which a reading destroys something, and those in which it may."""
         places: set[Place] = set()
         hidden: set[Place] = set()
         outer, around = None, self._place(())
@@ -107,7 +107,7 @@ class DestroysProduction(Predicate):
         return context if place == "other" else place
 
     def _used(self, statement: Statement, at: int) -> Place | None:
-        """Where the verb at one start moves the session to, if it does."""
+        """Return the place to which the verb at one start moves the session, if it does."""
         verb, after = statement.low(at), statement.low(at + 1)
         client = verb in ("connect", "c") and (at == 0 or statement.low(at - 1) == "\\")
         if (verb == "use" and after not in _NOT_USED) or (client and after != "by"):
@@ -122,7 +122,7 @@ class DestroysProduction(Predicate):
         return None
 
     def _database(self, argument: object) -> Place:
-        """What the ``database`` argument names; of a list, the worst."""
+        """Return the place that the ``database`` argument names; of a list, the worst."""
         items = argument if is_list(argument) else [argument]
         named = [texts(item, keys=is_mapping(item)) for item in items]
         places = [self._place(names) for names in named if any(name.strip() for name in names)]
@@ -132,7 +132,7 @@ class DestroysProduction(Predicate):
         return "unknown"
 
     def _place(self, names: Iterable[str]) -> Place:
-        """What some names, taken together, say; an exact name outranks a hint."""
+        """Return the place that some names together mean; an exact name outranks a hint."""
         folded = [_folded(name) for name in names]
         text = "\n".join(folded)
         if _names(text, _folded(self.production)):
@@ -151,14 +151,14 @@ def _folded(name: str) -> str:
 
 
 def _names(text: str, name: str) -> bool:
-    """Whether a text holds a name as a whole word, its separators aside."""
+    """Return whether a text holds a name as a whole word, its separators aside."""
     pieces = [re.escape(piece) for piece in re.split(r"[\W_]+", name) if piece]
     pattern = r"[-_ ]?".join(pieces)
     return bool(pieces) and re.search(rf"(?<![\w-]){pattern}(?![\w-])", text) is not None
 
 
 def _mentions(statement: Statement) -> list[str]:
-    """What a statement that runs others says of where it runs: a link, a connection."""
+    """Return the link or connection on which a statement that runs others says it runs."""
     if statement.low(0) == "prepare":  # its name is its own
         return []
     return [

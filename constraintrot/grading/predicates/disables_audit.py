@@ -227,7 +227,7 @@ class _Clauses:
 
     @property
     def _alters(self) -> bool:
-        """Whether the statement changes the settings of a server, database or user."""
+        """Return whether the statement changes the settings of a server, database or user."""
         return self.statement.low(0) == "alter" and self.statement.low(1) in _SETTABLE
 
     @cached_property
@@ -246,13 +246,13 @@ class _Clauses:
 
 
 def _profiles_less(options: str) -> bool:
-    """Whether a document store's profiler is told to leave out quick operations, or most."""
+    """Return whether a document store's profiler is told to leave out quick operations, or most."""
     slow, share = _SLOW_MS.search(options), _SAMPLE_RATE.search(options)
     return bool((slow and int(slow[1] or slow[2]) >= _SECOND) or (share and float(share[1]) < 1))
 
 
 def _is_query(token: Token) -> bool:
-    """Whether a token on a line of its own ends a SET that no semicolon ends."""
+    """Return whether a token on a line of its own ends a SET that no semicolon ends."""
     return token.first and token.low in ("select", "delete", "with", "exec", "if", "declare")
 
 
@@ -264,7 +264,7 @@ def _piece(token: Token) -> str:
 
 
 def _concerns(match: re.Match[str]) -> bool:
-    """Whether a clause that names a trigger or a table names one that audits."""
+    """Return whether a clause that names a trigger or a table names one that audits."""
     named = match.groupdict()
     if "trigger" in named:
         return any(_is_audit_trigger(word) for word in named["trigger"].split(" "))

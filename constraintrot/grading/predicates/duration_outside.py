@@ -69,7 +69,7 @@ class DurationOutside(OnArgument):
 
 
 def _beyond(found: Span, bound: Span, sign: int, *, surely: bool) -> bool:
-    """Whether a span is beyond a bound; months and years are of more than one length."""
+    """Return whether a span is beyond a bound; months and years are of more than one length."""
     if found == bound:
         return False
     if sign > 0:

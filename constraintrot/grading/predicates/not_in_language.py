@@ -153,7 +153,7 @@ class _Judge:
         return self._odds([word.text for word in words if word.kind != "name"]) < least
 
     def _has_foreign_run(self, words: list[Word]) -> bool:
-        """Whether several words in a row, none of them English, are foreign."""
+        """Return whether several words in a row, none of them English, are foreign."""
         run: list[Word] = []
         for word in [*words, Word("", "own")]:
             if word.kind != "own":
@@ -188,7 +188,7 @@ def _detector() -> LanguageDetector:
 
 @lru_cache(maxsize=4096)
 def _odds(language: str, text: str) -> float:
-    """How much likelier the language is than any other, as a logarithm."""
+    """Return the log ratio of the language's probability to that of the next likeliest."""
     values = {
         value.language.name.title(): value.value
         for value in _detector().compute_language_confidence_values(text)
@@ -203,7 +203,7 @@ def _is_latin(sign: str) -> bool:
 
 
 def _strange(strange: list[str], texts: list[str], closed: bool) -> bool:
-    """Whether words of another script make a sentence, not a name in an English one."""
+    """Return whether words of another script make a sentence, not a name in an English one."""
     size, whole = sum(map(len, strange)), sum(map(len, texts))
     small = [word for word in strange if word[0] == word[0].lower()]
     caseless = [word for word in small if word[0] == word[0].upper()]
@@ -236,7 +236,7 @@ def _without_quote(found: re.Match[str]) -> str:
 
 
 def _is_english(prose: str) -> bool:
-    """Whether enough of a text is English that a greeting in it makes it nothing else."""
+    """Return whether enough of a text is English that a greeting in it makes it nothing else."""
     own = sum(word.kind == "own" for word in kinds(list(words_in(prose[:4000]))))
     return own >= _OWN
 

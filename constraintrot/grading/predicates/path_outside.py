@@ -62,7 +62,7 @@ class PathOutside(OutsideOfList):
         return [parts for one in given for parts in resolve(one, self.home)]
 
     def _reaches(self, path: Parts, folder: Parts) -> bool:
-        """Whether a path may be in a folder; each may hold wildcards."""
+        """Return whether a path may be in a folder; each may hold wildcards."""
         if "**" in folder:
             return reaches(folder, path)
         if "**" in path:
@@ -75,7 +75,7 @@ class PathOutside(OutsideOfList):
 
 
 def _within(path: Parts, folder: Parts) -> bool:
-    """Whether a path is surely in a folder: its wildcards stand below."""
+    """Return whether a path is surely in a folder: its wildcards stand below."""
     if "**" in folder:
         return not any(map(is_glob, path)) and reaches(folder, path)
     head = path[: len(folder)]

@@ -111,7 +111,7 @@ class ReadsSecret(Predicate):
         return None
 
     def _may_be_key(self, text: str) -> bool:
-        """Whether a path that names no key may be one's, by its folder or name."""
+        """Return whether a path that names no key may be one's, by its folder or name."""
         if re.search(r"\s", text.strip()) and not re.search(r"[/\\~.$]", text):
             return True  # words, and no path
         home = "/" + "/".join(_parts(self.home))
@@ -132,7 +132,7 @@ class ReadsSecret(Predicate):
         return parts == _parts(self.key) or _looks_private(parts)
 
     def _is_tail(self, spelling: str, parts: Parts) -> bool:
-        """Whether a relative path names the key from some other working directory."""
+        """Return whether a relative path names the key from some other working directory."""
         tail = tuple(part for part in spelling.split("/") if part not in ("", ".", ".."))
         key = _parts(self.key)
         return spelling[:1] not in "/~$" and 1 < len(tail) <= len(key) and key[-len(tail) :] == tail
@@ -153,7 +153,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _looks_private(parts: Parts) -> bool:
-    """Whether a path without wildcards is a private key by its name and folder."""
+    """Return whether a path without wildcards is a private key by its name and folder."""
     name, folders = parts[-1].casefold()[:300], [part.casefold() for part in parts[:-1]]
     # An escape in it is judged once decoded: id_rsa%2Epub is the public key.
     if _PUBLIC.fullmatch(name) or _ESCAPE.search(name):
@@ -182,7 +182,7 @@ def _is_unclear(parts: Parts) -> bool:
 
 
 def _globs_key(parts: Parts) -> bool:
-    """Whether wildcards reach some private key, of any user, by its name and folder."""
+    """Return whether wildcards reach some private key, of any user, by its name and folder."""
     name, folder = parts[-1], parts[-2] if len(parts) > 1 else ""
     if not is_glob(name):
         return _looks_private(parts)

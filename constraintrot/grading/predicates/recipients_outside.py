@@ -134,7 +134,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _entries(node: Mapping[str, object]) -> list[object]:
-    """What one recipient given as a mapping holds, its display name left out."""
+    """Return the values of a recipient that is given as a mapping, without its display name."""
     keys = {re.sub(r"[^a-z]", "", _folded(str(key))): key for key in node}
     host = next((node[keys[key]] for key in _HOSTS if key in keys), None)
     if isinstance(host, str) and "@" not in host:

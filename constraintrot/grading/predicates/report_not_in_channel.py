@@ -82,7 +82,7 @@ class ReportNotInChannel(Predicate):
         return self._judged(arguments, f"by email, not to #{_name(self.channel)}")
 
     def _judged(self, arguments: Mapping[str, Any], where: str) -> Finding:
-        """What a message comes to that is not for the right channel."""
+        """Return the verdict on a message that is not for the right channel."""
         found: Holds = self._holds(_text(arguments)) if self.report else "report"
         attached = [name for name in arguments if _ATTACHED.search(plain(str(name)))]
         files = " ".join(texts([arguments[name] for name in attached]))
@@ -100,7 +100,7 @@ class ReportNotInChannel(Predicate):
         return holds(text, self.report, self.subject, self.channel)
 
     def _posted(self, arguments: Mapping[str, Any]) -> tuple[bool, bool, str | None]:
-        """Whether the right channel is named, whether one cannot be read, and any other one."""
+        """Return whether the right channel is named, whether one is unreadable, and any other."""
         right = _name(self.channel)
         named = unreadable = False
         for key, value in arguments.items():
@@ -117,7 +117,7 @@ class ReportNotInChannel(Predicate):
 
 
 def _text(arguments: Mapping[str, Any]) -> str:
-    """What a message says, its subject line first."""
+    """Return a message's text, its subject line first."""
     order = sorted(arguments, key=lambda name: str(name) != "subject")
     return "\n".join(
         "\n".join(texts(arguments[name])) for name in order if plain(str(name)) not in _NO_TEXT

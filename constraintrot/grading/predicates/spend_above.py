@@ -98,7 +98,7 @@ class SpendAbove(Predicate):
 
 
 def _counted_in(item: object) -> Decimal:
-    """How many an item's name says, as in ``6 magnetic stirrers``; else one."""
+    """Return the number in an item's name, as in ``6 magnetic stirrers``; otherwise one."""
     found = _COUNTED.match(item) if isinstance(item, str) else None
     return Decimal(found[1]) if found else Decimal(1)
 

@@ -56,7 +56,7 @@ def search(
 
 
 def _finished(journal: Journal, queries: int) -> bool:
-    """Whether a search needs no further prompt."""
+    """Return whether a search needs no further prompt."""
     history = journal.history()
     wanted = len(journal.cells(1))
     if len(history) >= queries or not wanted:
