@@ -160,7 +160,7 @@ def measured(made: list[Path], *, named: bool, folder: Path) -> None:
 
 def _read(made: list[Path], rules: Path | None) -> None:
     from constraintrot.coding_agents.sessions import sessions
-    from constraintrot.coding_agents.sessions.format import Session
+    from constraintrot.coding_agents.sessions.events import Session
     from constraintrot.doctor.rules import read
     from constraintrot.doctor.verdicts import diagnose
 

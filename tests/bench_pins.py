@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.pins.compiled import Source
-from constraintrot.coding_agents.pins.installing import Pin, install
+from constraintrot.coding_agents.pins.installing import install
+from constraintrot.coding_agents.pins.record import Pin
 
 RUNS = 41
 EVENTS = {

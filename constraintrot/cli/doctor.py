@@ -16,7 +16,7 @@ from constraintrot.command_line import clear_errors, named_model, write
 from constraintrot.errors import ConstraintRotError
 
 if TYPE_CHECKING:
-    from constraintrot.coding_agents.sessions.format import Refused, Session
+    from constraintrot.coding_agents.sessions.events import Refused, Session
     from constraintrot.doctor.asking import Answer
     from constraintrot.doctor.findings import Diagnosis
     from constraintrot.doctor.rules import Rule
@@ -123,7 +123,7 @@ def _rules(files: Sequence[Path]) -> list[Rule] | None:
 
 def _sessions(given: Sequence[str]) -> tuple[list[Session], list[Refused]]:
     from constraintrot.coding_agents import sessions as readers
-    from constraintrot.coding_agents.sessions.format import Refused, Session
+    from constraintrot.coding_agents.sessions.events import Refused, Session
 
     found: list[Session | Refused] = []
     for named in given:

@@ -12,7 +12,8 @@ import click
 
 if TYPE_CHECKING:
     from constraintrot.coding_agents.pins.checking import Health
-    from constraintrot.coding_agents.pins.installing import Change, Pin, Record
+    from constraintrot.coding_agents.pins.installing import Change
+    from constraintrot.coding_agents.pins.record import Pin, Record
     from constraintrot.coding_agents.proof.proof import Proof
 
 _SCOPE = (
@@ -114,7 +115,7 @@ def status_command(
     """
     from constraintrot.coding_agents.pins.agents import agent_named
     from constraintrot.coding_agents.pins.checking import health
-    from constraintrot.coding_agents.pins.installing import records, together
+    from constraintrot.coding_agents.pins.record import records, together
 
     name, here = agent_named(agent).name if agent else None, Path.cwd()
     known = records()
@@ -143,7 +144,7 @@ def status_command(
 
 def _pin(agent: str, project: bool, user: bool) -> Pin:
     from constraintrot.coding_agents.pins.agents import agent_named
-    from constraintrot.coding_agents.pins.installing import Pin
+    from constraintrot.coding_agents.pins.record import Pin
     from constraintrot.errors import ParameterError
 
     if project and user:

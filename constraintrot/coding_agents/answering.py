@@ -15,8 +15,8 @@ from inspect_ai.model import ChatMessageAssistant
 
 from constraintrot.coding_agents.endpoint import serving
 from constraintrot.coding_agents.wire.answers import Answer, Json
+from constraintrot.coding_agents.wire.conversation import Request
 from constraintrot.coding_agents.wire.messages import ModelRequest, Usage, answer_of
-from constraintrot.coding_agents.wire.requests import Request
 from constraintrot.tokens import count
 
 

@@ -25,11 +25,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
-from anyio.abc import Process
+from anyio.abc import Process, TaskGroup
 from anyio.streams.text import TextReceiveStream
 
 from constraintrot.coding_agents import inside
-from constraintrot.coding_agents.background import background
 from constraintrot.coding_agents.sandbox import environment, without_network
 from constraintrot.errors import EpisodeError, ParameterError
 from constraintrot.evaluation.play_settings import Network
@@ -107,15 +106,6 @@ class Program:
                 said = json.loads(heard.get("line", ""))
                 if isinstance(said, dict):
                     return cast("dict[str, Any]", said)
-
-    async def whole(self) -> tuple[int, str]:
-        """How it ended, and all that it wrote."""
-        lines: list[str] = []
-        while True:
-            heard = await self._lines.receive()
-            lines.append(heard.get("line", ""))
-            if "ended" in heard:
-                return heard["ended"], "".join(lines)
 
     def errors(self) -> str:
         """The end of what it wrote as errors."""
@@ -203,12 +193,24 @@ class Box:
         )
         return program
 
-    async def http(self, url: str, body: object = None, seconds: float = 60) -> tuple[bool, str]:
-        """Ask a server of the agent's; whether it answered, and its answer or what went wrong."""
-        number, asked = self._program(url)
-        await self.order({"do": "http", "id": number, "url": url, "body": body, "seconds": seconds})
-        ended, text = await asked.whole()
-        return ended == 0, text
+
+@asynccontextmanager
+async def background() -> AsyncIterator[TaskGroup]:
+    """A task group that is cancelled when the work in it is done.
+
+    An error of the work is raised as it is: a task group would wrap it, and who catches
+    it, Inspect's limits among them, would not know it again.
+    """
+    fault: Exception | None = None
+    async with anyio.create_task_group() as group:
+        try:
+            yield group
+        except Exception as error:
+            fault = error
+        finally:
+            group.cancel_scope.cancel()
+    if fault is not None:
+        raise fault
 
 
 @asynccontextmanager

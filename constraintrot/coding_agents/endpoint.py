@@ -24,7 +24,8 @@ from constraintrot.coding_agents.wire.answers import (
     protocol_of,
     whole,
 )
-from constraintrot.coding_agents.wire.requests import Request, read
+from constraintrot.coding_agents.wire.conversation import Request
+from constraintrot.coding_agents.wire.requests import read
 
 # Seconds after which a stream says that it is still there.
 _PATIENCE: Final = 15

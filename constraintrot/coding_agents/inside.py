@@ -24,7 +24,6 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,6 @@ _CHUNK = 1 << 16
 SOCKET = "endpoint.sock"
 LOCK = "lock"
 _say = threading.Lock()
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def adopt_orphans() -> None:
@@ -110,17 +108,15 @@ class Programs:
         self._running: dict[int, subprocess.Popen[str]] = {}
 
     def obey(self, order: dict[str, Any]) -> None:
-        """Start a program, hand it a text, or ask it something over HTTP."""
+        """Start a program, or hand it a text."""
         if order["do"] == "write":
             with contextlib.suppress(OSError, ValueError):
                 program = self._running.get(order["id"])
                 if program is not None and program.stdin is not None:
                     program.stdin.write(order["text"])
                     program.stdin.flush()
-        elif order["do"] == "start":
-            self._start(order)
         else:
-            threading.Thread(target=_http, args=(order,), daemon=True).start()
+            self._start(order)
 
     def _start(self, order: dict[str, Any]) -> None:
         """Start a program; each line that it writes is told, and how it ended."""
@@ -152,17 +148,6 @@ def _read(number: int, process: subprocess.Popen[str]) -> None:
     while line := process.stdout.readline():
         tell({"id": number, "line": line})
     tell({"id": number, "ended": process.wait()})
-
-
-def _http(order: dict[str, Any]) -> None:
-    """Ask a server of the agent's, which only this side of the network can reach."""
-    body = json.dumps(order["body"]).encode() if order["body"] is not None else None
-    request = urllib.request.Request(order["url"], body, {"Content-Type": "application/json"})
-    try:
-        with _DIRECT.open(request, timeout=order["seconds"]) as answer:
-            tell({"id": order["id"], "line": answer.read().decode(), "ended": 0})
-    except OSError as error:
-        tell({"id": order["id"], "line": str(error), "ended": 1})
 
 
 def descendants() -> list[int]:

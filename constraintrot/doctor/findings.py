@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
-from constraintrot.coding_agents.sessions.events import Certainty, Facts, Losses
-from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.events import Certainty, Facts, Losses, Session
 from constraintrot.doctor.closest import Closest
 from constraintrot.doctor.context import Place
 from constraintrot.doctor.rules import Rule

@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from constraintrot.coding_agents.sessions.events import Compaction, Losses, Message
-from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.events import Compaction, Losses, Message, Session
 from constraintrot.doctor.findings import Diagnosis
 
 # A model is shown so much of a context: the newest characters, whole messages.

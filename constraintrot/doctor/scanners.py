@@ -16,8 +16,7 @@ from typing import Any
 
 from inspect_scout import Reference, Result, Scanner, Transcript, scanner
 
-from constraintrot.coding_agents.sessions.events import Event, Losses
-from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.events import Event, Losses, Session
 from constraintrot.coding_agents.sessions.inspect_messages import conversation
 from constraintrot.coding_agents.sessions.scout import SERVICES
 from constraintrot.doctor.context import Place

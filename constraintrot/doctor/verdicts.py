@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 
-from constraintrot.coding_agents.sessions.events import Certainty, Compaction, Facts, Message
-from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.events import (
+    Certainty,
+    Compaction,
+    Facts,
+    Message,
+    Session,
+)
 from constraintrot.doctor.closest import closest
 from constraintrot.doctor.context import Context, Place
 from constraintrot.doctor.documents import Kind, kind, stated

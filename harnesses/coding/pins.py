@@ -13,7 +13,8 @@ from inspect_ai.model import ChatMessage
 from constraintrot.coding_agents.drivers.agent import Agent, Place
 from constraintrot.coding_agents.pins.agents import agent_named
 from constraintrot.coding_agents.pins.compiled import HEADING, Source, read_compiled
-from constraintrot.coding_agents.pins.installing import Pin, install
+from constraintrot.coding_agents.pins.installing import install
+from constraintrot.coding_agents.pins.record import Pin
 from constraintrot.defenses.pinning import pinned_block
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.errors import EpisodeError

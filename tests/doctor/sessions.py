@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from constraintrot.coding_agents.sessions import sessions
-from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.events import Session
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose

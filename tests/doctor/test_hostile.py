@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from constraintrot.coding_agents.sessions import json_lines, sessions
-from constraintrot.coding_agents.sessions.format import Refused
+from constraintrot.coding_agents.sessions.events import Refused
 from constraintrot.doctor.output.data import data
 from constraintrot.doctor.output.html import html
 from constraintrot.doctor.output.junit import junit

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from constraintrot.coding_agents.sessions.format import Refused
+from constraintrot.coding_agents.sessions.events import Refused
 from constraintrot.defenses.rampart.seeds import read as read_seeds
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.output.data import data

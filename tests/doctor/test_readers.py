@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from constraintrot.coding_agents.sessions import on_this_machine, sessions
-from constraintrot.coding_agents.sessions.events import Compaction, Event, Losses, Message
-from constraintrot.coding_agents.sessions.format import Refused
+from constraintrot.coding_agents.sessions.events import Compaction, Event, Losses, Message, Refused
 from constraintrot.doctor.rules import Rule
 from tests.doctor import sessions as made
 

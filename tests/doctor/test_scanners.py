@@ -19,7 +19,7 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.events import Session
 from constraintrot.coding_agents.sessions.inspect_messages import conversation
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose

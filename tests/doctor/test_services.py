@@ -22,8 +22,8 @@ from inspect_ai.model import (
 
 from constraintrot.cli.main import main
 from constraintrot.coding_agents.sessions import scout
-from constraintrot.coding_agents.sessions.format import Refused, Session
-from constraintrot.coding_agents.sessions.rewritten import marked
+from constraintrot.coding_agents.sessions.events import Refused, Session
+from constraintrot.coding_agents.sessions.inspect_messages import marked
 from constraintrot.doctor.rules import Rule
 from constraintrot.doctor.verdicts import diagnose
 from constraintrot.errors import ConstraintRotError, MissingExtraError

@@ -18,7 +18,7 @@ from constraintrot.coding_agents.drivers.agent import (
     NativeCall,
     Place,
 )
-from constraintrot.coding_agents.wire.requests import SERVER
+from constraintrot.coding_agents.wire.conversation import SERVER
 from constraintrot.errors import EpisodeError
 
 # Its own tables say how large a model's window is; an unknown model is none of them.

@@ -15,7 +15,7 @@ from constraintrot.coding_agents.drivers.agent import (
     Place,
 )
 from constraintrot.coding_agents.drivers.json_rpc import JsonRpc
-from constraintrot.coding_agents.wire.requests import SERVER
+from constraintrot.coding_agents.wire.conversation import SERVER
 from constraintrot.errors import EpisodeError
 
 _DELEGATING = "multi_agent"

@@ -11,9 +11,9 @@ from constraintrot.coding_agents.configuration import (
     gemini_environment,
     gemini_settings,
 )
-from constraintrot.coding_agents.drivers.acp import begin
 from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Mode, NativeCall, Place
-from constraintrot.coding_agents.wire.requests import SERVER
+from constraintrot.coding_agents.drivers.json_rpc import begin_acp
+from constraintrot.coding_agents.wire.conversation import SERVER
 
 # Of its own model, in tokens.
 _WINDOW = 1_048_576
@@ -58,7 +58,7 @@ class Gemini(Agent):
         argv = [str(place.installed.program), "--acp", "-m", GEMINI_MODEL, "--yolo"]
         env = gemini_environment(place.box.url)
         env["GEMINI_SYSTEM_MD"] = str(place.box.folder / "system.md")
-        return await begin(await place.box.start(self.package.title, argv, env), place)
+        return await begin_acp(await place.box.start(self.package.title, argv, env), place)
 
     def shaped(self, summary: str) -> str:
         if _SNAPSHOT.search(summary):

@@ -11,7 +11,6 @@ from constraintrot.coding_agents.configuration import (
     opencode_config,
     opencode_types,
 )
-from constraintrot.coding_agents.drivers.acp import begin
 from constraintrot.coding_agents.drivers.agent import (
     Agent,
     Dialogue,
@@ -19,7 +18,8 @@ from constraintrot.coding_agents.drivers.agent import (
     NativeCall,
     Place,
 )
-from constraintrot.coding_agents.wire.requests import SERVER
+from constraintrot.coding_agents.drivers.json_rpc import begin_acp
+from constraintrot.coding_agents.wire.conversation import SERVER
 
 # Its tools that run, write or fetch something.
 _TOOLS = ("bash", "edit", "write", "patch", "webfetch", "websearch", "codesearch", "skill",
@@ -65,4 +65,4 @@ class OpenCode(Agent):
         env = {**OPENCODE_ENVIRONMENT, **quiet}
         argv = [str(place.installed.program), "acp"]
         program = await place.box.start(self.package.title, argv, env)
-        return await begin(program, place, compact="/compact")
+        return await begin_acp(program, place, compact="/compact")

@@ -17,7 +17,7 @@ from constraintrot.coding_agents.pins.agents import AGENTS, Agent
 from constraintrot.coding_agents.pins.compiled import read_compiled, registry_of, source_of
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import digest, read_file
-from constraintrot.coding_agents.pins.installing import Record
+from constraintrot.coding_agents.pins.record import Record
 from constraintrot.coding_agents.pins.settings_edit import holds_hooks, root_of
 from constraintrot.errors import ConstraintRotError
 

@@ -7,21 +7,15 @@ which says what was done. The settings hold no more than a command that starts t
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from hashlib import sha256
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import platformdirs
-
 from constraintrot.coding_agents.pins import hook, targets
-from constraintrot.coding_agents.pins.agents import Agent, Scope, agent_named
 from constraintrot.coding_agents.pins.compiled import (
     HEADING,
     Source,
@@ -33,61 +27,18 @@ from constraintrot.coding_agents.pins.compiled import (
 from constraintrot.coding_agents.pins.edits import Edit, apply_all, leftover
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import check_writable
+from constraintrot.coding_agents.pins.record import (
+    RECORD,
+    Pin,
+    Record,
+    pins_folder,
+    read_record,
+    write_record,
+)
 from constraintrot.errors import ConstraintRotError
 from constraintrot.files import held, replace
 
-_RECORD: Final = "install.json"
-_VERSION: Final = 1
 _KEY_BYTES: Final = 32
-
-
-@dataclass(frozen=True)
-class Pin:
-    """A pin for one agent in one scope.
-
-    Attributes:
-        agent: whose.
-        scope: ``user`` or ``project``.
-        project: the project's folder; that of the command for the scope ``user``.
-        home: a home in which an agent is tried; None for the user's own.
-    """
-
-    agent: Agent
-    scope: Scope
-    project: Path
-    home: Path | None = None
-
-    @property
-    def settings(self) -> Path:
-        """The file that the hook is written into."""
-        return self.agent.settings(self.scope, self.project, self.home)
-
-    @property
-    def folder(self) -> Path:
-        """Where the pin's own files are."""
-        name = sha256(os.fsencode(self.settings)).hexdigest()[:12]
-        return pins_folder(self.home) / f"{self.agent.name}-{self.scope}-{name}"
-
-    @property
-    def part(self) -> str:
-        """What the commands of this pin's hook hold, and nothing else does, however they are quoted."""
-        return f"{self.folder.name}/hook.py"
-
-    @property
-    def named(self) -> dict[str, Any]:
-        """The list's name, which is its scope's, and what the other scope's hook has to know of it."""
-        variable = self.agent.user_folder[0]
-        return {
-            "name": self.scope,
-            "agent": self.agent.name,
-            "scope": self.scope,
-            "project": str(self.project) if self.scope == "project" else None,
-            "settings": str(self.settings),
-            "hook": self.part,
-            "moved": [variable, "" if self.home else os.environ.get(variable, "")],
-            # A plugin says its text with each request, so that two of them are not in each other's way.
-            "merges": not self.agent.plugin,
-        }
 
 
 @dataclass(frozen=True)
@@ -103,38 +54,6 @@ class Change:
     diffs: list[str]
     notes: list[str]
     folder: Path
-
-
-@dataclass
-class Record:
-    """What was done to the user's files, as ``install.json`` has it.
-
-    Attributes:
-        agent, scope, project: of the pin.
-        summarizer: whether the summarizer is told too.
-        files: for each file: its path, the digests before and after, what was made in it.
-    """
-
-    agent: str
-    scope: Scope
-    project: str
-    summarizer: bool = False
-    files: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def pin(self) -> Pin:
-        """The pin that it is about."""
-        return Pin(agent_named(self.agent), self.scope, Path(self.project))
-
-    def applies(self, here: Path) -> bool:
-        """Whether an agent that works in a folder reads the settings of this pin."""
-        return self.scope == "user" or here.resolve().is_relative_to(Path(self.project).resolve())
-
-
-def pins_folder(home: Path | None = None) -> Path:
-    """Where all pins of this user are, or all in another home."""
-    data = home / ".local/share/constraintrot" if home else None
-    return (data or platformdirs.user_data_path("constraintrot")) / "pins"
 
 
 def install(
@@ -160,7 +79,7 @@ def install(
     if dry_run:
         return _install(pin, source, summarizer, heading, write=False)
     with _locked(pin.home):
-        known = (pin.folder / _RECORD).exists()
+        known = (pin.folder / RECORD).exists()
         try:
             return _install(pin, source, summarizer, heading, write=True)
         except (ConstraintRotError, OSError):
@@ -181,53 +100,6 @@ def uninstall(pin: Pin, *, dry_run: bool = False) -> Change:
         return _uninstall(pin, write=False)
     with _locked(pin.home):
         return _uninstall(pin, write=True)
-
-
-def records() -> list[Record]:
-    """All installations of this user, by folder."""
-    return [
-        record
-        for folder in sorted(pins_folder().glob("*-*-*"))
-        if (record := read_record(folder)) is not None
-    ]
-
-
-def together(record: Record, known: Sequence[Record], here: Path) -> list[Record]:
-    """Return the pins of an agent that are in force where one of them is, the user's first.
-
-    Args:
-        record: a pin.
-        known: all of them.
-        here: the folder that the agent works in, for a pin of the user's.
-    """
-    project = Path(record.project) if record.scope == "project" else here
-    found = [
-        one
-        for one in known
-        if one.agent == record.agent
-        and (one == record or (one.scope != record.scope and one.applies(project)))
-    ]
-    return sorted(found, key=lambda one: one.scope, reverse=True)
-
-
-def read_record(folder: Path) -> Record | None:
-    """The record in a folder.
-
-    Raises:
-        PinInstallError: it is damaged.
-    """
-    path = folder / _RECORD
-    if not path.exists():
-        return None
-    try:
-        kept = json.loads(path.read_bytes())
-        if kept.pop("version") != _VERSION:
-            raise ValueError("of another version")
-        return Record(**kept)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise PinInstallError(
-            f"{path} is damaged ({error}); what the settings were before is in {folder}"
-        ) from None
 
 
 def _install(
@@ -260,10 +132,10 @@ def _carry_out(folder: Path, record: Record, edits: list[Edit]) -> None:
     """Make the changes, all or none, and note them."""
     # Before the settings: what is done is known, wherever this is killed.
     record.files = [edit.prepared(folder) for edit in edits if edit.wanted is not None]
-    _write_record(folder, record)
+    write_record(folder, record)
     apply_all(edits)
     record.files = [edit.noted for edit in edits if edit.wanted is not None]
-    _write_record(folder, record)
+    write_record(folder, record)
 
 
 def _uninstall(pin: Pin, *, write: bool) -> Change:
@@ -306,11 +178,6 @@ def _write_state(folder: Path, compiled: dict[str, Any]) -> None:
     # A hook that runs meanwhile may compile the same rules.
     with hook.held(str(folder / "compile.lock")):
         write_compiled(folder, compiled)
-
-
-def _write_record(folder: Path, record: Record) -> None:
-    data = json.dumps({"version": _VERSION, **vars(record)}, indent=1).encode()
-    replace(folder / _RECORD, data, PinInstallError)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from constraintrot.coding_agents.inside import loopback_up
 from constraintrot.coding_agents.install import VERSION
 from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.pins.errors import PinInstallError
-from constraintrot.coding_agents.pins.installing import Record
+from constraintrot.coding_agents.pins.record import Record
 from constraintrot.coding_agents.proof.drivers import DRIVERS, PROJECT_LINES, Driver, Place
 from constraintrot.coding_agents.proof.script import SUMMARY, TURN, Heard, Script
 from constraintrot.coding_agents.proof.stage import AMENDMENT, Plan, stage

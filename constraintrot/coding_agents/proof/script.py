@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, Final
 
 from constraintrot.coding_agents.wire.answers import Answer, Call, Json
-from constraintrot.coding_agents.wire.requests import Request, Said
+from constraintrot.coding_agents.wire.conversation import Request, Said
 
 TURN: Final = "CHECK-TURN-"
 """The beginning of each of our turns."""

@@ -26,7 +26,7 @@ from constraintrot.coding_agents.pins.compiled import (
 )
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import read_file
-from constraintrot.coding_agents.pins.installing import Pin, Record
+from constraintrot.coding_agents.pins.record import Pin, Record
 
 AMENDMENT: Final = "Rule added by this check: keep the file CHECK-AMENDED."
 _PLAN: Final = "plan.json"

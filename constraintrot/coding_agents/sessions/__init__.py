@@ -16,14 +16,20 @@ from constraintrot.coding_agents.sessions import (
     codex,
     copilot,
     gemini,
-    inspect_logs,
+    inspect_messages,
     opencode,
     pi,
     qwen,
 )
-from constraintrot.coding_agents.sessions.events import Event, Losses
-from constraintrot.coding_agents.sessions.format import Format, Refused, Session
-from constraintrot.coding_agents.sessions.json_lines import Record, parsed, records
+from constraintrot.coding_agents.sessions.events import (
+    Event,
+    Format,
+    Losses,
+    Record,
+    Refused,
+    Session,
+)
+from constraintrot.coding_agents.sessions.json_lines import parsed, records
 from constraintrot.coding_agents.sessions.scout import of_service as of_service
 from constraintrot.coding_agents.sessions.scout import service as service
 
@@ -95,7 +101,7 @@ def _of_file(path: Path) -> Iterator[Session | Refused]:
         yield Refused(path, "it is empty")
     elif head.startswith(_SQLITE):
         yield from _database(path, size)
-    elif inspect_logs.is_log(path, head):
+    elif inspect_messages.is_log(path, head):
         yield from _by_others(path, partial(_inspect, path, size))
     elif b"\0" in head:
         yield Refused(path, "it is binary, and neither SQLite nor an Inspect log")
@@ -104,7 +110,7 @@ def _of_file(path: Path) -> Iterator[Session | Refused]:
 
 
 def _inspect(path: Path, size: int) -> Iterator[Session | Refused]:
-    for name, events in inspect_logs.samples(path):
+    for name, events in inspect_messages.samples(path):
         yield Session(path, name, "inspect", "Inspect log", size, (), events)
 
 

@@ -16,11 +16,12 @@ from constraintrot.coding_agents.sessions.events import (
     Compaction,
     Event,
     Facts,
+    Format,
     Losses,
     Message,
+    Record,
 )
-from constraintrot.coding_agents.sessions.format import Format
-from constraintrot.coding_agents.sessions.json_lines import Record, at, call, items, plain, string
+from constraintrot.coding_agents.sessions.json_lines import at, call, items, plain, string
 from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 

@@ -15,13 +15,13 @@ from constraintrot.coding_agents.sessions.events import (
     Compaction,
     Event,
     Facts,
+    Format,
     Kept,
     Losses,
     Message,
-)
-from constraintrot.coding_agents.sessions.format import Format
-from constraintrot.coding_agents.sessions.json_lines import (
     Record,
+)
+from constraintrot.coding_agents.sessions.json_lines import (
     at,
     call,
     items,

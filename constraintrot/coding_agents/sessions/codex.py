@@ -14,12 +14,13 @@ from constraintrot.coding_agents.sessions.events import (
     Compaction,
     Event,
     Facts,
+    Format,
     Kept,
     Losses,
     Message,
+    Record,
 )
-from constraintrot.coding_agents.sessions.format import Format
-from constraintrot.coding_agents.sessions.json_lines import Record, at, call, plain, string
+from constraintrot.coding_agents.sessions.json_lines import at, call, plain, string
 from constraintrot.coding_agents.sessions.tools import Calls
 
 # User turns that stay beside a summary in versions that do not write the new context out.

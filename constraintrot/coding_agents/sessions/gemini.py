@@ -15,11 +15,12 @@ from constraintrot.coding_agents.sessions.events import (
     Compaction,
     Event,
     Facts,
+    Format,
     Kept,
     Losses,
     Message,
+    Record,
 )
-from constraintrot.coding_agents.sessions.format import Format
 from constraintrot.coding_agents.sessions.google_parts import (
     SNAPSHOT,
     channel_of,
@@ -27,7 +28,7 @@ from constraintrot.coding_agents.sessions.google_parts import (
     result,
     texts,
 )
-from constraintrot.coding_agents.sessions.json_lines import Record, at, call, items, plain, string
+from constraintrot.coding_agents.sessions.json_lines import at, call, items, plain, string
 from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 # The snapshot stands in the first messages of a compacted history.

@@ -1,22 +1,29 @@
-"""Inspect's messages and events as the doctor's, for its logs and for Scout's transcripts."""
+"""Inspect's messages and events as the doctor's: of its logs, and of Scout's transcripts.
+
+A trace that records model calls and no compactions shows them by the calls' inputs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.coding_agents.sessions import rewritten
 from constraintrot.coding_agents.sessions.events import (
     Call,
     Channel,
     Compaction,
     Event,
     Facts,
+    Losses,
     Message,
 )
 from constraintrot.coding_agents.sessions.tools import came_by, is_project_file
 from constraintrot.episode.scaffold.review import RECALL, REVIEW
+from constraintrot.errors import MissingExtraError
 from constraintrot.evaluation.roles import ROLES
+from constraintrot.extras import installed
 
 if TYPE_CHECKING:
     from inspect_ai.event import Event as InspectEvent
@@ -28,6 +35,10 @@ if TYPE_CHECKING:
 _OTHERS = frozenset({*ROLES, "grader", "author"} - {"agent", "summarizer"})
 
 _SHORTEST_SUMMARY = 20
+# Messages that have to be gone, so that one that was edited is no compaction.
+_FEWEST = 2
+# Earlier calls that one may go on from, or whose answer may be its summary.
+_RECENT = 4
 # Sources of Scout's that leave what a compaction dropped in the later inputs.
 _BEFORE_TOO = ("atif",)
 
@@ -52,7 +63,7 @@ def conversation(
             input of a call that leaves most of the former's messages out.
     """
     yield Facts(session)
-    told = list(_recorded(rewritten.marked(events) if by_input else events))
+    told = list(_recorded(marked(events) if by_input else events))
     yield from told or _plain(messages)
 
 
@@ -155,3 +166,85 @@ def _message(message: ChatMessage, number: int, time: str, calls: dict[str, Call
         message.role, message.text, channel, number, time, origin, message.id or "", made,
         attached=channel == "summary",
     )  # fmt: skip
+
+
+def marked(events: Iterable[InspectEvent]) -> Iterator[InspectEvent]:
+    """The events, with a compaction before each model call whose context was rewritten.
+
+    A call's context was rewritten where most messages of an earlier call are not in it, and it
+    goes on with that one: by a message of it, or by an answer that is now told to the model as
+    a summary. A call of another agent in the same trace does neither.
+    """
+    from inspect_ai.event import CompactionEvent
+
+    told = list(events)
+    known = any(event.event == "compaction" for event in told)
+    recent: list[ModelEvent] = []
+    for event in told:
+        if event.event == "model":
+            # A sub-agent's calls may stand between two of the agent's.
+            former = (one for one in reversed(recent) if _goes_on(one, event, recent))
+            before = None if known else next(former, None)
+            if before is not None and _rewrites(before, event):
+                yield CompactionEvent(type="summary")
+            recent = [*recent[1 - _RECENT :], event]
+        yield event
+
+
+def _rewrites(before: ModelEvent, after: ModelEvent) -> bool:
+    was, now = _texts(before.input), set(_texts(after.input))
+    gone = [text for text in was if text not in now]
+    return len(gone) >= _FEWEST and len(gone) > len(was) / 2
+
+
+def _goes_on(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
+    if _system(before.input) != _system(after.input):
+        return False
+    if set(_texts(before.input)) & set(_texts(after.input)):
+        return True
+    shown = _texts(one for one in after.input if one.role != "assistant")
+    answers = (" ".join(one.output.completion.split()) for one in recent)
+    return any(
+        len(answer) > _SHORTEST_SUMMARY and any(answer in text for text in shown)
+        for answer in answers
+    )
+
+
+def _texts(messages: Iterable[ChatMessage]) -> list[str]:
+    told = (" ".join(one.text.split()) for one in messages if one.role != "system")
+    return [text for text in told if text]
+
+
+def _system(messages: Iterable[ChatMessage]) -> list[str]:
+    return [one.text for one in messages if one.role == "system"][:1]
+
+
+def is_log(path: Path, head: bytes) -> bool:
+    """Whether a file is an Inspect log, by its name and first bytes."""
+    if path.suffix == ".eval":
+        return head.startswith(b"PK")
+    return path.suffix == ".json" and b'"eval"' in head and b'"version"' in head
+
+
+def samples(path: Path) -> Iterator[tuple[str, Callable[[Losses], Iterator[Event]]]]:
+    """Name and events of each sample.
+
+    Raises:
+        MissingExtraError: inspect_ai is not installed.
+    """
+    if not installed("inspect_ai"):
+        raise MissingExtraError(
+            f"{path} is an Inspect log, which needs inspect_ai: pip install 'constraintrot[inspect]'"
+        )
+    from inspect_ai.log import read_eval_log_sample_summaries
+
+    for summary in read_eval_log_sample_summaries(str(path)):
+        name = f"{path}#{summary.id}/{summary.epoch}"
+        yield name, partial(_sample, path, summary.id, summary.epoch)
+
+
+def _sample(path: Path, key: int | str, epoch: int, losses: Losses) -> Iterator[Event]:
+    from inspect_ai.log import read_eval_log_sample
+
+    sample = read_eval_log_sample(str(path), key, epoch, resolve_attachments=True)
+    yield from conversation(f"{key}/{epoch}", sample.messages, sample.events)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, cast
 
 from pydantic_core import from_json
 
-from constraintrot.coding_agents.sessions.events import Call, Losses
-
-Record: TypeAlias = Mapping[str, Any]
+from constraintrot.coding_agents.sessions.events import Call, Losses, Record
 
 # A line may hold a whole new context, so this is far above the largest one seen.
 LONGEST_LINE = 64 * 1024 * 1024

@@ -16,14 +16,14 @@ from constraintrot.coding_agents.sessions.events import (
     Compaction,
     Event,
     Facts,
+    Format,
     Kept,
     Losses,
     Message,
+    Record,
 )
-from constraintrot.coding_agents.sessions.format import Format
 from constraintrot.coding_agents.sessions.json_lines import (
     LONGEST_LINE,
-    Record,
     at,
     call,
     items,

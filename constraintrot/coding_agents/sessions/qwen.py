@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from constraintrot.coding_agents.sessions.events import Compaction, Event, Facts, Losses, Message
-from constraintrot.coding_agents.sessions.format import Format
+from constraintrot.coding_agents.sessions.events import (
+    Compaction,
+    Event,
+    Facts,
+    Format,
+    Losses,
+    Message,
+    Record,
+)
 from constraintrot.coding_agents.sessions.google_parts import content
-from constraintrot.coding_agents.sessions.json_lines import Record, at, plain, string
+from constraintrot.coding_agents.sessions.json_lines import at, plain, string
 from constraintrot.coding_agents.sessions.tools import Calls
 
 

@@ -15,8 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from constraintrot.coding_agents.sessions.events import Event, Losses
-from constraintrot.coding_agents.sessions.format import Refused, Session
+from constraintrot.coding_agents.sessions.events import Event, Losses, Refused, Session
 from constraintrot.coding_agents.sessions.inspect_messages import conversation
 from constraintrot.errors import ConstraintRotError, MissingExtraError
 from constraintrot.extras import installed

@@ -14,7 +14,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 
 from constraintrot.coding_agents.wire.answers import Answer, Call, Json, Protocol
-from constraintrot.coding_agents.wire.requests import Offered, Request, Said
+from constraintrot.coding_agents.wire.conversation import Offered, Request, Said
 from constraintrot.episode.messages import last_user_text
 
 

@@ -6,27 +6,16 @@ compaction or a namespace of tools for ordinary content.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Final, cast
 
 from constraintrot.coding_agents.wire.answers import Json, Protocol
+from constraintrot.coding_agents.wire.conversation import Conversation, Offered, Request, Role
 from constraintrot.errors import EpisodeError
 
-Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
-SERVER: Final = "office"
-"""The name under which the agents know the MCP server of a scenario's tools.
-
-Some names, as "workspace", are reserved: Claude Code leaves such a server out without a word.
-"""
-# They put the server's name before its tools' names, each in its own way.
-_PREFIX: Final = re.compile(rf"^(?:mcp_+)?{SERVER}_+")
 # Items that the provider of the model makes and reads, and nobody else.
 _OPAQUE: Final = ("compaction_trigger", "compaction", "compaction_summary")
-_THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning")
 
 
 class OpaqueError(EpisodeError):
@@ -40,162 +29,17 @@ class OpaqueError(EpisodeError):
         )
 
 
-@dataclass(frozen=True)
-class CallMade:
-    """A tool call in the history.
-
-    Attributes:
-        id: of the call.
-        name: the tool's plain name.
-        arguments: of the call; empty where they are no JSON object.
-        problem: why they are not; None where they are.
-    """
-
-    id: str
-    name: str
-    arguments: Json
-    problem: str | None = None
-
-
-@dataclass
-class Said:
-    """A message.
-
-    Attributes:
-        role: of the speaker.
-        text: its texts, a line each.
-        calls: the assistant's calls.
-        call_id: the call that a tool's result answers.
-        function: the tool that was called, where that is known.
-    """
-
-    role: Role
-    text: str = ""
-    calls: list[CallMade] = field(default_factory=list[CallMade])
-    call_id: str = ""
-    function: str | None = None
-
-
-@dataclass(frozen=True)
-class Offered:
-    """A tool on offer.
-
-    Attributes:
-        name: its name for the agent.
-        description: as the agent gives it.
-        schema: of its arguments.
-        space: its namespace, in responses.
-    """
-
-    name: str
-    description: str | None = None
-    schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    space: str = ""
-
-    @property
-    def plain(self) -> str:
-        """The name without the namespace and that of its MCP server."""
-        return plain_name(f"{self.space}__{self.name}" if self.space else self.name)
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request for an answer.
-
-    Attributes:
-        protocol: the API.
-        said: the conversation.
-        offered: the tools on offer.
-        body: the request itself.
-    """
-
-    protocol: Protocol
-    said: list[Said]
-    offered: list[Offered]
-    body: Json = field(repr=False)
-
-    @property
-    def model(self) -> str:
-        """The model's name in it."""
-        return str(self.body.get("model", ""))
-
-
 def read(protocol: Protocol, body: Json) -> Request:
     """A request's body, read.
 
     Raises:
         OpaqueError: it asks for, or holds, a compaction that only its provider can read.
     """
-    said = _Conversation()
+    said = Conversation()
     return Request(protocol, said.messages, list(_READ[protocol](said, body)), body)
 
 
-def plain_name(name: str) -> str:
-    """A tool's name without that of its MCP server."""
-    return _PREFIX.sub("", name)
-
-
-class _Conversation:
-    """Messages as they are read; an assistant's parts become one message."""
-
-    def __init__(self) -> None:
-        self.messages: list[Said] = []
-        self._functions: dict[str, str] = {}
-
-    def add(self, role: Role, content: object) -> None:
-        """Add a message of the system's or the user's, if it says anything."""
-        if text := _text(content):
-            self.messages.append(Said(role, text))
-
-    def assistant(self, content: object = "") -> Said:
-        """Add what the assistant said to its message."""
-        if not self.messages or self.messages[-1].role != "assistant":
-            self.messages.append(Said("assistant"))
-        last = self.messages[-1]
-        last.text = "\n".join(filter(None, (last.text, _text(content))))
-        return last
-
-    def call(self, call_id: str, name: str, arguments: object) -> None:
-        """Add a call to the assistant's message."""
-        made = _call(call_id, name, arguments)
-        self.assistant().calls.append(made)
-        self._functions[call_id] = made.name
-
-    def result(self, call_id: str, content: object) -> None:
-        """Add what a tool returned."""
-        known = self._functions.get(call_id)
-        self.messages.append(Said("tool", _text(content), call_id=call_id, function=known))
-
-
-def _call(call_id: str, name: str, arguments: object) -> CallMade:
-    problem = None
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except ValueError as error:
-            problem, arguments = str(error), {}
-    if not isinstance(arguments, dict):
-        problem, arguments = "the arguments are no object", {}
-    return CallMade(call_id, plain_name(name), cast(Json, arguments), problem)
-
-
-def _text(content: object) -> str:
-    """The text of a message's content, in any API's form; other parts are named."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    parts = cast("Iterable[Any]", [content] if isinstance(content, dict) else content)
-    found: list[str] = []
-    for part in parts:
-        if isinstance(part, str):
-            found.append(part)
-        elif "text" in part:
-            found.append(str(part["text"] or ""))
-        elif part.get("type") not in _THOUGHTS:
-            found.append(f"[{part.get('type', 'content')}]")
-    return "\n".join(filter(None, found))
-
-
-def _messages(said: _Conversation, body: Json) -> Iterator[Offered]:
+def _messages(said: Conversation, body: Json) -> Iterator[Offered]:
     """Claude Code; consecutive texts of a message of the user's are one message."""
     said.add("system", body.get("system"))
     for message in body.get("messages") or []:
@@ -216,7 +60,7 @@ def _messages(said: _Conversation, body: Json) -> Iterator[Offered]:
             yield Offered(tool["name"], tool.get("description"), tool["input_schema"])
 
 
-def _chat(said: _Conversation, body: Json) -> Iterator[Offered]:
+def _chat(said: Conversation, body: Json) -> Iterator[Offered]:
     """Most agents: opencode, pi, Qwen Code."""
     for message in body.get("messages") or []:
         role, content = message["role"], message.get("content")
@@ -235,7 +79,7 @@ def _chat(said: _Conversation, body: Json) -> Iterator[Offered]:
             yield Offered(function["name"], function.get("description"), schema)
 
 
-def _responses(said: _Conversation, body: Json) -> Iterator[Offered]:
+def _responses(said: Conversation, body: Json) -> Iterator[Offered]:
     """Codex."""
     said.add("system", body.get("instructions"))
     given = body.get("input") or []
@@ -262,7 +106,7 @@ def _responses(said: _Conversation, body: Json) -> Iterator[Offered]:
             yield Offered(name, one.get("description"), schema, space)
 
 
-def _gemini(said: _Conversation, body: Json) -> Iterator[Offered]:
+def _gemini(said: Conversation, body: Json) -> Iterator[Offered]:
     """Gemini CLI; calls without an id are numbered, and answered in their order."""
     system = body.get("systemInstruction") or body.get("system_instruction") or {}
     said.add("system", system.get("parts") if isinstance(system, dict) else system)
@@ -323,7 +167,7 @@ def _output(response: object) -> object:
     return response
 
 
-_READ: Final[Mapping[Protocol, Callable[[_Conversation, Json], Iterator[Offered]]]] = {
+_READ: Final[Mapping[Protocol, Callable[[Conversation, Json], Iterator[Offered]]]] = {
     "messages": _messages,
     "responses": _responses,
     "chat": _chat,

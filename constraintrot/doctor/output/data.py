@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from constraintrot.coding_agents.sessions.events import CERTAINTY
-from constraintrot.coding_agents.sessions.format import Refused
+from constraintrot.coding_agents.sessions.events import CERTAINTY, Refused
 from constraintrot.doctor.closest import changes
 from constraintrot.doctor.context import Place
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History

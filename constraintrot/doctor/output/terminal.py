@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from constraintrot.coding_agents.sessions.format import Refused
+from constraintrot.coding_agents.sessions.events import Refused
 from constraintrot.doctor.asking import Answer
 from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History
 from constraintrot.doctor.trying import Trial

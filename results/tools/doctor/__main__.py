@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from constraintrot.coding_agents.sessions import sessions
-from constraintrot.coding_agents.sessions.format import Session
+from constraintrot.coding_agents.sessions.events import Session
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.rules import Rule, folded

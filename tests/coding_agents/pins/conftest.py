@@ -13,7 +13,8 @@ import pytest
 
 from constraintrot.coding_agents.pins.agents import AGENTS
 from constraintrot.coding_agents.pins.compiled import Source
-from constraintrot.coding_agents.pins.installing import Change, Pin, install
+from constraintrot.coding_agents.pins.installing import Change, install
+from constraintrot.coding_agents.pins.record import Pin
 
 Answer = dict[str, Any]
 VARIABLES = (

@@ -20,7 +20,8 @@ from constraintrot.coding_agents.pins import hook, targets
 from constraintrot.coding_agents.pins.agents import AGENTS, Scope
 from constraintrot.coding_agents.pins.checking import read_receipts
 from constraintrot.coding_agents.pins.compiled import Source
-from constraintrot.coding_agents.pins.installing import Change, Pin, install, uninstall
+from constraintrot.coding_agents.pins.installing import Change, install, uninstall
+from constraintrot.coding_agents.pins.record import Pin
 from tests.coding_agents.pins.conftest import RULE, fire, said
 
 Pinned = Callable[..., Change]

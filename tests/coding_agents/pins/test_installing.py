@@ -19,15 +19,8 @@ from constraintrot.coding_agents.pins.checking import health
 from constraintrot.coding_agents.pins.compiled import Source
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import FileState
-from constraintrot.coding_agents.pins.installing import (
-    Change,
-    Pin,
-    install,
-    pins_folder,
-    read_record,
-    records,
-    uninstall,
-)
+from constraintrot.coding_agents.pins.installing import Change, install, uninstall
+from constraintrot.coding_agents.pins.record import Pin, pins_folder, read_record, records
 from constraintrot.coding_agents.pins.settings_edit import root_of
 from tests.coding_agents.pins.conftest import CLAUDE as COMMENTED
 from tests.coding_agents.pins.conftest import RULE, settings, write_settings

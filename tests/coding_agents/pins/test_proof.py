@@ -20,7 +20,8 @@ from constraintrot.coding_agents.endpoint import serving
 from constraintrot.coding_agents.pins.agents import AGENTS, Scope
 from constraintrot.coding_agents.pins.checking import program_of
 from constraintrot.coding_agents.pins.compiled import Source
-from constraintrot.coding_agents.pins.installing import Change, Pin, install, records, together
+from constraintrot.coding_agents.pins.installing import Change, install
+from constraintrot.coding_agents.pins.record import Pin, records, together
 from constraintrot.coding_agents.proof.drivers import DRIVERS, Place
 from constraintrot.coding_agents.proof.proof import Proof, prove
 from constraintrot.coding_agents.proof.script import SUMMARY, Script

@@ -10,7 +10,7 @@ import pytest
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 
 from constraintrot.coding_agents.drivers.agent import Place
-from constraintrot.coding_agents.pins.installing import records
+from constraintrot.coding_agents.pins.record import records
 from constraintrot.defenses.pin import declared
 from constraintrot.defenses.pinning.pinned_block import PROVENANCE, PinnedBlock
 from constraintrot.evaluation.defense import Deployment

@@ -1,0 +1,158 @@
+"""A pin, and the record of its installation: ``install.json`` in the pin's folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from constraintrot.coding_agents.pins.agents import Agent, Scope, agent_named
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.files import replace
+
+RECORD: Final = "install.json"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A pin for one agent in one scope.
+
+    Attributes:
+        agent: whose.
+        scope: ``user`` or ``project``.
+        project: the project's folder; that of the command for the scope ``user``.
+        home: a home in which an agent is tried; None for the user's own.
+    """
+
+    agent: Agent
+    scope: Scope
+    project: Path
+    home: Path | None = None
+
+    @property
+    def settings(self) -> Path:
+        """The file that the hook is written into."""
+        return self.agent.settings(self.scope, self.project, self.home)
+
+    @property
+    def folder(self) -> Path:
+        """Where the pin's own files are."""
+        name = sha256(os.fsencode(self.settings)).hexdigest()[:12]
+        return pins_folder(self.home) / f"{self.agent.name}-{self.scope}-{name}"
+
+    @property
+    def part(self) -> str:
+        """What the commands of this pin's hook hold, and nothing else does, however they are quoted."""
+        return f"{self.folder.name}/hook.py"
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The list's name, which is its scope's, and what the other scope's hook has to know of it."""
+        variable = self.agent.user_folder[0]
+        return {
+            "name": self.scope,
+            "agent": self.agent.name,
+            "scope": self.scope,
+            "project": str(self.project) if self.scope == "project" else None,
+            "settings": str(self.settings),
+            "hook": self.part,
+            "moved": [variable, "" if self.home else os.environ.get(variable, "")],
+            # A plugin says its text with each request, so that two of them are not in each other's way.
+            "merges": not self.agent.plugin,
+        }
+
+
+@dataclass
+class Record:
+    """What was done to the user's files, as ``install.json`` has it.
+
+    Attributes:
+        agent, scope, project: of the pin.
+        summarizer: whether the summarizer is told too.
+        files: for each file: its path, the digests before and after, what was made in it.
+    """
+
+    agent: str
+    scope: Scope
+    project: str
+    summarizer: bool = False
+    files: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def pin(self) -> Pin:
+        """The pin that it is about."""
+        return Pin(agent_named(self.agent), self.scope, Path(self.project))
+
+    def applies(self, here: Path) -> bool:
+        """Whether an agent that works in a folder reads the settings of this pin."""
+        return self.scope == "user" or here.resolve().is_relative_to(Path(self.project).resolve())
+
+
+def pins_folder(home: Path | None = None) -> Path:
+    """Where all pins of this user are, or all in another home."""
+    data = home / ".local/share/constraintrot" if home else None
+    return (data or platformdirs.user_data_path("constraintrot")) / "pins"
+
+
+def records() -> list[Record]:
+    """All installations of this user, by folder."""
+    return [
+        record
+        for folder in sorted(pins_folder().glob("*-*-*"))
+        if (record := read_record(folder)) is not None
+    ]
+
+
+def together(record: Record, known: Sequence[Record], here: Path) -> list[Record]:
+    """Return the pins of an agent that are in force where one of them is, the user's first.
+
+    Args:
+        record: a pin.
+        known: all of them.
+        here: the folder that the agent works in, for a pin of the user's.
+    """
+    project = Path(record.project) if record.scope == "project" else here
+    found = [
+        one
+        for one in known
+        if one.agent == record.agent
+        and (one == record or (one.scope != record.scope and one.applies(project)))
+    ]
+    return sorted(found, key=lambda one: one.scope, reverse=True)
+
+
+def read_record(folder: Path) -> Record | None:
+    """The record in a folder.
+
+    Raises:
+        PinInstallError: it is damaged.
+    """
+    path = folder / RECORD
+    if not path.exists():
+        return None
+    try:
+        kept = json.loads(path.read_bytes())
+        if kept.pop("version") != _VERSION:
+            raise ValueError("of another version")
+        return Record(**kept)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise PinInstallError(
+            f"{path} is damaged ({error}); what the settings were before is in {folder}"
+        ) from None
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Note what was done.
+
+    Raises:
+        PinInstallError: the disk refused.
+    """
+    data = json.dumps({"version": _VERSION, **vars(record)}, indent=1).encode()
+    replace(folder / RECORD, data, PinInstallError)
