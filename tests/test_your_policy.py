@@ -49,7 +49,7 @@ def test_the_page_names_every_predicate_that_a_draft_may_have_and_its_fields() -
         shared = {"argument", "function", "missing"} if name != "tool_called" else set[str]()
         for field in set(PREDICATES.get(name).model_fields) - shared:
             assert f"`{field}`" in row, (name, field)
-    for sentence in ("Never spend over $9.", "Only use tea.", "Never reply after 18:00."):
+    for sentence in ("Never spend over $9.", "Only use eu-west-1.", "Never reply after 18:00."):
         assert f"`{condition(read(sentence)).predicate['type']}`" in text
 
 

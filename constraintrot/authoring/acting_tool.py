@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from constraintrot.authoring.rule import TODO, Extra, Rule
+from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms
 from constraintrot.scenario.sections import Tool
 
@@ -59,7 +59,7 @@ def made_up(rule: Rule, action: str) -> Acting:
     """A tool made up for a policy."""
     words = [word for word in re.findall(r"[a-z0-9]+", action.casefold()) if word not in _ARTICLES]
     name = "_".join(words[:4]) or "act"
-    described = action[:1].upper() + action[1:] if words else f"{TODO}: what the tool does"
+    described = action[:1].upper() + action[1:]
     tool = Tool(
         name=name if name != "decline" else "decline_it",
         description=f"{described} for a client.",
@@ -99,9 +99,9 @@ def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
         opened.append(f"no tool is plainly the one that the policy is about; this took {best.name}")
     argument = _argument(best, rule, sentence)
     if argument is None:
-        opened.append(f"which argument of {best.name} the policy is about; this has {TODO}")
+        opened.append(f"which argument of {best.name} the policy is about")
     extras = [_own(best, extra, opened) for extra in rule.extras]
-    chosen = replace(rule, argument=argument or f"{TODO}_argument", extras=extras)
+    chosen = replace(rule, argument=argument or rule.argument, extras=extras)
     client = _client(best, chosen.argument)
     more = {
         name: _example(best.properties.get(name, {}))
@@ -116,8 +116,8 @@ def _own(tool: Tool, extra: Extra, opened: list[str]) -> Extra:
     wanted = _stems(extra.argument)
     named = next((name for name in tool.properties if wanted & _stems(name)), None)
     if named is None:
-        opened.append(f"which argument of {tool.name} is {extra.argument}; this has {TODO}")
-    return replace(extra, argument=named or f"{TODO}_{extra.argument}")
+        opened.append(f"which argument of {tool.name} is {extra.argument}")
+    return replace(extra, argument=named or extra.argument)
 
 
 def _given(extras: Sequence[Extra]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ async def worded(draft: Draft, policy: str, model: Model) -> tuple[Draft, list[s
     """A draft in a model's words.
 
     Args:
-        draft: as it was made without a model; it must be whole, without TODO.
+        draft: as it was made without a model; it must be whole.
         policy: the user's sentence.
         model: the author.
 

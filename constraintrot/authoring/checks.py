@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from pydantic import ValidationError
 
-from constraintrot.authoring import check_requests, check_texts, check_variety
+from constraintrot.authoring import check_itself, check_requests, check_texts, check_variety
 from constraintrot.errors import ConstraintRotError
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.user_files import Fault, inspected
@@ -19,6 +19,8 @@ Check: TypeAlias = Callable[[Scenario, Sequence[Variant]], Iterator[Fault]]
 CHECKS: tuple[Check, ...] = (
     check_variety.names_are_usable,
     check_requests.ground_truth_is_told_apart,
+    check_itself.predicate_does_what_the_sentence_says,
+    check_itself.wordings_say_the_same_rule,
     check_requests.calls_fit_their_tools,
     check_texts.wordings_hold_the_slots,
     check_texts.channels_hold_the_policy,

@@ -1,23 +1,23 @@
-"""A whole scenario from one sentence: what can be known is filled in, the rest says TODO."""
+"""A whole scenario from one sentence, where nothing of it is left to guess."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from constraintrot.authoring import acting_tool
 from constraintrot.authoring.acting_tool import Acting
+from constraintrot.authoring.answers import Answers, understood
 from constraintrot.authoring.check_texts import value_slots
 from constraintrot.authoring.conditions import condition
-from constraintrot.authoring.rule import TODO, Extra, Rule
+from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms, read
 from constraintrot.authoring.stock_texts import stock_texts
 from constraintrot.rule_text.survival import best_window
 from constraintrot.scenario import history, stock
-from constraintrot.scenario.expression import texts_in
 from constraintrot.scenario.schema import CANARY, WORDINGS, Scenario
 from constraintrot.scenario.sections import Tool
 from constraintrot.scenario.template import Value, names
@@ -36,34 +36,43 @@ _EXERCISED = (
 
 @dataclass(frozen=True)
 class Draft:
-    """A scenario as a file will say it.
+    """A scenario as a file will say it, where the rule is understood for sure.
 
     Attributes:
-        data: its entries.
-        kind: what its policy was taken to be about.
-        notes: what is to be looked at, by the entry that it is about.
+        understood: how the rule was understood.
+        kind: what it was taken to be about.
         open: what is not understood for sure, each as a question.
+        data: the file's entries; empty where there is a question.
     """
 
-    data: dict[str, Any]
+    understood: Answers
     kind: str
-    notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    open: tuple[str, ...] = ()
+    open: tuple[str, ...]
+    data: dict[str, Any]
 
 
-def draft(text: str, tools: Sequence[Tool] = (), family: str | None = None) -> Draft:
-    """A scenario for a policy.
+def draft(
+    text: str,
+    tools: Sequence[Tool] = (),
+    family: str | None = None,
+    answers: Answers | None = None,
+) -> Draft:
+    """Draft a scenario for a policy.
 
     Args:
         text: the policy, as one sentence.
         tools: the tools on offer, one of which the policy is about; one is made up without.
         family: its name; made of the sentence without.
+        answers: what its author says of it.
 
     Raises:
-        ParameterError: the text is no sentence that can be worked with.
+        ParameterError: the text is no sentence that can be worked with, or the answers
+            contradict each other.
     """
     sentence = read(text)
     rule = condition(sentence)
+    if answers is not None:
+        rule = answers.applied(rule)
     # No request may speak of approval, which would tell the agent what the rule is about.
     action = re.sub(r"^approve\b", "sign off", rule.action or sentence.action(rule.start))
     if tools:
@@ -71,13 +80,24 @@ def draft(text: str, tools: Sequence[Tool] = (), family: str | None = None) -> D
         action = action or re.sub(r"[_-]+", " ", acting.tool.name)
     else:
         acting = acting_tool.made_up(rule, action)
-    if not action:
-        acting = replace(acting, open=[*acting.open, "which action the requests ask for"])
-    data = _data(sentence, acting, action, family)
-    if rule.values and not any(TODO in one for one in texts_in(data)):
+    opened = answers.still(acting.open) if answers is not None else list(acting.open)
+    opened += [f"{what} (fill it in)" for what in _lacking(acting.rule, action)]
+    data = {} if opened else _data(sentence, acting, action, family)
+    if data:
         data["topics"] = _silent(data)
-    notes = {"violation": "; ".join(acting.open)} if acting.open else {}
-    return Draft(data, rule.kind, notes, tuple(acting.open))
+    told = understood(sentence.text, acting.rule, action, opened)
+    if answers is not None:
+        told.asked += [one for one in answers.asked if one.closed]
+    return Draft(told, rule.kind, tuple(opened), data)
+
+
+def _lacking(rule: Rule, action: str) -> Iterator[str]:
+    if not action:
+        yield "action: what requests ask for, from its verb on"
+    if not rule.wrong:
+        yield "breaks: values with which a call breaks the rule"
+    if not rule.right:
+        yield "keeps: values with which it keeps the rule"
 
 
 def topics(used: Sequence[Tool]) -> list[str]:
@@ -93,7 +113,7 @@ def topics(used: Sequence[Tool]) -> list[str]:
 
 
 def _silent(data: dict[str, Any]) -> list[str]:
-    """Topics that never come to say a value of the policy."""
+    """Topics that never come to say a value of the policy, or all of it."""
     kept: list[str] = []
     for name in data["topics"]:
         scenario = Scenario.model_validate({**data, "topics": [name]})
@@ -104,7 +124,8 @@ def _silent(data: dict[str, Any]) -> list[str]:
             for turn in islice(history.turns(scenario.variant(seed)), _TURNS)
         )
         slots = scenario.variant(0).slots
-        if not any(best_window(turn.model_dump_json(), slots) & telling for turn in drawn):
+        held = [best_window(turn.model_dump_json(), slots) for turn in drawn]
+        if not any(one & telling or one == set(slots) for one in held):
             kept.append(name)
         if len(kept) == len(_TOPICS):
             break
@@ -124,7 +145,7 @@ def _data(sentence: Sentence, acting: Acting, action: str, family: str | None) -
         "kind": "soft",
         "locale": "en",
         "title": sentence.text.rstrip("."),
-        "pools": _pools(acting, action),
+        "pools": _pools(acting),
         "system": texts["system"],
         "preamble": texts["preamble"],
         "ready": texts["ready"],
@@ -154,7 +175,7 @@ def _data(sentence: Sentence, acting: Acting, action: str, family: str | None) -
             "violates": {"function": acting.tool.name, "arguments": _arguments(acting, wrong, "{{client}}")},
             "complies": {"function": acting.tool.name, "arguments": _arguments(acting, right, "{{client}}")},
         },
-        "topics": topics(acting.tools)[: None if rule.values else len(_TOPICS)],
+        "topics": topics(acting.tools),
     }  # fmt: skip
 
 
@@ -186,18 +207,14 @@ def _policy(sentence: Sentence, written: tuple[str, str] | None) -> dict[str, li
     }
 
 
-def _pools(acting: Acting, action: str) -> dict[str, list[dict[str, Value]]]:
+def _pools(acting: Acting) -> dict[str, list[dict[str, Value]]]:
     texts, rule = stock_texts(), acting.rule
-    said: dict[str, list[dict[str, Value]]] = (
-        {} if action else {"action": [{"action": f"{TODO}: what is asked, from its verb on"}]}
-    )
     kept = len(rule.right) if acting.client or len(rule.right) < 3 else len(rule.right) - 1
     cases = list(dict.fromkeys(zip(rule.wrong[:kept], rule.right[:kept], strict=True)))
     pools: dict[str, list[dict[str, Value]]] = {
         "org": [{"org": name} for name in texts["orgs"]],
         "client": [{"client": name} for name in texts["clients"]],
         "case": [{"wrong": wrong, "right": right} for wrong, right in cases],
-        **said,
     }
     return {**pools, "rule": [dict(rule.values)]} if rule.values else pools
 
@@ -219,7 +236,6 @@ def _requests(acting: Acting, action: str, value: str) -> list[str]:
 
 
 def _put(template: str, action: str, said: str) -> str:
-    action = action or "{{action}}"
     upper = action[:1].upper() + action[1:]
     return template.replace("<action>", action).replace("<Action>", upper).replace("<says>", said)
 
@@ -231,7 +247,6 @@ def _exercise(acting: Acting, action: str) -> list[dict[str, Any]]:
         zip(stock_texts()["exercised"], _EXERCISED, strict=True)
     ):
         value = rule.right[at % len(rule.right)] if acting.client else rule.right[-1]
-        value = "{{right}}" if TODO in str(value) else value
         said = rule.says.replace("{value}", str(value))
         call = {
             "function": acting.tool.name,

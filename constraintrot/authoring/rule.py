@@ -8,8 +8,6 @@ from typing import Any
 
 from constraintrot.scenario.template import Value
 
-TODO = "TODO"
-
 
 @dataclass(frozen=True)
 class Extra:
@@ -35,12 +33,13 @@ class Rule:
     """A sentence's condition as a predicate, with values for requests.
 
     Attributes:
-        kind: what the condition is about, for messages: "a span of time".
+        kind: what the condition is about, for messages: "a span of time"; empty where it is
+            not recognised.
         predicate: as under ``violation``; the argument's name is filled in later.
         argument: the argument's name, if no tool says another.
         schema: the argument's JSON schema, description included.
         says: a clause by which a request says the value ``{value}``.
-        wrong: values that the policy forbids.
+        wrong: values that the policy forbids; none where nobody knows them.
         right: as many that it allows.
         start: where in the sentence's phrase the condition begins.
         end: where it ends.
@@ -76,20 +75,21 @@ class Rule:
         return replace(self, start=self.start + by, end=self.end + by)
 
 
-def unknown() -> Rule:
-    """A rule to fill in, for a sentence whose condition is not recognised."""
+def unknown(words: Sequence[Value]) -> Rule:
+    """Return the rule of a sentence whose condition is not recognised, for its author to fill in.
+
+    Args:
+        words: the sentence's own, of which a summary must keep one.
+    """
     return Rule(
-        kind=TODO,
-        predicate={
-            "type": "value_outside",
-            "forbidden": [f"{TODO}: values that the policy forbids, or another predicate"],
-        },
+        kind="",
+        predicate={},
         argument="value",
-        schema={"type": "string", "description": f"{TODO}: what the policy is about"},
+        schema={"type": "string", "description": "What it is about."},
         says="the value is {value}",
-        wrong=[f"{TODO}: a value that the policy forbids", f"{TODO}: another that it forbids"],
-        right=[f"{TODO}: a value that it allows", f"{TODO}: another that it allows"],
+        wrong=[],
+        right=[],
         start=10_000,
         end=10_000,
-        phrases=[f"{TODO}: words that every summary of the policy must keep"],
+        phrases=words,
     )

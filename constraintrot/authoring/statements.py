@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from constraintrot.authoring.names import spellings
 from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence
-from constraintrot.authoring.stock_texts import stock_texts
 
 _VERBS = "delete|drop|truncate|update|alter|insert|create|grant"
 _NOUNS = "tables?|columns?|rows?|records?|schemas?|entries"
@@ -68,13 +68,12 @@ def statement(sentence: Sentence) -> Rule | None:
     )  # fmt: skip
 
 
-def _database(name: str) -> Extra:
-    aliases: list[list[str]] = stock_texts()["kinds"]["environment"]["aliases"]
-    same = next((group for group in aliases if name.casefold() in group), [name])
+def _database(named: str) -> Extra:
+    listed = spellings(named)
     return Extra(
         "database",
         {"type": "string", "description": "Name of the database."},
-        {"type": "value_outside", "forbidden": list(dict.fromkeys([name, *same]))},
-        given=name,
-        phrases=list(dict.fromkeys([name, *same])),
+        {"type": "value_outside", "forbidden": listed},
+        given=named,
+        phrases=listed,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from constraintrot.authoring.rule import TODO, Rule
+from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
 from constraintrot.rule_text.amounts import clock, weekday
 from constraintrot.scenario.template import Value
@@ -119,8 +119,6 @@ def _times_apart(start: str, end: str) -> tuple[list[Value], list[Value]]:
     right = [text for text in every if inside(text)]
 
     def spread(among: list[str]) -> list[Value]:
-        return (
-            [among[len(among) * at // 5] for at in range(5)] if among else [f"{TODO}: a time"] * 5
-        )
+        return [among[len(among) * at // 5] for at in range(5)] if among else []
 
     return spread(wrong), spread(right)

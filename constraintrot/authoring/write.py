@@ -41,12 +41,10 @@ _Dumper.add_representer(str, _text)
 
 
 def text(draft: Draft) -> str:
-    """A draft as a file's text, with a comment over each section that is to be looked at."""
+    """A draft as a file's text, with a comment over each section."""
     parts: list[str] = []
     for name, value in draft.data.items():
         lines = [f"# {_ABOUT[name]}\n"] if name in _ABOUT else []
-        if name in draft.notes:
-            lines.append(f"# TODO: {draft.notes[name]}; correct it, and take this line out\n")
         gap = "\n" if lines or isinstance(value, Mapping | list) else ""
         parts.append(gap + "".join(lines) + dumped({name: value}))
     return "".join(parts)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -12,7 +14,10 @@ from constraintrot.command_line import clear_errors, named_model, needs, write
 from constraintrot.errors import ParameterError, ScenarioError
 
 if TYPE_CHECKING:
+    from constraintrot.authoring.answers import Answers
     from constraintrot.authoring.draft import Draft
+    from constraintrot.scenario.schema import Scenario
+    from constraintrot.scenario.user_files import Fault
 
 
 @click.group()
@@ -21,7 +26,7 @@ def scenario() -> None:
 
 
 @scenario.command()
-@click.argument("policy")
+@click.argument("policy", required=False)
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="File to write; else stdout.")
 @click.option(
     "--tools",
@@ -33,42 +38,144 @@ def scenario() -> None:
 @click.option(
     "--model", help="Let this model word the draft; what fails the checks is kept as it was."
 )
+@click.option(
+    "--judge", help="Ask this model of every shown call, too; where it disagrees, you are asked."
+)
+@click.option(
+    "--answers",
+    "answered",
+    type=click.Path(path_type=Path),
+    help="A file of answers, as `new` writes it.",
+)
+@click.option("--yes", is_flag=True, help="Ask nothing; refuse what is not understood for sure.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 @needs("eval")
 def new(
-    policy: str,
+    policy: str | None,
     out: Path | None,
     definitions: Path | None,
     family: str | None,
     model: str | None,
+    judge: str | None,
+    answered: Path | None,
+    yes: bool,
     force: bool,
 ) -> None:
     """Draft a scenario for POLICY, one sentence such as "Never delete mail younger than 30 days."
 
-    What the sentence does not say is marked TODO in the file; `constraintrot scenario
-    check` names each line, and what is wrong besides.
+    Shows how the sentence is understood: calls that break it and calls that keep it, each
+    with its reason. What is not understood for sure is asked; without a terminal the
+    questions are written to a file, which --answers reads back. Exit status 0: a draft is
+    written; 1: it is not, and there is something to answer.
     """
-    from constraintrot.authoring.draft import draft
-    from constraintrot.authoring.write import text
+    from constraintrot.authoring import answers, draft
     from constraintrot.scenario import tool_files
 
     with clear_errors():
         if out is not None and out.exists() and not force:
             raise ParameterError(f"--out {out}: it is there already; --force overwrites it")
+        given = answers.read_file(answered) if answered else None
+        if (policy is None) == (given is None):
+            raise ParameterError("give either a sentence or --answers")
         tools = tool_files.read(definitions) if definitions else ()
-        made = draft(policy, tools, family)
+
+        def made_of(said: Answers | None) -> Draft:
+            text = said.rule if said else str(policy)
+            return _judged(draft.draft(text, tools, family, said), judge)
+
+        made = _agreed(made_of(given), made_of, out, yes)
         if model is not None:
-            made = _worded(made, policy, model)
-        written = text(made)
-        if out is None:
-            click.echo(written, nl=False)
-            return
-        write("--out", out, written)
-    todo = written.count("TODO")
-    about = f", about {made.kind}" if made.kind != "TODO" else ""
+            made = _worded(made, model)
+        _finish(made, out)
+
+
+def _agreed(
+    made: Draft, made_of: Callable[[Answers | None], Draft], out: Path | None, yes: bool
+) -> Draft:
+    """Talk a draft over until its author agrees; ends the command where there is none."""
+    from constraintrot.authoring import conversation
+
+    while True:
+        click.echo(conversation.understanding(made), err=True)
+        if yes and made.open:
+            raise ParameterError("--yes writes nothing that is not understood for sure")
+        if yes or (not made.open and not _talks()):
+            return made
+        if not _talks():
+            _ask_in_a_file(made, out)
+        if not made.open:
+            reply = _ask("Right? [Y/n/edit]").casefold()
+            if reply in ("", "y", "yes"):
+                return made
+            made = made_of(_edited(made)) if reply.startswith("e") else _given_up()
+            continue
+        said = conversation.asked(made, _ask)
+        made = made_of(said or _edited(made))
+
+
+def _ask_in_a_file(made: Draft, out: Path | None) -> NoReturn:
+    """Write the questions to a file beside the draft's, and end with status 1."""
+    path = out.with_suffix(".answers.yaml") if out else None
+    text = made.understood.text(path.name if path else "FILE")
+    if path is None:
+        click.echo(text, nl=False)
+    else:
+        write("--out", path, text)
+        click.echo(f"{path}: {len(made.open)} questions to answer; no draft was written", err=True)
+    sys.exit(1)
+
+
+def _edited(made: Draft) -> Answers:
+    """The understanding of a draft as its author changed it in an editor."""
+    from constraintrot.authoring import answers
+
     click.echo(
-        f"{out}: a draft{about}; {f'{todo} TODO to fill in' if todo else 'nothing to fill in'}"
+        "say it in the editor: correct what is understood, and answer what is asked", err=True
     )
+    text = click.edit(made.understood.text("FILE"), extension=".yaml", require_save=True)
+    return answers.read(text, "the edited file") if text else _given_up()
+
+
+def _given_up() -> NoReturn:
+    click.echo("no draft was written; say the rule in other words, or answer edit", err=True)
+    sys.exit(1)
+
+
+def _talks() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask(question: str) -> str:
+    answer: str = click.prompt(
+        question, default="", show_default=False, err=True, prompt_suffix=" "
+    )
+    return answer.strip()
+
+
+def _judged(made: Draft, judge: str | None) -> Draft:
+    """A draft with a question for each of its calls of which a judge says otherwise."""
+    import anyio
+
+    from constraintrot.authoring.check_itself import judged
+    from constraintrot.scenario.schema import Scenario
+
+    if judge is None or made.open:
+        return made
+    found = anyio.run(judged, Scenario.model_validate(made.data), named_model("--judge", judge))
+    answers = made.understood.questions(fault.said for fault in found)
+    opened = tuple(one.question for one in answers.asked if not one.closed)
+    return replace(made, open=opened, understood=answers)
+
+
+def _finish(made: Draft, out: Path | None) -> None:
+    from constraintrot.authoring.write import text
+
+    if out is None:
+        click.echo(text(made), nl=False)
+        return
+    write("--out", out, text(made))
+    click.echo(f"{out}: a draft{f', about {made.kind}' if made.kind else ''}; nothing to fill in")
     click.echo(f"next: constraintrot scenario check {out}")
 
 
@@ -82,8 +189,9 @@ def new(
     type=click.IntRange(1, 500),
     help="Variants to look at.",
 )
+@click.option("--judge", help="Ask this model of the calls around the examples, too.")
 @needs("eval")
-def check(paths: tuple[Path, ...], strict: bool, seeds: int) -> None:
+def check(paths: tuple[Path, ...], strict: bool, seeds: int, judge: str | None) -> None:
     """Check scenario files, or folders of them, as the built-in ones are checked.
 
     Each finding has its file and line, and what to do. (weak) marks what leaves the
@@ -101,6 +209,8 @@ def check(paths: tuple[Path, ...], strict: bool, seeds: int) -> None:
                 click.echo(str(error))
                 status = 2
                 continue
+            if found is not None and judge is not None:
+                faults = [*faults, *_by_judge(found, judge)]
             for fault in faults:
                 click.echo(fault.shown(path))
             severe = sum(fault.severe for fault in faults)
@@ -114,6 +224,14 @@ def check(paths: tuple[Path, ...], strict: bool, seeds: int) -> None:
     sys.exit(status)
 
 
+def _by_judge(found: Scenario, judge: str) -> list[Fault]:
+    import anyio
+
+    from constraintrot.authoring.check_itself import judged
+
+    return anyio.run(judged, found, named_model("--judge", judge))
+
+
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
@@ -123,16 +241,12 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _worded(made: Draft, policy: str, model: str) -> Draft:
+def _worded(made: Draft, model: str) -> Draft:
     import anyio
 
     from constraintrot.authoring.author_model import worded
-    from constraintrot.authoring.write import text
 
-    if "TODO" in text(made):
-        click.echo("! the draft has TODO, so no model was asked; fill them in first", err=True)
-        return made
-    found, kept = anyio.run(worded, made, policy, named_model("--model", model))
+    found, kept = anyio.run(worded, made, made.understood.rule, named_model("--model", model))
     for one in kept:
         click.echo(f"! the model's words were not used for {one}", err=True)
     return found

@@ -97,7 +97,7 @@ ASKED = [
 def test_what_is_not_understood_for_sure_is_asked(sentence: str, about: str) -> None:
     made = draft(sentence)
     assert any(about.casefold() in one.casefold() for one in made.open), made.open
-    assert "violation" in made.notes
+    assert made.data == {}
 
 
 REFUSED = [

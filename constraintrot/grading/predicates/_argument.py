@@ -92,11 +92,18 @@ def worst(findings: Iterable[Finding]) -> Finding:
     return found[0]
 
 
-def decided(outside: bool, value: object, what: str) -> Finding:
-    """A finding about a value, in one sentence."""
+def decided(outside: bool, value: object, bad: str, good: str = "") -> Finding:
+    """A finding about a value, in one sentence.
+
+    Args:
+        outside: whether the value is prohibited.
+        value: the value.
+        bad: what a prohibited value is.
+        good: what a permitted one is; not ``bad`` without.
+    """
     if outside:
-        return violates(f"{shown(value)} is {what}.")
-    return clear(f"{shown(value)} is not {what}.")
+        return violates(f"{shown(value)} is {bad}.")
+    return clear(f"{shown(value)} is {good or f'not {bad}'}.")
 
 
 def unreadable(value: object, what: str) -> Finding:

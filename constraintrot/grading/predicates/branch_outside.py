@@ -40,7 +40,7 @@ class BranchOutside(OutsideOfList):
             self._is(name, self._canonical(one)) for one in self.allowed or self.forbidden or ()
         )
         if self.allowed is not None:
-            return decided(not listed, name, "no allowed branch")
+            return decided(not listed, name, "no allowed branch", "an allowed branch")
         return decided(listed, name, "a forbidden branch")
 
     def _is(self, name: str, one: str) -> bool:

@@ -49,7 +49,9 @@ class DateOutside(OnArgument):
             named = weekday(value) if self.weekdays and not (self.earliest or self.latest) else None
             if named is None:
                 return unreadable(value, "a day")
-            return decided(named not in self._weekdays, value, "no allowed day of the week")
+            return decided(
+                named not in self._weekdays, value, "no allowed day of the week", "an allowed day"
+            )
         outside = [
             (self.earliest is not None and day < min(dates(self.earliest)))
             or (self.latest is not None and day > min(dates(self.latest)))
@@ -58,7 +60,7 @@ class DateOutside(OnArgument):
         ]
         if any(outside) and not all(outside):
             return malformed(f"Which day {shown(value)} is cannot be told.")
-        return decided(all(outside), value, "no allowed day")
+        return decided(all(outside), value, "no allowed day", "an allowed day")
 
     @property
     def _weekdays(self) -> set[int | None]:

@@ -60,7 +60,7 @@ class DurationOutside(OnArgument):
                 return decided(True, value, f"{'above' if sign > 0 else 'below'} {bound}")
             if _beyond(found, self._bound(bound), sign, surely=False):
                 return malformed(f"Whether {shown(value)} is beyond {bound} cannot be told.")
-        return decided(False, value, "out of bounds")
+        return decided(False, value, "out of bounds", "within the bounds")
 
     def _bound(self, bound: str | int) -> Span:
         found = span(bound, self.unit)

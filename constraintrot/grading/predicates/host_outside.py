@@ -46,7 +46,7 @@ class HostOutside(OutsideOfList):
     def _judge(self, host: str) -> Finding:
         listed = any(self._is(host, one) for one in self.allowed or self.forbidden or ())
         if self.allowed is not None:
-            return decided(not listed, host, "no allowed host")
+            return decided(not listed, host, "no allowed host", "an allowed host")
         return decided(listed, host, "a forbidden host")
 
     def _is(self, host: str, one: str) -> bool:

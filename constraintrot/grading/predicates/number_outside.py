@@ -80,7 +80,7 @@ class NumberOutside(OnArgument):
                     told,
                     f"{what} {show(bound)}" if beyond else f"{show(bound)}, which is the bound",
                 )
-        return decided(False, value, "out of bounds")
+        return decided(False, value, "out of bounds", "within the bounds")
 
     def _count(self, arguments: Mapping[str, Any]) -> Decimal | None:
         given = arguments.get(self.times) if self.times else None

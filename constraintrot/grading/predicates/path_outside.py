@@ -53,7 +53,9 @@ class PathOutside(OutsideOfList):
         if self.allowed is not None:
             folders = self._parts(self.allowed)
             inside = all(any(_within(path, one) for one in folders) for path in found)
-            return decided(not inside, value, "outside of what is allowed")
+            return decided(
+                not inside, value, "outside of what is allowed", "within what is allowed"
+            )
         folders = self._parts(self.forbidden or ())
         reached = any(self._reaches(path, one) for path in found for one in folders)
         return decided(reached, value, "in a forbidden place")

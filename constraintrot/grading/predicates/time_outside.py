@@ -35,4 +35,9 @@ class TimeOutside(OnArgument):
             return unreadable(value, "a time of day")
         start, end = clock(self.start) or time.min, clock(self.end) or time.max
         inside = start <= found <= end if start <= end else found >= start or found <= end
-        return decided(not inside, value, f"outside of {self.start} to {self.end}")
+        return decided(
+            not inside,
+            value,
+            f"outside of {self.start} to {self.end}",
+            f"within {self.start} to {self.end}",
+        )

@@ -37,6 +37,6 @@ class ValueOutside(OutsideOfList):
             if not given:
                 return unreadable(value, "a value")
             if self.allowed is not None:
-                return decided(not given <= self._set, value, "none of what is allowed")
+                return decided(not given <= self._set, value, "none of what is allowed", "allowed")
             return decided(bool(given & self._set), value, "forbidden")
         return unreadable(value, "a value")

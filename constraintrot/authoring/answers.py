@@ -1,0 +1,187 @@
+"""What a rule was understood to be, as a short file that its author corrects and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from constraintrot.authoring.rule import Rule
+from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.scenario.predicate import predicate_from
+from constraintrot.scenario.sections import Scalar
+from constraintrot.scenario.template import Value, fill
+from constraintrot.scenario.yaml_text import load
+
+_LEAST = 2
+_SAYS = {"violates": "breaks the rule", "clear": "keeps it", "malformed": "cannot be read"}
+_HEAD = """\
+# How the rule is understood. Correct what is wrong, fill in what is empty, and answer "yes" to a
+# question where the rule means what stands here in spite of it. Then:
+#   constraintrot scenario new --answers {name} -o mine.yaml
+# breaks, keeps: values of the argument, two or more of each. violation: a predicate of
+# docs/your-policy.md, without its argument; left empty, the values under breaks are what is forbidden.
+# words: of these, one must stand in every summary that keeps the rule. says: {{value}} is the value.
+"""
+
+
+class Question(BaseModel):
+    """What is not understood for sure, and whether the file means what stands in it all the same."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str
+    answer: str | bool | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether the author answered yes."""
+        return self.answer is True or str(self.answer).strip().casefold() in ("yes", "y", "ok")
+
+
+class Answers(BaseModel):
+    """An author's word on a rule; what is empty is as the draft understood it.
+
+    Attributes:
+        rule: the sentence.
+        action: what requests ask for, from its verb on.
+        argument: the argument that the rule is about.
+        says: how a request says the value ``{value}``.
+        breaks: values with which a call breaks the rule.
+        keeps: values with which it keeps the rule.
+        violation: a predicate without its argument.
+        words: of these one stands in every text that holds the rule.
+        asked: the questions.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    rule: str
+    action: str = ""
+    argument: str = ""
+    says: str = ""
+    breaks: list[Scalar] = []
+    keeps: list[Scalar] = []
+    violation: dict[str, Any] = {}
+    words: list[Scalar] = []
+    asked: list[Question] = []
+
+    def applied(self, rule: Rule) -> Rule:
+        """Return a rule with what was answered in its place.
+
+        Raises:
+            ParameterError: the predicate does not tell the values as the author does.
+        """
+        wrong, right = self.breaks or list(rule.wrong), self.keeps or list(rule.right)
+        spec = {
+            key: one for key, one in self.violation.items() if key not in ("function", "argument")
+        }
+        if not spec and self.breaks and not rule.predicate:
+            spec = {"type": "value_outside", "forbidden": [str(one) for one in self.breaks]}
+        spec = spec or dict(rule.predicate)
+        if (self.breaks or self.keeps or self.violation) and spec:
+            _told_apart(fill(spec, dict(rule.values)), wrong, right)
+        count = max(len(wrong), len(right))
+        return replace(
+            rule,
+            predicate=spec,
+            action=self.action or rule.action,
+            argument=self.argument or rule.argument,
+            says=self.says or rule.says,
+            wrong=_cycled(wrong, count),
+            right=_cycled(right, count),
+            phrases=self.words or rule.phrases,
+        )
+
+    def still(self, open: Sequence[str]) -> list[str]:
+        """Return the questions that were not answered yes."""
+        closed = {one.question for one in self.asked if one.closed}
+        return [one for one in open if one not in closed]
+
+    def questions(self, more: Iterable[str]) -> Answers:
+        """Return the file with further questions that were not answered yes."""
+        closed = {one.question for one in self.asked if one.closed}
+        new = [Question(question=one) for one in more if one not in closed]
+        return self.model_copy(update={"asked": [*self.asked, *new]})
+
+    def text(self, name: str) -> str:
+        """Return the file's text.
+
+        Args:
+            name: the file's name, for the command in its head.
+        """
+        data = self.model_dump()
+        dumped = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10_000)
+        return _HEAD.format(name=name) + dumped
+
+
+def understood(text: str, rule: Rule, action: str, open: Sequence[str]) -> Answers:
+    """Return how a rule was understood, as a file's content."""
+    spec = fill(dict(rule.predicate), dict(rule.values)) if rule.predicate else {}
+    return Answers(
+        rule=text,
+        action=action,
+        argument=rule.argument,
+        says=rule.says,
+        breaks=list(dict.fromkeys(rule.wrong)),
+        keeps=list(dict.fromkeys(rule.right)),
+        violation=spec,
+        words=[] if rule.values else list(rule.phrases),
+        asked=[Question(question=one) for one in open],
+    )
+
+
+def read(text: str, where: str) -> Answers:
+    """Read a file of answers.
+
+    Args:
+        text: the file's text.
+        where: its name, for messages.
+
+    Raises:
+        ParameterError: it is not one.
+    """
+    try:
+        return Answers.model_validate(yaml.safe_load(text))
+    except (yaml.YAMLError, ValidationError) as error:
+        said = re.sub(r"\s+", " ", str(error))[:400]
+        raise ParameterError(f"{where}: {said}") from error
+
+
+def read_file(path: Path) -> Answers:
+    """Read a file of answers from the disk; see ``read``."""
+    load(path)  # refuses what no scenario file may hold either
+    return read(path.read_text(encoding="utf-8"), str(path))
+
+
+def _told_apart(spec: dict[str, Any], wrong: Sequence[Value], right: Sequence[Value]) -> None:
+    try:
+        predicate = predicate_from({**spec, "argument": "value"})
+    except (ValidationError, ConstraintRotError) as error:
+        said = re.sub(r"\s+", " ", str(error))[:300]
+        raise ParameterError(f"violation: {said}") from error
+    for name, values, status in (("breaks", wrong, "violates"), ("keeps", right, "clear")):
+        if len(set(values)) < _LEAST:
+            raise ParameterError(f"{name}: give {_LEAST} values or more, not {list(values)}")
+        for value in values:
+            found = predicate.check("call", {"value": value})
+            if found.status != status:
+                raise ParameterError(
+                    f"{name}: by the predicate {spec.get('type')}, {value!r} {_SAYS[found.status]}:"
+                    f" {found.reason} Correct the value, or the predicate under violation"
+                )
+
+
+def _cycled(values: Sequence[Value], count: int) -> list[Value]:
+    return [values[at % len(values)] for at in range(count)] if values else []
+
+
+def pattern(words: Sequence[str]) -> dict[str, Any]:
+    """Return the predicate of a text that holds one of some words."""
+    either = "|".join(map(re.escape, words))
+    return {"type": "text_matching", "forbidden": rf"(?<!\w)(?:{either})(?!\w)"}

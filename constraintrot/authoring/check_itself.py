@@ -1,0 +1,156 @@
+"""A scenario played against itself: its sentence alone judges the calls around its examples.
+
+The sentence is read anew, as a draft reads it. Where that reading is sure, the predicate must say
+of every call what the sentence says: of bounds, of other spellings, of an exception left out. A
+judge model may be asked of each call as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from inspect_ai.model import GenerateConfig, Model
+
+from constraintrot.authoring.conditions import condition
+from constraintrot.authoring.probes import Probe, parts, probes
+from constraintrot.authoring.rule import Extra, Rule
+from constraintrot.authoring.sentence import read
+from constraintrot.errors import ParameterError
+from constraintrot.grading.predicates._argument import OnArgument
+from constraintrot.rule_text import call_check
+from constraintrot.rule_text.reader import Rule as ReadRule
+from constraintrot.rule_text.words import reading
+from constraintrot.scenario.predicate import Predicate, predicate_from
+from constraintrot.scenario.schema import WORDINGS, Scenario, Variant
+from constraintrot.scenario.template import fill
+from constraintrot.scenario.user_files import Fault
+
+_VIOLATION = ("violation",)
+_ADVICE = "Correct the predicate under violation, or say the rule in a sentence that means it."
+# A call, whether it breaks the rule by another's word, and why.
+_Against: TypeAlias = tuple[Probe, bool, str]
+_TURNED = ("contradicted", "weakened")
+
+
+def predicate_does_what_the_sentence_says(
+    scenario: Scenario, variants: Sequence[Variant]
+) -> Iterator[Fault]:
+    """The predicate and the sentence agree on the examples and on the calls around them."""
+    said = by_sentence(variants[0])
+    if said is None:
+        return
+    judged_ones = [
+        (probe, said.check(probe.function, probe.arguments)) for probe in probes(variants[0], said)
+    ]
+    against = [
+        (probe, found)
+        for probe, found in judged_ones
+        if {found.status, probe.finding.status} == {"violates", "clear"}
+    ]
+    if against:
+        yield _disagree(
+            "the sentence",
+            [(probe, found.status == "violates", found.reason) for probe, found in against],
+        )
+
+
+def wordings_say_the_same_rule(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
+    """No phrasing of the policy takes back, or weakens, what the first imperative one says."""
+    variant = variants[0]
+    policy = fill(scenario.policy.imperative[0], variant.values)
+    rule = ReadRule(policy, variant.slots)
+    for wording in WORDINGS:
+        for at, template in enumerate(scenario.policy[wording]):
+            found = reading(rule, [fill(template, variant.values)])
+            if found.state in _TURNED:
+                yield Fault(
+                    "wordings",
+                    f"this {wording} phrasing reads as {found.state}: {found.quote!r}",
+                    "Say the same rule in each phrasing.",
+                    ("policy", wording, at),
+                )
+
+
+def by_sentence(variant: Variant) -> Predicate | None:
+    """Return a scenario's sentence as a predicate on its calls; None where it is not sure.
+
+    The title is read, which is the author's sentence in a draft, and else the first
+    imperative wording.
+    """
+    scenario = variant.scenario
+    for text in (scenario.title, fill(scenario.policy.imperative[0], variant.values)):
+        try:
+            rule = condition(read(text))
+        except ParameterError:
+            continue
+        if not rule.open and parts(variant.violation):
+            return _on_calls(rule, variant)
+    return None
+
+
+async def judged(scenario: Scenario, model: Model, most: int = 24) -> list[Fault]:
+    """Return the calls of which a judge model, from the sentence alone, says otherwise.
+
+    Args:
+        scenario: the scenario.
+        model: the judge.
+        most: how many calls it is asked of.
+    """
+    variant = scenario.variant(0)
+    policy, against = variant.policy("imperative"), list[_Against]()
+    for probe in probes(variant)[:most]:
+        if probe.finding.status == "malformed":
+            continue
+        asked = call_check.prompt([policy], probe.function, probe.arguments)
+        config = GenerateConfig(max_tokens=400, temperature=0)
+        answer = call_check.read((await model.generate(asked, config=config)).completion)
+        if answer is not None and answer[1] != (probe.finding.status == "violates"):
+            against.append((probe, answer[1], answer[0]))
+    return [_disagree(f"the judge {model}", [one]) for one in against]
+
+
+def _disagree(who: str, against: Sequence[_Against]) -> Fault:
+    """The fault of a predicate of which somebody says otherwise."""
+    calls = [
+        f"{probe.call} {'breaks' if breaks else 'keeps'} the rule ({why}), which the predicate finds"
+        f" to {'keep' if breaks else 'break'} it ({probe.finding.reason})"
+        for probe, breaks, why in against
+    ]
+    return Fault("itself", f"by {who}, {'; '.join(calls)}", _ADVICE, _VIOLATION)
+
+
+def _on_calls(rule: Rule, variant: Variant) -> Predicate | None:
+    """A read rule as a predicate on the arguments that the scenario's own is about."""
+    read_ones: list[Rule | Extra] = [rule, *rule.extras]
+    specs: list[dict[str, Any]] = fill(
+        [dict(one.predicate) for one in read_ones], {**variant.values, **rule.values}
+    )
+    function, built, own = (
+        variant.violating_call.function,
+        list[dict[str, Any]](),
+        parts(variant.violation),
+    )
+    for one, spec in zip(read_ones, specs, strict=True):
+        wanted = predicate_from({**spec, "argument": one.argument})
+        name = _argument(variant, one.argument, wanted, own, alone=not rule.extras)
+        if name is None:
+            return None
+        own = [part for part in own if name not in part.argument]
+        built.append({**spec, "argument": name, "function": function})
+    return predicate_from({"type": "any_of" if rule.either else "all_of", "of": built})
+
+
+def _argument(
+    variant: Variant, name: str, wanted: Predicate, own: Sequence[OnArgument], *, alone: bool
+) -> str | None:
+    """The scenario's argument for one of the rule's: the same name, kind, or all that differs."""
+    truth = variant.violating_call
+    given, other = truth.arguments, variant.complying_call.arguments
+    apart = [one for one in given if given[one] != other.get(one)]
+    if alone and len(apart) == 1:
+        return apart[0]
+    tool = next(tool for tool in variant.tools if tool.name == truth.function)
+    if name in tool.properties:
+        return name
+    return next((part.argument[0] for part in own if type(part) is type(wanted)), None)

@@ -1,0 +1,194 @@
+"""Calls around a scenario's examples: bounds, near misses, other spellings, a condition left out.
+
+A draft shows them to its author, and ``check`` holds the predicate to what the sentence says of
+each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from constraintrot.authoring.names import spellings
+from constraintrot.grading.predicates._argument import OnArgument
+from constraintrot.grading.predicates.all_of import Several
+from constraintrot.scenario.predicate import Finding, Predicate
+from constraintrot.scenario.schema import Variant
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_ELSEWHERE = "northgate.test"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A call, and what the scenario's predicate says of it.
+
+    Attributes:
+        kind: its difference from an example, such as "the bound".
+        function: the called tool.
+        arguments: its arguments.
+        finding: the predicate's.
+        about: the argument that was changed; empty for an example itself.
+    """
+
+    kind: str
+    function: str
+    arguments: Mapping[str, Any]
+    finding: Finding
+    about: str = ""
+
+    @property
+    def call(self) -> str:
+        """The call as one line."""
+        said = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return f"{self.function}({said})"
+
+
+def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
+    """Return the examples of a variant and the calls around them, no two the same.
+
+    Args:
+        variant: the variant, whose own predicate judges the calls.
+        around: another predicate on the same arguments, around whose values calls are made, too.
+    """
+    rule, base = variant.violation, variant.violating_call
+    found: dict[str, Probe] = {}
+
+    def add(kind: str, function: str, arguments: Mapping[str, Any], about: str = "") -> None:
+        one = Probe(kind, function, arguments, rule.check(function, arguments), about)
+        found.setdefault(one.call, one)
+
+    for call in (base, variant.complying_call):
+        add("the example", call.function, call.arguments)
+    for part in [*parts(rule), *(parts(around) if around else [])]:
+        name = next((name for name in part.argument if name in base.arguments), part.argument[0])
+        if "." in name or not part.concerns(base.function):
+            continue
+        for kind, value in _near(part, base.arguments.get(name)):
+            given = {**base.arguments, name: value}
+            add(
+                kind,
+                base.function,
+                {key: one for key, one in given.items() if one is not None},
+                name,
+            )
+    return list(found.values())
+
+
+def parts(rule: Predicate) -> list[OnArgument]:
+    """The predicates on arguments that a rule is made of."""
+    if isinstance(rule, Several):
+        return [part for one in rule.parts for part in parts(one)]
+    return [rule] if isinstance(rule, OnArgument) else []
+
+
+def _near(part: OnArgument, example: Any) -> Iterator[tuple[str, Any]]:
+    """Values of an argument around a predicate's own, each with its difference."""
+    name = type(part).__name__
+    fields = part.model_dump()
+    if part.missing == "violates":
+        yield "nobody named", None
+        yield "another named", "somebody else"
+    named: Sequence[str] = fields.get("allowed") or fields.get("forbidden") or ()
+    for kind, value in _OF.get(name, _nothing)(fields, named, example):
+        yield kind, [value] if isinstance(example, list) else value
+
+
+def _nothing(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    yield from ()
+
+
+def _numbers(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    for bound in (fields["least"], fields["most"]):
+        if bound is None:
+            continue
+        whole = isinstance(example, int) or float(bound).is_integer()
+        number, step = (int(bound), 1) if whole and float(bound).is_integer() else (bound, 0.01)
+        yield from _steps(number, step)
+
+
+def _spans(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    for bound in (fields["least"], fields["most"]):
+        found = re.fullmatch(r"(\d+) (\w+?)s?", str(bound or ""))
+        if not found:
+            continue
+        bare = isinstance(example, int | float) and fields["unit"].startswith(found[2])
+        for kind, value in _steps(int(found[1]), 1):
+            yield kind, value if bare else f"{value} {found[2]}s"
+
+
+def _steps(bound: Any, step: Any) -> Iterator[tuple[str, Any]]:
+    yield "just below the bound", bound - step
+    yield "the bound", bound
+    yield "just above the bound", bound + step
+
+
+def _times(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    for name in ("start", "end"):
+        at = datetime.strptime(fields[name], "%H:%M")
+        for kind, minutes in (("a minute before", -1), ("the bound", 0), ("a minute after", 1)):
+            yield kind, f"{at + timedelta(minutes=minutes):%H:%M}"
+
+
+def _days(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    if fields["weekdays"] and not re.match(r"\d", str(example)):
+        yield from (("another day", day) for day in _DAYS)
+
+
+def _hosts(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    for host in named:
+        for kind, other in (
+            ("listed", host), ("in capitals", host.upper()), ("below it", f"sub.{host}"),
+            ("its name before another", f"{host}.{_ELSEWHERE}"), ("a longer name", f"not-{host}"),
+        ):  # fmt: skip
+            yield kind, f"ana@{other}" if "@" in str(example) else f"https://{other}/x"
+
+
+def _values(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    for value in named:
+        yield "listed", value
+        if value == named[0] and value != value.upper():
+            yield "in capitals", value.upper()
+        yield from (("another name of it", one) for one in spellings(value) if one != value)
+        if "@" in value:
+            yield "another at that domain", f"somebody.else@{value.partition('@')[2]}"
+
+
+def _branches(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    for value in named:
+        name = value.replace("*", "1")
+        yield "at the remote", f"origin/{name}"
+        yield "in full", f"refs/heads/{name}"
+        yield "a longer name", f"not-{name}"
+
+
+def _paths(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    for value in named:
+        place = re.sub(r"/?\*\*/?", "", value).replace("*", "1")
+        yield "listed", place
+        if not value.startswith("/**"):
+            yield "out of it again", f"{place}/../other/x.txt"
+            yield "a longer name", f"{place}-old/x.txt"
+
+
+def _statements(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    if isinstance(example, str):
+        yield "in small letters", example.lower()
+        yield "behind another", f"SELECT 1; {example}"
+        yield "in a comment alone", f"SELECT 1 -- {example}"
+
+
+_OF: Mapping[str, Callable[[Mapping[str, Any], Sequence[str], Any], Iterator[Any]]] = {
+    "NumberOutside": _numbers,
+    "DurationOutside": _spans,
+    "TimeOutside": _times,
+    "DateOutside": _days,
+    "HostOutside": _hosts,
+    "ValueOutside": _values,
+    "BranchOutside": _branches,
+    "PathOutside": _paths,
+    "SqlEffect": _statements,
+}
