@@ -33,30 +33,10 @@ _PER = re.compile(
     re.IGNORECASE,
 )
 # With one of these verbs a sentence forbids what it seems to ask for, or the other way round.
-_TURNS = frozenset(
-    [
-        "avoid",
-        "refrain",
-        "refuse",
-        "stop",
-        "hesitate",
-        "forget",
-        "fail",
-        "neglect",
-        "omit",
-        "skip",
-        "prevent",
-        "block",
-        "reject",
-        "deny",
-        "disallow",
-        "prohibit",
-        "forbid",
-        "exclude",
-        "ignore",
-        "cease",
-        "decline",
-    ]
+_TURNS = re.compile(
+    r"(?:avoid|refrain|refus|stop|hesitat|forget|fail|neglect|omit|skip|prevent|block|reject|den[iy]"
+    r"|disallow|prohibit|forbid|exclud|ignor|ceas|declin|abstain|withh|waiv|cancel the ban|halt)\w*",
+    re.IGNORECASE,
 )
 _LOOKS = frozenset({"read", "view", "query", "look", "select", "list"})
 _WHO = r"(?P<who>[\w .-]+?)"
@@ -137,7 +117,7 @@ def unread(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
     after = sentence.phrase[parts[-1].end :].strip(" ,.;:") if parts else ""
     if sentence.mood == "other":
         yield "whether this is what is forbidden; the sentence may mean the opposite"
-    if sentence.verb in _TURNS or re.search(r"\b(?:fail|forget|hesitate)\b", before, re.I):
+    if _TURNS.match(sentence.verb) or re.search(r"\b(?:fail|forget|hesitate)\b", before, re.I):
         yield f"whether {sentence.verb!r} forbids what follows; say 'Never ...' or 'Only ...'"
     plain = _VERBS.sub("", _JOINED.sub("", before.rstrip(" ,")))
     if bend := _BENDS.search(plain):

@@ -13,6 +13,7 @@ from constraintrot.authoring.acting_tool import Acting
 from constraintrot.authoring.answers import Answers, understood
 from constraintrot.authoring.check_texts import value_slots
 from constraintrot.authoring.conditions import condition
+from constraintrot.authoring.probes import probes
 from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence, forms, read
 from constraintrot.authoring.stock_texts import stock_texts
@@ -83,12 +84,21 @@ def draft(
     opened = answers.still(acting.open) if answers is not None else list(acting.open)
     opened += [f"{what} (fill it in)" for what in _lacking(acting.rule, action)]
     data = {} if opened else _data(sentence, acting, action, family)
+    if data and (undecided := _undecided(data)):
+        opened, data = [undecided], {}
     if data:
         data["topics"] = _silent(data)
     told = understood(sentence.text, acting.rule, action, opened)
     if answers is not None:
         told.asked += [one for one in answers.asked if one.closed]
     return Draft(told, rule.kind, tuple(opened), data)
+
+
+def _undecided(data: dict[str, Any]) -> str:
+    """The question about a call around the examples that cannot be graded; empty where all can."""
+    found = probes(Scenario.model_validate(data).variant(0))
+    odd = next((one for one in found if one.finding.status == "malformed"), None)
+    return f"whether {odd.call} breaks the rule; {odd.finding.reason}" if odd else ""
 
 
 def _lacking(rule: Rule, action: str) -> Iterator[str]:

@@ -20,7 +20,7 @@ _SMALL = (
 _UNIT = rf"(?:[ -]?(?P<unit>%|(?!(?:{_SMALL})\b)(?<=[ -])[a-z]+))?"
 _AMOUNT = (
     rf"(?P<sign>[$€£])?(?P<number>{_FIGURE}|{_WORDS})(?: ?(?P<currency>usd|eur|gbp|dollars?|euros?|pounds?)\b)?"
-    rf"{_UNIT}(?P<old> old)?"
+    rf"{_UNIT}(?P<old> old)?(?: (?:long|in length))?"
 )
 _COMPARED = re.compile(
     rf"(?:\b(?P<low>{_BELOW})|\b(?P<high>{_ABOVE}))(?: than| of)?(?: the)? {_AMOUNT}", re.IGNORECASE

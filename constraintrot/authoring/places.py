@@ -44,6 +44,8 @@ _ADDRESS = re.compile(
     rf"\b(?:{_BUT} |to |with |from )?(?P<named>{_MAILBOX}(?:(?:, or|, and|,| or| and) {_MAILBOX})*)",
     re.IGNORECASE,
 )
+# "from dana@...": whose mail it is, which is no recipient.
+_SENT_FROM = re.compile(r"\bfrom @?$", re.IGNORECASE)
 _PEOPLE = ("dana.holt", "teo.marsh", "ida.kvist", "sam.rowe", "orla.finch")
 _HOSTS = (
     "northgate.example",
@@ -90,8 +92,15 @@ def host(sentence: Sentence) -> Rule | None:
         start=found.start(),
         end=found.end(),
         phrases=named,
-        open=beyond(sentence, found["but"] is not None, named),
+        open=[*beyond(sentence, found["but"] is not None, named), *_senders(sentence, found, mail)],
     )
+
+
+def _senders(sentence: Sentence, found: re.Match[str], mail: bool) -> list[str]:
+    """The question whether an address is of a sender or of a recipient."""
+    if mail and _SENT_FROM.search(sentence.phrase[: found.start("named")]):
+        return [f"whether {found['named']!r} is of senders; this took it for recipients"]
+    return []
 
 
 def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
@@ -115,7 +124,7 @@ def _addresses(sentence: Sentence, found: re.Match[str]) -> Rule:
         start=found.start(),
         end=found.end(),
         phrases=named,
-        open=beyond(sentence, found["but"] is not None, named),
+        open=[*beyond(sentence, found["but"] is not None, named), *_senders(sentence, found, True)],
     )
 
 

@@ -27,7 +27,7 @@ _ONLY = re.compile(
 )
 # "Deploy only to ..." limits as "Only deploy to ..." does.
 _ONLY_WITHIN = re.compile(
-    r"(?:please )?(?P<verb>[a-z]+)(?P<what>(?: [\w-]+){0,3}?) only"
+    r"(?:please )?(?:(?:you|we|agents?) (?:may|must|should|can) )?(?P<verb>[a-z]+)(?P<what>(?: [\w-]+){0,3}?) only"
     r" (?P<rest>(?:to|in|into|on|onto|with|from|via|through|using|at|between|under) .+)",
     re.IGNORECASE,
 )
@@ -76,7 +76,8 @@ _DENIED = re.compile(
 )
 # "Meetings must not last longer than ...": what the subject may not be like.
 _LIKE = re.compile(
-    r"(?P<what>[^,]+?) (?P<modal>must|may|should|can|shall) (?P<how>not |never |only )?(?P<does>(?!be\b|have\b).+)",
+    r"(?P<no>no )?(?P<what>[^,]+?) (?P<modal>must|may|should|can|shall) (?P<how>not |never |only )?"
+    r"(?P<does>be (?=at |no |[a-z]+er than|less than|more than)|(?!be\b|have\b))(?P<rest>.+)",
     re.IGNORECASE,
 )
 _BOUNDED = re.compile(r"\b(?:at most|up to|no more than|no longer than|at least)\b", re.IGNORECASE)
@@ -197,6 +198,10 @@ def _moody(whole: str, said: str) -> Sentence:
         if passive["none"] or how in ("not", "never"):
             return Sentence(whole, "never", phrase)
         return Sentence(whole, "only" if how == "only" else "always", phrase)
+    like = _LIKE.fullmatch(said)
+    like = like if like and not _BINDS.search(f"{like['what']} {like['rest']}") else None
+    if like and like["no"]:
+        return _alike(whole, like)
     if no := _NO.fullmatch(said):
         return Sentence(whole, "never", f"allow {no['what']}")
     if denied := _DENIED.fullmatch(said):
@@ -205,8 +210,7 @@ def _moody(whole: str, said: str) -> Sentence:
     if within and not _SAYS.search(f"{within['verb']}{within['what']}"):
         lead = f"{within['verb'].lower()}{within['what']}"
         return Sentence(whole, "only", f"{lead} {within['rest']}", scope=len(lead))
-    like = _LIKE.fullmatch(said)
-    if like and not _BINDS.search(f"{like['what']} {like['does']}"):
+    if like:
         return _alike(whole, like)
     if not _SAYS.search(said):
         return Sentence(whole, "always", said[:1].lower() + said[1:], plain=True)
@@ -215,16 +219,21 @@ def _moody(whole: str, said: str) -> Sentence:
 
 def _alike(whole: str, like: re.Match[str]) -> Sentence:
     """What a subject may, or may not, be like, as what is to be allowed."""
-    how, bounded = (like["how"] or "").strip().casefold(), _BOUNDED.search(like["does"])
-    if how in ("not", "never"):
+    how = (like["how"] or "").strip().casefold()
+    is_like = like["does"].strip() == "be"
+    if like["no"] or how in ("not", "never"):
         mood: Mood = "never"
-    elif how == "only" or bounded:
+    elif how == "only" or is_like or _BOUNDED.search(like["rest"]):
         mood = "only"
     else:
         mood = "always" if like["modal"].casefold() in ("must", "shall", "should") else "other"
     if mood == "other":
         return Sentence(whole, mood, whole.rstrip(".!"))
-    return Sentence(whole, mood, f"allow {_thing(like['what'])} that {like['does']}")
+    does = f"that {'are ' if is_like else ''}{like['rest']}"
+    what = _thing(like["what"])
+    # "No purchase may exceed ..." is of all purchases.
+    many = f"{what}s" if like["no"] and not what.endswith("s") else what
+    return Sentence(whole, mood, f"allow {many} {does}")
 
 
 def _thing(subject: str) -> str:
@@ -253,7 +262,7 @@ def base(participle: str) -> str:
         return stem[:-1]
     if stem.endswith("i"):
         return f"{stem[:-1]}y"
-    mute = re.search(r"(?:[aeou]t|[aio]r|[aeiou]k|[vcguz]|[^s]s|[^aeiou]l)$", stem) is not None
+    mute = re.search(r"(?:lin|[aeou]t|[aio]r|[aeiou]k|[vcguz]|[^s]s|[^aeiou]l)$", stem) is not None
     return f"{stem}e" if mute and not re.search(r"(?:oo|ea)k$|ort$", stem) else stem
 
 

@@ -9,7 +9,7 @@ from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import Sentence
 
 _VERBS = "delete|drop|truncate|update|alter|insert|create|grant"
-_NOUNS = "tables?|columns?|rows?|records?|schemas?|entries"
+_NOUNS = "anything|everything|data|tables?|columns?|rows?|records?|schemas?|entries"
 _KIND = rf"(?: (?:statements?|queries|commands?))?(?: (?:any |the )?(?:{_NOUNS}))?"
 _SQL = re.compile(
     rf"^(?:(?:run|execute|issue) (?:an? |any )?)?(?P<verbs>(?:{_VERBS}){_KIND}(?:(?:,| or|, or) (?:{_VERBS}){_KIND})*)"
@@ -40,7 +40,10 @@ def statement(sentence: Sentence) -> Rule | None:
     name = (
         found["name"] if found["name"] and not re.fullmatch(_NOUNS, found["name"], re.I) else None
     )
-    database = name if found["noun"] == "database" else None
+    # "drop tables in staging": the tables are all of them, and the name is of what they are in.
+    holds = re.search(r"\b(?:tables|schemas) (?:in|on|from|against) (?:the )?\S+$", found[0], re.I)
+    placed = bool(holds and not found["noun"]) or bool(name and len(spellings(name)) > 1)
+    database = name if found["noun"] == "database" or placed else None
     table = name if name and not database and "create" not in verbs else None
     effects = dict.fromkeys(one for verb in verbs for one in _FORBIDDEN.get(verb, [verb]))
     wrong = [

@@ -70,8 +70,9 @@ class DurationOutside(OnArgument):
 
 def _beyond(found: Span, bound: Span, sign: int, *, surely: bool) -> bool:
     """Return whether a span is beyond a bound; months and years are of more than one length."""
-    if found == bound:
-        return False
+    if found.least * bound.most == bound.least * found.most:
+        # Of one unit, so that the counts can be compared whatever its length is.
+        return sign * (found.least - bound.least) > 0
     if sign > 0:
         return found.least > bound.most if surely else found.most > bound.most
     return found.most < bound.least if surely else found.least < bound.least
