@@ -130,25 +130,24 @@ async def _strategy(mode: str, session: Session, model: SessionModel) -> Compact
 class _Sizes:
     """Tokens of the scripted conversation, by the counter that react() goes by.
 
+    What is due at a call is counted as that call is, and not as a sum, from which it
+    differs by a few tokens.
+
     Attributes:
         base: tools and system message.
         history: what comes after them, before the trigger.
-        at_last_call: at the history's last call, counted as the call is and not as a
-            sum, from which it differs by a few tokens. A summary replaces all that was
-            said, the latest request included, so it is due here: at the trigger's call
-            it would swallow the trigger.
+        at_last_call: at the history's last call. A summary replaces all that was said,
+            the latest request included, so it is due here: at the trigger's call it
+            would swallow the trigger.
+        at_trigger: at the trigger's call, where what evicts may compact.
         trigger: the trigger.
     """
 
     base: int
     history: int
     at_last_call: int
+    at_trigger: int
     trigger: int
-
-    @property
-    def at_trigger(self) -> int:
-        """At the trigger's call, where what evicts may compact."""
-        return self.base + self.history + self.trigger
 
     def part(self, share: float) -> int:
         """When there is a part of the history."""
@@ -157,13 +156,14 @@ class _Sizes:
 
 async def _sizes(session: Session, model: SessionModel) -> _Sizes:
     played = list(_played_messages(session))
-    system = list(session.history[:1])
+    system, trigger = list(session.history[:1]), ChatMessageUser(content=session.trigger)
     offered = await model.count_tool_tokens(infos(session))
     return _Sizes(
         base=offered + await model.count_tokens(system),
         history=await model.count_tokens(played),
         at_last_call=offered + await model.count_tokens([*system, *played[:-1]]),
-        trigger=await model.count_tokens([ChatMessageUser(content=session.trigger)]),
+        at_trigger=offered + await model.count_tokens([*system, *played, trigger]),
+        trigger=await model.count_tokens([trigger]),
     )
 
 

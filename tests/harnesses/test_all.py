@@ -102,7 +102,7 @@ def test_the_pin_keeps_the_policy_among_bulk_too(shared_run: Run, harness: str) 
 def test_every_family_is_played_and_proves_its_compactions(
     run: Run, harness: str, families: list[str]
 ) -> None:
-    log = run("suite", harness=harness, families=families, variants=4)
+    log = run("suite", harness=harness, families=families, variants=4, context_tokens=2000)
     played = samples(log)
     assert {name: len(found) for name, found in played.items()} == dict.fromkeys(
         ("floor", "control", "compaction"), 4 * len(families)
