@@ -15,10 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, Model, ModelOutput
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+)
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import span
 
@@ -26,10 +34,94 @@ from constraintrot.compactors.turns import SUMMARY
 from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import before_trigger
 from constraintrot.episode.scaffold.grounding import Grounded, ground
-from constraintrot.episode.scaffold.instructions import without_instructions
-from constraintrot.episode.scaffold.review import RECALL, REFUSALS, REVIEW
-from constraintrot.harnesses.rule_check import Check, RuleCheck, rule_check
+from constraintrot.episode.scaffold.instructions import is_in_process, without_instructions
+from constraintrot.episode.scaffold.review import RECALL, REFUSALS, REVIEW, read_yes_or_no
 from constraintrot.harnesses.rule_recall import recall
+from constraintrot.rule_text.rule_judge import adapter
+from constraintrot.rule_text.rule_judge.judge import judge
+from constraintrot.rule_text.rule_judge.prompt import question
+
+By: TypeAlias = Literal["adapter", "merged adapter", "prompt"]
+ROLE = "rule_judge"
+# An answer is one word; a small model may go on for long.
+_LOCAL_TOKENS = 16
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was said of one rule and the request.
+
+    Attributes:
+        breaks: whether the request breaks the rule; None where the answer is undecided.
+        score: log-odds of yes, of an adapter.
+        answer: the answer's text, of a prompt.
+    """
+
+    breaks: bool | None
+    score: float | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True)
+class RuleCheck:
+    """A model that judges requests by rules.
+
+    Attributes:
+        model: the model that is asked.
+        by: whether an adapter answers, switched on for the question or always there,
+            or the model itself.
+        threshold: log-odds above which the answer is yes; None for a prompt.
+    """
+
+    model: Model
+    by: By
+    threshold: float | None = None
+
+    async def check(self, rule: str, request: str) -> Check:
+        """Ask about one rule.
+
+        Args:
+            rule: the rule's own words.
+            request: the request's own words.
+
+        Raises:
+            EpisodeError: an adapter's answer is no judgement, which is a fault of the machinery.
+        """
+        if self.by != "prompt":
+            beside = self.by == "adapter"
+            judged = await judge(self.model, rule, request, threshold=self.threshold, beside=beside)
+            return Check(judged.breaks, score=judged.score)
+        short = GenerateConfig(max_tokens=_LOCAL_TOKENS)
+        config = short if is_in_process(self.model) else GenerateConfig()
+        output = await self.model.generate(
+            [ChatMessageUser(content=question(rule, request))], config=config
+        )
+        return Check(read_yes_or_no(output.completion), answer=output.completion)
+
+
+def rule_check(agent: Model) -> RuleCheck:
+    """Return who judges whether a request breaks a rule: the role ``rule_judge``, or the agent.
+
+    ``local/qwen2.5-coder-1.5b`` switches the package's adapter on for this one question, if
+    the installation has it; a model of ``hf/`` whose folder is a PEFT adapter always has it.
+    Both are read by their log-odds against the calibrated threshold. Every other model is
+    asked the same question and answers in words.
+
+    Raises:
+        WeightsError: the installation has the adapter, and it or its calibration is damaged.
+    """
+    model = get_model(role=ROLE, default=agent)
+    if _has_adapter(model):
+        return RuleCheck(model, "merged adapter", adapter.calibration().threshold)
+    if str(model) == f"local/{adapter.BASE}" and adapter.is_installed():
+        adapter.file()
+        return RuleCheck(model, "adapter", adapter.calibration().threshold)
+    return RuleCheck(model, "prompt")
+
+
+def _has_adapter(model: Model) -> bool:
+    folder = model.model_args.get("model_path")
+    return folder is not None and (Path(str(folder)) / "adapter_config.json").is_file()
 
 
 @dataclass(frozen=True)

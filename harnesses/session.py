@@ -34,7 +34,7 @@ from constraintrot.episode.messages import conversation_messages, message_texts,
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.harness import MAX_STEPS
 from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import Played, scripted_history
+from constraintrot.harnesses import Harness, HarnessFactory, Played, scripted_history
 from constraintrot.harnesses.agent_call import (
     Approvals,
     Reading,
@@ -432,3 +432,22 @@ class Session:
         """Whether it is the agent who is asked, and no subagent with other instructions."""
         system = plain(self.system)
         return any(m.role == "system" and system in plain(m.text) for m in messages)
+
+
+def playing(distribution: str, conversation: Callable[[Session, str], Say]) -> HarnessFactory:
+    """Return the factory of a framework's harness.
+
+    Args:
+        distribution: the framework's, whose version is recorded.
+        conversation: given a session and a compaction mode, an agent of the framework that
+            answers a request of the user's.
+    """
+
+    def make(mode: str, live: bool) -> Harness:
+        async def play(episode: Episode, settings: PlaySettings) -> Played:
+            session = Session(episode, settings, live=live, distribution=distribution)
+            return await session.run(conversation(session, mode))
+
+        return play
+
+    return make

@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from constraintrot.coding_agents.catalogue import Package
 from constraintrot.errors import ConstraintRotError, ParameterError
-from constraintrot.models.downloads import cache
+from constraintrot.models.downloads.sources import cache_folder
 
 _SECONDS = 1800
 _ANSWERS = 30
@@ -51,7 +51,7 @@ class Installed:
 
 def folder() -> Path:
     """The folder of the installed agents, ``agents`` in the cache; it may not exist yet."""
-    return cache.folder().parent / "agents"
+    return cache_folder().parent / "agents"
 
 
 def find(package: Package) -> Installed | None:

@@ -26,26 +26,178 @@ mode                       what it does with what is old
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal
 
-from agent_framework import Agent
+from agent_framework import (
+    Agent,
+    BaseChatClient,
+    CharacterEstimatorTokenizer,
+    ChatResponse,
+    CompactionStrategy,
+    Content,
+    FunctionInvocationLayer,
+    FunctionTool,
+    Message,
+    SlidingWindowStrategy,
+    SummarizationStrategy,
+    TokenBudgetComposedStrategy,
+    ToolResultCompactionStrategy,
+    TruncationStrategy,
+    annotate_message_groups,
+    included_token_count,
+    prepend_instructions_to_messages,
+)
+from inspect_ai.tool import ToolInfo
 
-from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import Harness, Played
-from constraintrot.harnesses.agent_framework.client import SessionClient, strategy, tools
+from constraintrot.harnesses import openai_format
 from constraintrot.harnesses.agent_framework.pins import pinned_client
-from constraintrot.harnesses.session import Say, Session
+from constraintrot.harnesses.session import Say, Session, playing
+
+# Two turns with a call each, and the request: nine messages, in seven groups.
+KEEP_MESSAGES = 9
+KEEP_GROUPS = 7
 
 
-def agent_framework(mode: str, live: bool) -> Harness:
-    """Play an episode with an Agent that compacts by a strategy."""
+class SessionClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
+    """A chat client whose answers are a session's.
 
-    async def play(episode: Episode, settings: PlaySettings) -> Played:
-        session = Session(episode, settings, live=live, distribution="agent-framework-core")
-        return await session.run(_conversation(session, mode))
+    Args:
+        session: the session.
+        part: whose calls these are, the agent's or the summarizer's.
+    """
 
-    return play
+    def __init__(self, session: Session, part: Literal["agent", "summarizer"]) -> None:
+        super().__init__()
+        self.session = session
+        self.part = part
+
+    def _inner_get_response(
+        self,
+        *,
+        messages: Sequence[Message],
+        stream: bool,
+        options: Mapping[str, Any],
+        **kwargs: Any,
+    ) -> Awaitable[ChatResponse]:
+        if stream:
+            raise NotImplementedError("the harness asks for whole answers; use run without stream")
+        return self._answered(messages, options)
+
+    async def _answered(
+        self, messages: Sequence[Message], options: Mapping[str, Any]
+    ) -> ChatResponse:
+        # The framework's own clients put the instructions ahead in just this way.
+        whole = prepend_instructions_to_messages(list(messages), options.get("instructions"))
+        sent = openai_format.messages([one for message in whole for one in _as_dicts(message)])
+        if self.part == "summarizer":
+            return _response(Content.from_text(await self.session.summarize(sent)))
+        given: Sequence[FunctionTool] = options.get("tools") or []
+        offered = [tool.to_json_schema_spec() for tool in given]
+        reply = await self.session.answer(sent, openai_format.tools(offered))
+        said = [Content.from_text(reply.text)] if reply.text else []
+        calls = [
+            Content.from_function_call(call.id, call.function, arguments=call.arguments)
+            for call in reply.tool_calls or []
+        ]
+        return _response(*said, *calls)
+
+
+def tools(session: Session) -> list[FunctionTool]:
+    """The session's tools, simulated."""
+    return [_tool(session, info) for info in session.tools]
+
+
+def _tool(session: Session, info: ToolInfo) -> FunctionTool:
+    def simulated(**arguments: Any) -> str:
+        return session.tool(info.name, arguments)
+
+    schema = info.parameters.model_dump(exclude_none=True)
+    return FunctionTool(
+        name=info.name, description=info.description, input_model=schema, func=simulated
+    )
+
+
+def strategy(session: Session, mode: str) -> CompactionStrategy:
+    """A compaction mode's strategy, which first compacts at the trigger or shortly before it."""
+    return _MODES[mode](session)
+
+
+def _least(session: Session) -> int:
+    """How many messages there are at the trigger's call at the least, the trigger included."""
+    # Nobody knows how often a live agent calls a tool.
+    turns = [(1,) if session.live else (*e.replies, *e.results) for e in session.script]
+    return sum(1 + len(turn) for turn in turns) + 1
+
+
+def _truncation(session: Session, *, preserve_first: bool = False) -> CompactionStrategy:
+    limit = _least(session) - 1
+    return TruncationStrategy(
+        max_n=limit,
+        compact_to=min(KEEP_MESSAGES, limit),
+        preserve_first_user_group=preserve_first,
+    )
+
+
+def _summarization(session: Session) -> CompactionStrategy:
+    session.summarizes = True
+    limit = _least(session) - 1
+    keep = min(KEEP_MESSAGES, limit)
+    return SummarizationStrategy(
+        client=SessionClient(session, "summarizer"), target_count=keep, threshold=limit - keep
+    )
+
+
+def _token_budget(session: Session) -> CompactionStrategy:
+    known = [m for m in session.history[1:] if m.role == "user" or not session.live]
+    sizes = [_size([Message(message.role, [message.text])]) for message in known]
+    # A live agent's turns are longer than its requests, which are all that is known of them;
+    # a flood in one result is to fit with the call that asked for it.
+    budget = sum(sizes) if session.live else max(sum(sizes) * 2 // 3, max(sizes) * 5 // 4)
+    return TokenBudgetComposedStrategy(
+        token_budget=budget,
+        tokenizer=CharacterEstimatorTokenizer(),
+        strategies=[
+            ToolResultCompactionStrategy(),
+            SlidingWindowStrategy(keep_last_groups=KEEP_GROUPS),
+        ],
+    )
+
+
+def _size(messages: list[Message]) -> int:
+    """What the framework takes messages for in tokens, all that it writes around them included."""
+    annotate_message_groups(messages, tokenizer=CharacterEstimatorTokenizer())
+    return included_token_count(messages)
+
+
+_MODES: dict[str, Callable[[Session], CompactionStrategy]] = {
+    "truncation": _truncation,
+    "truncation_first_user": lambda session: _truncation(session, preserve_first=True),
+    "sliding_window": lambda _: SlidingWindowStrategy(keep_last_groups=KEEP_GROUPS),
+    "summarization": _summarization,
+    "tool_result": lambda _: ToolResultCompactionStrategy(),
+    "token_budget": _token_budget,
+}
+
+
+def _as_dicts(message: Message) -> list[dict[str, Any]]:
+    """A message in the chat-completions form; one of tool results is as many."""
+    results = [content for content in message.contents if content.type == "function_result"]
+    if results:
+        return [
+            {"role": "tool", "tool_call_id": content.call_id, "content": str(content.result)}
+            for content in results
+        ]
+    calls = [
+        {"id": content.call_id, "function": {"name": content.name, "arguments": content.arguments}}
+        for content in message.contents
+        if content.type == "function_call"
+    ]
+    return [{"role": message.role, "content": message.text, "tool_calls": calls}]
+
+
+def _response(*contents: Content) -> ChatResponse:
+    return ChatResponse(messages=[Message("assistant", contents)])
 
 
 def _conversation(session: Session, mode: str) -> Say:
@@ -65,3 +217,6 @@ def _conversation(session: Session, mode: str) -> Say:
         await agent.run(text, session=thread)
 
     return say
+
+
+agent_framework = playing("agent-framework-core", _conversation)

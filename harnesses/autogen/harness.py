@@ -9,11 +9,21 @@ it begins with an assistant's message where the count falls so; ``head_and_tail`
 puts the user's message "Skipped N messages." between two of the user's; and
 ``token_limited`` takes out single messages, so a call may be left without its
 result. Strict chat templates refuse all three; ``roles_problem`` says so.
+
+The modes ``buffered``, ``token_limited`` and ``head_and_tail`` are the contexts of those
+names. ``memory`` is the buffered one with the standing turn in a ListMemory instead of the
+conversation; AutoGen puts it into the context anew at each request, as a system message
+after the request. With ``channel=system`` there is no such turn, and it is ``buffered``.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from typing import Any
+
 from autogen_agentchat.agents import AssistantAgent
+from autogen_core import CancellationToken, FunctionCall
 from autogen_core.memory import ListMemory, Memory, MemoryContent
 from autogen_core.model_context import (
     BufferedChatCompletionContext,
@@ -22,38 +32,194 @@ from autogen_core.model_context import (
     TokenLimitedChatCompletionContext,
     UnboundedChatCompletionContext,
 )
+from autogen_core.models import (
+    AssistantMessage,
+    ChatCompletionClient,
+    CreateResult,
+    FunctionExecutionResultMessage,
+    LLMMessage,
+    ModelInfo,
+    RequestUsage,
+    SystemMessage,
+    UserMessage,
+)
+from autogen_core.tools import BaseTool, ParametersSchema, Tool, ToolSchema
+from inspect_ai.tool import ToolInfo
+from pydantic import BaseModel, ConfigDict
 
-from constraintrot.episode.episode import Episode
 from constraintrot.episode.messages import standing_messages
+from constraintrot.errors import EpisodeError
 from constraintrot.evaluation.harness import MAX_STEPS
-from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import Harness, Played, scripted_history
-from constraintrot.harnesses.autogen.client import SessionClient, tools
+from constraintrot.harnesses import openai_format, scripted_history
 from constraintrot.harnesses.autogen.pins import PinnedContext
-from constraintrot.harnesses.session import Say, Session
+from constraintrot.harnesses.session import Say, Session, playing
 from constraintrot.tokens import count
+
+# A window that no episode fills; a context's own limit is what is under test.
+WINDOW = 1_000_000
+_NOTHING = RequestUsage(prompt_tokens=0, completion_tokens=0)
+
+
+class SessionClient(ChatCompletionClient):
+    """A model client whose answers are a session's; it counts o200k tokens of texts.
+
+    Args:
+        session: the session.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def create(
+        self,
+        messages: Sequence[LLMMessage],
+        *,
+        tools: Sequence[Tool | ToolSchema] = (),
+        tool_choice: Tool | str = "auto",
+        json_output: bool | type[BaseModel] | None = None,
+        extra_create_args: Mapping[str, Any] | None = None,
+        cancellation_token: CancellationToken | None = None,
+    ) -> CreateResult:
+        """The session's next answer; its text beside tool calls is AutoGen's ``thought``."""
+        schemas = [tool if isinstance(tool, dict) else tool.schema for tool in tools]
+        reply = await self._session.answer(
+            openai_format.messages(_as_dicts(messages)), openai_format.tools(schemas)
+        )
+        calls = [
+            FunctionCall(id=call.id, name=call.function, arguments=json.dumps(call.arguments))
+            for call in reply.tool_calls or []
+        ]
+        return CreateResult(
+            finish_reason="function_calls" if calls else "stop",
+            content=calls or reply.text,
+            thought=(reply.text or None) if calls else None,
+            usage=_NOTHING,
+            cached=False,
+        )
+
+    async def create_stream(
+        self, messages: Sequence[LLMMessage], **kwargs: Any
+    ) -> AsyncGenerator[str | CreateResult, None]:
+        """The same in one piece."""
+        yield await self.create(messages, **kwargs)
+
+    def count_tokens(
+        self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()
+    ) -> int:
+        """O200k tokens of the messages' texts and their calls' arguments."""
+        return sum(count(text) for message in messages for text in _texts(message))
+
+    def remaining_tokens(
+        self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()
+    ) -> int:
+        """What of the window is left."""
+        return WINDOW - self.count_tokens(messages)
+
+    @property
+    def model_info(self) -> ModelInfo:
+        """It takes texts and calls tools."""
+        return ModelInfo(
+            vision=False,
+            function_calling=True,
+            json_output=False,
+            family="unknown",
+            structured_output=False,
+        )
+
+    @property
+    def capabilities(self) -> ModelInfo:
+        """As the framework called them earlier."""
+        return self.model_info
+
+    def actual_usage(self) -> RequestUsage:
+        """Usage is counted by Inspect."""
+        return _NOTHING
+
+    def total_usage(self) -> RequestUsage:
+        """Usage is counted by Inspect."""
+        return _NOTHING
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class SessionTool(BaseTool[Any, Any]):
+    """A simulated tool of a session's.
+
+    Args:
+        session: the session.
+        info: the tool.
+    """
+
+    def __init__(self, session: Session, info: ToolInfo) -> None:
+        super().__init__(_Arguments, str, info.name, info.description)
+        self._session = session
+        self._parameters = info.parameters.model_dump(exclude_none=True)
+
+    @property
+    def schema(self) -> ToolSchema:
+        """The tool's own schema: that of its arguments' class says nothing."""
+        parameters = ParametersSchema(
+            type="object",
+            properties=self._parameters["properties"],
+            required=self._parameters["required"],
+        )
+        return ToolSchema(name=self.name, description=self.description, parameters=parameters)
+
+    async def run(self, args: BaseModel, cancellation_token: CancellationToken) -> str:
+        """What the session's script says."""
+        return self._session.tool(self.name, args.model_dump())
+
+
+def tools(session: Session) -> list[Any]:
+    """The session's tools, simulated."""
+    return [SessionTool(session, info) for info in session.tools]
+
+
+def _as_dicts(messages: Iterable[LLMMessage]) -> list[dict[str, Any]]:
+    return [found for message in messages for found in _as_dict(message)]
+
+
+def _as_dict(message: LLMMessage) -> list[dict[str, Any]]:
+    if isinstance(message, FunctionExecutionResultMessage):
+        return [
+            {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
+            for result in message.content
+        ]
+    if isinstance(message, SystemMessage):
+        return [{"role": "system", "content": message.content}]
+    if isinstance(message, UserMessage):
+        if not isinstance(message.content, str):
+            raise EpisodeError("a message's content is no text; these harnesses handle text only")
+        return [{"role": "user", "content": message.content}]
+    return [_said(message)]
+
+
+def _said(message: AssistantMessage) -> dict[str, Any]:
+    if isinstance(message.content, str):
+        return {"role": "assistant", "content": message.content}
+    calls = [
+        {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
+        for call in message.content
+    ]
+    return {"role": "assistant", "content": message.thought, "tool_calls": calls}
+
+
+def _texts(message: LLMMessage) -> list[str]:
+    if isinstance(message.content, str):
+        return [message.content]
+    parts: list[str] = []
+    for part in message.content:
+        parts.append(part.arguments if isinstance(part, FunctionCall) else str(part))
+    return parts
+
 
 # The opening request and the answer to it.
 HEAD = 2
-
-
-def autogen(mode: str, live: bool) -> Harness:
-    """Play an episode with an AssistantAgent.
-
-    Args:
-        mode: ``buffered``, ``token_limited`` or ``head_and_tail``: the context of
-            that name. ``memory``: the buffered one, and the standing turn is held
-            in a ListMemory instead of being said; AutoGen puts it into the context
-            anew at each request, as a system message after the request. With
-            ``channel=system`` there is no such turn, and the mode is the first one.
-        live: whether the agent's model plays the history too.
-    """
-
-    async def play(episode: Episode, settings: PlaySettings) -> Played:
-        session = Session(episode, settings, live=live, distribution="autogen-agentchat")
-        return await session.run(_conversation(session, mode))
-
-    return play
 
 
 def _conversation(session: Session, mode: str) -> Say:
@@ -126,3 +292,6 @@ def _in_memory(session: Session) -> list[Memory]:
     held = [m.text for m in standing if m.role in ("user", "tool")]
     contents = [MemoryContent(content=text, mime_type="text/plain") for text in held]
     return [ListMemory(memory_contents=contents)]
+
+
+autogen = playing("autogen-agentchat", _conversation)

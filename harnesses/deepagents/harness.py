@@ -19,28 +19,15 @@ from deepagents.backends import StateBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.deepagents.pins import PinMiddleware, pinned_subagents
 from constraintrot.harnesses.langchain_family import client
-from constraintrot.harnesses.session import Say, Session
+from constraintrot.harnesses.session import Say, Session, playing
 
 # Messages that stay as they are behind a summary, as it is set for a model of unknown size.
 KEEP = 6
 
 
-def deepagents(mode: str, live: bool) -> Harness:
-    """Play an episode with create_deep_agent."""
-
-    async def play(episode: Episode, settings: PlaySettings) -> Played:
-        session = Session(episode, settings, live=live, distribution="deepagents")
-        return await session.run(_conversation(session))
-
-    return play
-
-
-def _conversation(session: Session) -> Say:
+def _conversation(session: Session, mode: str) -> Say:
     backend = StateBackend()
     # Of the same name as its own, whose threshold no episode reaches, it takes that one's place.
     middleware = [_manager(session, backend)] if session.compacts else []
@@ -70,3 +57,6 @@ def _manager(session: Session, backend: Any) -> Any:
         keep=("messages", KEEP),
         trim_tokens_to_summarize=None,
     )
+
+
+deepagents = playing("deepagents", _conversation)

@@ -4,6 +4,16 @@
 state: what it has summarised is gone, and the summary is in its place as a
 message of the user's. ``ContextEditingMiddleware`` leaves the state alone and
 clears old results of tools in each request.
+
+================= ================================================================
+mode              what keeps the context small
+================= ================================================================
+``summarization`` ``SummarizationMiddleware`` as it is by default, which shows its
+                  summarizer no more than the last 4000 tokens
+``no_trim``       the same with ``trim_tokens_to_summarize=None``
+``clear_tools``   ``ContextEditingMiddleware`` with ``ClearToolUsesEdit``, which
+                  keeps the last three results of tools
+================= ================================================================
 """
 
 from __future__ import annotations
@@ -20,31 +30,12 @@ from langchain.agents.middleware import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 
-from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.langchain.pins import PinMiddleware
 from constraintrot.harnesses.langchain_family import client
-from constraintrot.harnesses.session import Say, Session
+from constraintrot.harnesses.session import Say, Session, playing
 
 # Messages that stay as they are behind a summary: the last two turns, about.
 KEEP = 6
-
-
-def langchain(mode: str, live: bool) -> Harness:
-    """Play an episode with create_agent.
-
-    The modes are ``SummarizationMiddleware`` as it is by default, which shows its
-    summarizer no more than the last 4000 tokens; the same with
-    ``trim_tokens_to_summarize=None``; and ``ContextEditingMiddleware`` with
-    ``ClearToolUsesEdit``, which keeps the last three results of tools.
-    """
-
-    async def play(episode: Episode, settings: PlaySettings) -> Played:
-        session = Session(episode, settings, live=live, distribution="langchain")
-        return await session.run(_conversation(session, mode))
-
-    return play
 
 
 def _conversation(session: Session, mode: str) -> Say:
@@ -73,3 +64,6 @@ def _manager(session: Session, mode: str) -> Any:
         keep=("messages", KEEP),
         **given,
     )
+
+
+langchain = playing("langchain", _conversation)

@@ -21,25 +21,12 @@ from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
 )
 from langgraph.prebuilt import ToolNode, tools_condition
 
-from constraintrot.episode.episode import Episode
-from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.langchain_family import client
 from constraintrot.harnesses.langchain_family.message_pins import pinned
-from constraintrot.harnesses.session import Say, Session
+from constraintrot.harnesses.session import Say, Session, playing
 
 # Messages that stay as they are behind a summary.
 KEEP = 4
-
-
-def langgraph(mode: str, live: bool) -> Harness:
-    """Play an episode in a StateGraph with a summarization-memory node."""
-
-    async def play(episode: Episode, settings: PlaySettings) -> Played:
-        session = Session(episode, settings, live=live, distribution="langgraph")
-        return await session.run(_conversation(session))
-
-    return play
 
 
 class State(MessagesState):
@@ -48,7 +35,7 @@ class State(MessagesState):
     summary: str
 
 
-def _conversation(session: Session) -> Say:
+def _conversation(session: Session, mode: str) -> Say:
     tools = client.tools(session)
     model = client.agent(session).bind_tools(tools)
 
@@ -101,3 +88,6 @@ def _ask(summary: str | None) -> str:
         f"This is a summary of the conversation so far: {summary}\n\n"
         "Extend it with the messages above:"
     )
+
+
+langgraph = playing("langgraph", _conversation)

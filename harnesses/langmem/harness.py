@@ -5,6 +5,10 @@ under a key of its own: the leading system message, a summary as a second
 system message, and what came after the message with which the limit was
 reached. It has no number of last messages to keep, so where that message is a
 request, the request itself is summarised.
+
+The mode ``default`` leaves ``max_tokens_before_summary`` out, so that the limit is also
+all that the summarizer may see, and what the last message has too much is taken from the
+start; with ``headroom`` the summarizer may see twice the limit.
 """
 
 from __future__ import annotations
@@ -25,35 +29,17 @@ from langgraph.graph import (  # pyright: ignore[reportMissingTypeStubs]
 )
 from langgraph.prebuilt import ToolNode, tools_condition
 
-from constraintrot.episode.episode import Episode
 from constraintrot.errors import EpisodeError
-from constraintrot.evaluation.play_settings import PlaySettings
-from constraintrot.harnesses import Harness, Played
 from constraintrot.harnesses.langchain_family import client
 from constraintrot.harnesses.langgraph.pins import pin_node
 from constraintrot.harnesses.langmem.short_term import RunningSummary, SummarizationNode
-from constraintrot.harnesses.session import Say, Session
+from constraintrot.harnesses.session import Say, Session, playing
 
 # LangMem's own budget for a summary; a small context gives it less.
 SUMMARY = 256
 # Exchanges behind the one in which the limit is reached, where there are enough.
 KEEP = 2
 NEVER = 10**9
-
-
-def langmem(mode: str, live: bool) -> Harness:
-    """Play an episode in a StateGraph with LangMem's SummarizationNode.
-
-    The modes: ``default`` leaves ``max_tokens_before_summary`` out, so that the limit
-    is also all that the summarizer may see, and what the last message has too much
-    is taken from the start; with ``headroom`` the summarizer may see twice the limit.
-    """
-
-    async def play(episode: Episode, settings: PlaySettings) -> Played:
-        session = Session(episode, settings, live=live, distribution="langmem")
-        return await session.run(_conversation(session, mode))
-
-    return play
 
 
 class State(MessagesState):
@@ -150,3 +136,6 @@ def _limits(played: list[list[int]], trigger: int) -> Iterator[tuple[int, int]]:
             # A call's result is summarised along with it.
             gone = said + (2 if said + 1 < len(played[at]) else 1)
             yield before + sum(played[at][:said]) + 1, sum(played[at][gone:]) + after
+
+
+langmem = playing("langmem", _conversation)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from inspect_ai import Task, task
@@ -10,9 +12,34 @@ from inspect_ai import Task, task
 from constraintrot.defenses.rampart import CosineGate, Embedder
 from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.models.config_errors import plain_errors
-from constraintrot.tasks.probes import _reading, firmware, hashing
+from constraintrot.tasks.probes import _reading, firmware
 from constraintrot.tasks.probes._cells import Cell, assemble
 from constraintrot.tasks.probes.firmware import CRITICAL, OWNER, REQUESTS, SIZE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DIMENSIONS = 512
+_WORD = re.compile(r"[a-z]+|[0-9]+")
+
+
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Vectors of n texts, shape (n, 512); can be a registry's embedder."""
+    import numpy as np
+
+    vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
+    for row, text in zip(vectors, texts, strict=True):
+        for word in _WORD.findall(text.lower()):
+            code = int.from_bytes(blake2b(_stem(word).encode(), digest_size=8).digest(), "big")
+            row[code % DIMENSIONS] += 1 if code >> 63 else -1
+    return vectors
+
+
+def _stem(word: str) -> str:
+    """The first letters, so that ``initialise`` and ``initialisation`` are equal."""
+    return word[:7]
+
 
 if TYPE_CHECKING:
     from inspect_ai.dataset import Sample
@@ -81,7 +108,7 @@ def _embedder(given: str | Embedder) -> Embedder:
     if callable(given):
         return given
     if given == HASHING:
-        return hashing.embed
+        return embed
     from constraintrot.defenses.rampart import embedder
 
     return embedder(given)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.compaction.policy_spans import policy_spans, spans_of
+from constraintrot.compaction.deletion import policy_spans, spans_of
 from constraintrot.rule_text.clause_cutting import cut
 from constraintrot.rule_text.clauses import Span, clauses, overlapping
 from constraintrot.rule_text.survival import WINDOW, best_window, mentions

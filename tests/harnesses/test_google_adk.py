@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.harnesses.google_adk.client import _interval
+from constraintrot.harnesses.google_adk.harness import _interval
 from constraintrot.harnesses.google_adk.pins import PinPlugin
 from tests.harnesses.google_adk_fakes import Chat, Recorder, compaction
 from tests.harnesses.rules import CHANNELS, LOSSY, PINNED, kept

@@ -13,7 +13,7 @@ from agents.extensions import ToolOutputTrimmer
 from agents.memory import OpenAIResponsesCompactionSession, SessionSettings
 
 from constraintrot.defenses.rampart import Principal, Registry
-from constraintrot.harnesses.openai_agents.client import as_dicts
+from constraintrot.harnesses.openai_agents.harness import as_dicts
 from constraintrot.harnesses.openai_agents.pins import pin_filter
 from tests.harnesses.openai_agents_fakes import Compact, Recorder, converse, made, quiet
 from tests.harnesses.rules import CHANNELS, PINNED, kept

@@ -39,7 +39,7 @@ from constraintrot.episode.staging import stage
 from constraintrot.errors import WeightsError
 from constraintrot.evaluation.parameters import read
 from constraintrot.evaluation.solver import answer_form
-from constraintrot.harnesses import review, rule_check
+from constraintrot.harnesses import review
 from constraintrot.harnesses.review import Reviewer
 from constraintrot.harnesses.rule_recall import Recall, recall
 from constraintrot.models.in_process import server, weights
@@ -225,8 +225,8 @@ def local(monkeypatch: pytest.MonkeyPatch, name: str) -> Model:
 
 def test_without_the_adapter_the_judge_is_a_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "_FILE", Path("none.gguf"))
-    assert rule_check.rule_check(local(monkeypatch, f"local/{adapter.BASE}")).by == "prompt"
-    assert rule_check.rule_check(local(monkeypatch, "local/smollm2-135m")).by == "prompt"
+    assert review.rule_check(local(monkeypatch, f"local/{adapter.BASE}")).by == "prompt"
+    assert review.rule_check(local(monkeypatch, "local/smollm2-135m")).by == "prompt"
 
 
 @pytest.mark.parametrize(("yes", "breaks"), [(-0.1, True), (-3.0, False)])
@@ -248,7 +248,7 @@ def test_the_adapter_judges_by_its_calibrated_threshold(
     monkeypatch.setattr(adapter, "calibration", lambda: SimpleNamespace(threshold=-0.5))
     monkeypatch.setattr(Model, "__str__", lambda _: f"local/{adapter.BASE}")
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
-    judge = rule_check.rule_check(model)
+    judge = review.rule_check(model)
     assert (judge.by, judge.threshold) == ("adapter", -0.5)
     found = asyncio.run(judge.check(RULE, "Order two."))
     assert found.breaks is breaks
@@ -276,7 +276,7 @@ def test_a_damaged_adapter_is_refused_before_anything_is_asked(
     monkeypatch.setattr(review, "recall", lambda *_: pytest.fail("it was asked"))
     model = local(monkeypatch, f"local/{adapter.BASE}")
     with pytest.raises(WeightsError, match=r"there is no .*none\.json"):
-        rule_check.rule_check(model)
+        review.rule_check(model)
     asked = episode()
     request = ChatMessageUser(content=asked.trigger.messages[-1].text)
     reviewer = Reviewer(asked, "review", model)
@@ -386,7 +386,7 @@ def test_a_peft_folder_always_has_the_adapter(tmp_path: Path) -> None:
     (tmp_path / "adapter_config.json").touch()
     model = get_model("mockllm/model", memoize=False)
     model.model_args["model_path"] = str(tmp_path)
-    assert rule_check.rule_check(model).by == "merged adapter"
+    assert review.rule_check(model).by == "merged adapter"
 
 
 @pytest.mark.parametrize(
@@ -414,5 +414,5 @@ def test_a_model_is_reviewed_unasked_only_where_its_judge_is_in_the_package(
 ) -> None:
     agent = local(monkeypatch, name)
     assert answer_form(read({}), agent).scaffold == scaffold
-    assert rule_check.rule_check(agent).by == ("adapter" if scaffold == "review" else "prompt")
+    assert review.rule_check(agent).by == ("adapter" if scaffold == "review" else "prompt")
     assert answer_form(read({"scaffold": "direct"}), agent).scaffold == "direct"

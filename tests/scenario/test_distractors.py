@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai._util.error import PrerequisiteError
 
-from constraintrot.compaction.policy_spans import policy_spans
+from constraintrot.compaction.deletion import policy_spans
 from constraintrot.episode.staging import stage
 from constraintrot.errors import ParameterError, ScenarioError
 from constraintrot.models.scripted.policy_reader import policy_in

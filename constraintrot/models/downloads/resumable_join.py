@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from constraintrot.errors import WeightsError
-from constraintrot.models.downloads.places import Packages
+from constraintrot.models.downloads.sources import Packages
 
 _CHUNK = 1 << 20
 

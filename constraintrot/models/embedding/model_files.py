@@ -18,10 +18,14 @@ from typing import Final
 from filelock import FileLock
 
 from constraintrot.errors import EmbeddingError, WeightsError
-from constraintrot.models.downloads import cache
-from constraintrot.models.downloads.places import Hub, Packages
 from constraintrot.models.downloads.resumable_join import Joined, sha256_of
-from constraintrot.models.downloads.sources import Sources
+from constraintrot.models.downloads.sources import (
+    CACHE_VARIABLE,
+    Hub,
+    Packages,
+    Sources,
+    cache_folder,
+)
 from constraintrot.models.embedding.models import EmbeddingModel, Precision
 
 
@@ -88,7 +92,7 @@ def folder_of(model: EmbeddingModel, precision: Precision, sources: Sources | No
     files = PINNED.get((model.name, precision))
     if files is None and precision != "full":
         raise EmbeddingError(f"there are no {precision} weights of {model.name}; use 'full'")
-    folder = cache.folder() / "embedding" / f"{model.name}-{precision}"
+    folder = cache_folder() / "embedding" / f"{model.name}-{precision}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in files or _unpinned(model):
@@ -142,7 +146,7 @@ def _fetched(file: ModelFile, target: Path, staging: Path, sources: Sources) -> 
     pinned = f" (SHA-256 {file.sha256})" if file.sha256 else ""
     raise WeightsError(
         f"no {file.name}; tried {' and '.join(tried)}. To place it by hand, put the file"
-        f"{pinned} at {target}; {cache.CACHE_VARIABLE} moves the cache"
+        f"{pinned} at {target}; {CACHE_VARIABLE} moves the cache"
     )
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from constraintrot.errors import UnknownNameError
-from constraintrot.models.downloads.places import Hub, Packages
+from constraintrot.models.downloads.sources import Hub, Packages
 
 
 @dataclass(frozen=True)

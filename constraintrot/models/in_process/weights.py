@@ -23,9 +23,8 @@ import platformdirs
 from filelock import FileLock
 
 from constraintrot.errors import WeightsError
-from constraintrot.models.downloads.cache import CACHE_VARIABLE, folder
 from constraintrot.models.downloads.resumable_join import Joined, sha256_of
-from constraintrot.models.downloads.sources import Sources
+from constraintrot.models.downloads.sources import CACHE_VARIABLE, Sources, cache_folder
 from constraintrot.models.in_process import catalogue
 from constraintrot.models.in_process.catalogue import LocalModel
 
@@ -44,7 +43,7 @@ def path(name: str) -> Path | None:
             catalogue's.
     """
     model = catalogue.get(name)
-    file = folder() / model.filename
+    file = cache_folder() / model.filename
     wrong = f"move it away, or put the right file there; {_origin(model)}"
     try:
         return _verified(file, model, wrong) if file.is_file() else None
@@ -88,7 +87,7 @@ def pull(name: str, progress: Progress | None = None, sources: Sources | None = 
     model = catalogue.get(name)
     if cached := path(name):
         return cached
-    target = folder() / model.filename
+    target = cache_folder() / model.filename
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{target}.lock"):

@@ -15,8 +15,7 @@ import pytest
 
 from constraintrot import extras
 from constraintrot.errors import EmbeddingError, WeightsError
-from constraintrot.models.downloads.places import Hub, Packages
-from constraintrot.models.downloads.sources import Sources
+from constraintrot.models.downloads.sources import Hub, Packages, Sources
 from constraintrot.models.embedding import backends, model_files
 from constraintrot.models.embedding.embedder import TextEmbedder, embedder
 from constraintrot.models.embedding.models import MODELS, find

@@ -12,8 +12,7 @@ import pytest
 
 from constraintrot.errors import UnknownNameError, WeightsError
 from constraintrot.models.downloads import resumable_join, sources
-from constraintrot.models.downloads.places import Hub, Packages
-from constraintrot.models.downloads.sources import Sources
+from constraintrot.models.downloads.sources import Hub, Packages, Sources
 from constraintrot.models.in_process import catalogue, weights
 from constraintrot.models.in_process.catalogue import LocalModel
 

@@ -10,8 +10,7 @@ from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot.tasks.probes import firmware
 from constraintrot.tasks.probes.firmware import CALL, CRITICAL
-from constraintrot.tasks.probes.gate import rampart_gate
-from constraintrot.tasks.probes.hashing import DIMENSIONS, embed
+from constraintrot.tasks.probes.gate import DIMENSIONS, embed, rampart_gate
 from tests.conftest import Run
 from tests.tasks.probes import fakes
 
