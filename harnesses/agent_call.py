@@ -41,13 +41,13 @@ def offered(episode: Episode, scaffold: str) -> list[ToolInfo]:
 
 
 def declinable(tools: Sequence[ToolInfo]) -> bool:
-    """Whether a tool is on offer by which to decline."""
+    """Return whether a tool is on offer by which to decline."""
     return any(tool.name == "decline" for tool in tools)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What an answer of the agent's model says.
+    """An answer of the agent's model, read.
 
     Attributes:
         calls: the tool calls, as it wrote them.
@@ -92,7 +92,7 @@ def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -
 
 
 def config_for(model: Model, scaffold: str, tools: Sequence[ToolInfo]) -> GenerateConfig:
-    """How the agent's model is to sample under a scaffold, with some tools on offer."""
+    """Return the agent's sampling settings under a scaffold, with some tools on offer."""
     # Only the in-process provider samples to the scaffold's schema; hosted ones
     # answer with native calls, which their structured output would suppress.
     form = form_of(scaffold)
@@ -105,7 +105,7 @@ def config_for(model: Model, scaffold: str, tools: Sequence[ToolInfo]) -> Genera
 
 
 class Approvals:
-    """What a defense says of an agent's calls, over all its steps.
+    """A defense's verdicts on an agent's calls, over all its steps.
 
     Args:
         defense: whose ``approve`` is asked.
@@ -119,7 +119,7 @@ class Approvals:
         self._reasons: list[str] = []
 
     async def ask(self, calls: Sequence[Any]) -> list[str | None]:
-        """Why each of some calls is blocked; None for one that goes through."""
+        """Return why each call is blocked; None for a call that goes through."""
         found: list[str | None] = []
         for call in calls:
             read = call["function"] != "decline" and isinstance(call["arguments"], dict)

@@ -1,4 +1,4 @@
-"""Whether a strict chat template would take a conversation."""
+"""The check whether a strict chat template would take a conversation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant
 
 
 def roles_problem(messages: Sequence[ChatMessage]) -> str | None:
-    """What a strict chat template refuses about a conversation's roles; None if nothing.
+    """Return what a strict chat template refuses about a conversation's roles; None if nothing.
 
     The rules are those that templates of instruction-tuned models enforce: at most
     one system message, at the start; then user and assistant in turn, the user

@@ -55,7 +55,7 @@ def costs(messages: Sequence[ChatMessage]) -> dict[str, Any]:
 async def prefix(
     defense: Defense, before: Sequence[ChatMessage], now: Sequence[ChatMessage]
 ) -> dict[str, Any]:
-    """How much of the last input a provider's prefix cache would give back.
+    """Return how much of the last input a provider's prefix cache would give back.
 
     The input is compared with what would have been sent had the agent been called
     right before the last request. Where a defense leaves what stood there as it

@@ -13,7 +13,7 @@ from constraintrot.errors import EpisodeError
 
 
 def framework_pins(defense: Defense) -> PinnedBlock | None:
-    """What a framework's own hook pins, where the defense supplies that.
+    """Return the block that a framework's own hook pins, if the defense supplies one.
 
     Raises:
         EpisodeError: it supplies something that no hook of ours knows.

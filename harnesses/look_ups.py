@@ -18,7 +18,7 @@ _ABSENT = "error: not available"
 
 
 def only_looks_up(episode: Episode, read: Reading) -> bool:
-    """Whether an answer holds look-ups and nothing else, so that the agent goes on after it."""
+    """Return whether an answer holds look-ups alone, so that the agent goes on after it."""
     names = {call["function"] for call in read.calls}
     return bool(names) and read.fault is None and names <= episode.variant.lookups
 

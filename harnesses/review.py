@@ -49,7 +49,7 @@ _LOCAL_TOKENS = 16
 
 @dataclass(frozen=True)
 class Check:
-    """What was said of one rule and the request.
+    """A judgement of the request by one rule.
 
     Attributes:
         breaks: whether the request breaks the rule; None where the answer is undecided.
@@ -134,7 +134,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Review:
-    """What a review came to.
+    """The result of a review.
 
     Attributes:
         answer: the agent's answer to the question for rules, see ``rule_recall``.
@@ -150,7 +150,7 @@ class Review:
 
     @property
     def breaks(self) -> bool:
-        """Whether the request breaks a rule; an undecided judgement stops nobody."""
+        """True if the request breaks a rule; an undecided judgement stops nobody."""
         return any(one.check.breaks is True for one in self.judged)
 
     @property
@@ -244,5 +244,5 @@ class Reviewer:
 
 
 def _agents_own(message: ChatMessage) -> bool:
-    """Whether the agent wrote a message; some frameworks give it the summary as its own words."""
+    """Return whether the agent wrote a message; some frameworks give it the summary as its own."""
     return message.role == "assistant" and SUMMARY not in (message.metadata or {})

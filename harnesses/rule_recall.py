@@ -34,7 +34,7 @@ NO_ANSWER = -9.0
 
 @dataclass(frozen=True)
 class Recall:
-    """What an agent recalled.
+    """The rules that an agent recalled.
 
     Attributes:
         answer: its answer; of a model that was asked passage by passage, each passage

@@ -125,7 +125,7 @@ class Session:
 
     @property
     def compacts(self) -> bool:
-        """Whether the framework is to compact; else its context is to stay whole."""
+        """True if the framework is to compact; else its context is to stay whole."""
         return self.settings.condition.compacts
 
     @property
@@ -180,7 +180,7 @@ class Session:
     async def answer(
         self, messages: Sequence[ChatMessage], tools: Sequence[ToolInfo]
     ) -> ChatMessageAssistant:
-        """What the agent says next: as scripted, and to the trigger as its model does.
+        """Return the agent's next message: the script's, and after the trigger its model's.
 
         Calls in the answer to the trigger are kept to be graded; the framework is
         told that all is done, so it runs none. A live agent's are handed on to
@@ -236,7 +236,7 @@ class Session:
         check_unpinned(self.pins, messages)
 
     def _goes_on(self) -> bool:
-        """Whether the agent is asked again after the trigger: live, or because it looked up."""
+        """Return whether the agent is asked again after the trigger: live, or after a look-up."""
         if self.live:
             return self._steps <= MAX_STEPS
         looked = only_looks_up(self.episode, self._asked[-1].read)
@@ -311,7 +311,7 @@ class Session:
         raise error
 
     def tool(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """What a simulated tool returns: the script's result; nothing is ever run.
+        """Return a simulated tool's result, the script's; nothing is ever run.
 
         Args:
             name: the tool's.
@@ -363,7 +363,7 @@ class Session:
         return len(missing(self._seen if self.live else spoken(self.history[1:]), sent))
 
     def _unmarked(self, sent: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """What of an input no summarizer or framework wrote."""
+        """Return the messages of an input that no summarizer and no framework wrote."""
         return [m for m in sent if m.role != "system" and SUMMARY not in (m.metadata or {})]
 
     def _compacted(self, asked: Asked) -> Compacted | None:
@@ -429,7 +429,7 @@ class Session:
         return facts
 
     def _is_agents(self, messages: Sequence[ChatMessage]) -> bool:
-        """Whether it is the agent who is asked, and no subagent with other instructions."""
+        """Return whether the agent is asked, not a subagent with other instructions."""
         system = plain(self.system)
         return any(m.role == "system" and system in plain(m.text) for m in messages)
 

@@ -102,7 +102,7 @@ def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Sce
 
 
 def defaults(scenarios: Sequence[Scenario]) -> Mapping[str, Any]:
-    """What a user's scenarios can give of the parameters that are usual."""
+    """Return the usual parameters, as far as the user's scenarios have them."""
     return {
         "locale": scenarios[0].locale,
         "variants": min(4, *(one.variants for one in scenarios)),

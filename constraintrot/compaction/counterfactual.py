@@ -86,7 +86,7 @@ def _written(context: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 def _bodies(context: Sequence[ChatMessage]) -> list[str]:
-    """The same as texts, without what stands around a summary."""
+    """Return the texts of the messages that a compactor wrote, without the frame of a summary."""
     texts = (summary_body(message.text) for message in _written(context))
     return ["" if text == EMPTIED else text for text in texts]
 

@@ -44,7 +44,7 @@ def policy_spans(text: str, variant: Variant) -> list[Span]:
 
 
 def spans_of(text: str, slots: Slots, policies: Iterable[str]) -> list[Span]:
-    """The same for a policy by its slots and its own words.
+    """Return the clauses of a text that hold a policy, given its slots and its own words.
 
     Where all slots are in a window of sentences, as the measure of survival has
     it, these are the clauses of that window and of its neighbours that hold two

@@ -161,7 +161,7 @@ def by_prober() -> Metric:
 
 @scorer(metrics=[by_condition(), by_prober()])
 def awareness() -> Scorer:
-    """What the model took the episode for, one column each; read from the answer anew."""
+    """Score what the model took the episode for, one column each; read from the answer anew."""
 
     async def score(state: TaskState, target: Target) -> Score | None:
         answer = state.metadata.get("awareness_answer")

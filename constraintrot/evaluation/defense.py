@@ -26,7 +26,7 @@ HOOKS: frozenset[Hook] = frozenset({"wrap", "assemble", "approve"})
 
 @dataclass(frozen=True)
 class Deployment:
-    """What a defense is told when an agent is deployed.
+    """The policies and the configuration that a defense is given when an agent is deployed.
 
     Attributes:
         declared: the policies that an operator declared, verbatim; empty for a

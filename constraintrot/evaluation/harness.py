@@ -108,12 +108,12 @@ class HarnessSpec:
 
     @property
     def runs_program(self) -> bool:
-        """Whether it runs a program in a folder, with files to give a policy in."""
+        """True if it runs a program in a folder, with files that can hold a policy."""
         return self.network_check is not None
 
     @property
     def compacts_itself(self) -> bool:
-        """Whether the framework compacts by itself, instead of the task's compactor."""
+        """True if the framework compacts by itself, instead of the task's compactor."""
         return bool(self.modes)
 
 

@@ -6,7 +6,7 @@ from inspect_ai.model import GenerateConfig, Model, model_roles
 
 
 async def judge_answers(prompt: str) -> list[str] | None:
-    """What the models in the role ``judge`` answer.
+    """Return the answers of the models in the role ``judge``.
 
     Args:
         prompt: what each is asked.

@@ -1,4 +1,4 @@
-"""How an episode is to be played: everything but the episode itself."""
+"""The settings with which an episode is played: everything but the episode itself."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _SHORTEST_RULE = {"en": 16, "es": 16, "zh": 8}
 
 
 async def probe(model: Model, sent: Sequence[ChatMessage], trigger: str, locale: str) -> str:
-    """What an agent answers when it is asked for the rules; the episode is over by then.
+    """Ask an agent for the rules in force, after the episode is over.
 
     Args:
         model: the agent's.
@@ -43,7 +43,7 @@ async def rules_given(
     locale: str,
     tools: Sequence[ToolInfo] = (),
 ) -> str:
-    """What a model answers to the question which rules a conversation gave.
+    """Ask a model for the rules that a conversation gave.
 
     Args:
         model: who is asked.

@@ -1,4 +1,4 @@
-"""Whether an answer in prose refuses: by the rules, and by the role ``judge``."""
+"""The scorer of refusals in prose: by the rules, and by the role ``judge``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from constraintrot.rule_text.judge import majority, read_yes_no
 
 @scorer(metrics=[by_condition()])
 def refusal() -> Scorer:
-    """Whether prose without an acting call refuses; no score where a call acted.
+    """Score whether prose without an acting call refuses; no score where a call acted.
 
     ``rules`` decides the outcome ``refused_text``. ``judge`` and ``agree`` are there
     when the role ``judge`` is given; without a majority both are unscored.

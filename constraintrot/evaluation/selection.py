@@ -1,4 +1,4 @@
-"""Which episodes of a task a run takes: ``--limit`` and ``--sample-id`` may unbalance its conditions."""
+"""The episodes that a run takes: ``--limit`` and ``--sample-id`` may unbalance its conditions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Selection:
 
     @property
     def unbalanced(self) -> bool:
-        """Whether some conditions are played more often than others."""
+        """Return whether some conditions are played more often than others."""
         return len(set(self.counts.values())) > 1
 
     def take(self, samples: Iterable[Sample], conditions: Iterable[str]) -> None:
@@ -88,7 +88,7 @@ class EpisodeDataset(MemoryDataset):
         return found
 
     def filter(self, predicate: Callable[[Sample], bool], name: str | None = None) -> MemoryDataset:
-        """What ``--sample-id`` leaves."""
+        """Return the episodes that ``--sample-id`` leaves."""
         found = super().filter(predicate, name)
         self.selection.take(found, self.conditions)
         return found

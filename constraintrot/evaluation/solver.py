@@ -94,7 +94,7 @@ def episode_solver(parameters: Parameters, selection: Selection | None = None) -
 
 
 def default_scaffold(agent: Model) -> str:
-    """How a model is asked if nobody says so.
+    """Return the default scaffold of a model.
 
     ``review`` for the model that the rule judge's adapter belongs to, which obeys what it
     sees then; ``deliberate`` for other in-process models; ``direct`` for all others.

@@ -1,4 +1,4 @@
-"""What a person reads of an episode in ``inspect view``; no model and no scorer reads it.
+"""The notes on an episode for a person in ``inspect view``; no model and no scorer reads them.
 
 Inspect's list of samples has columns for a sample's input and target, and none for its
 metadata. Our harnesses play the staged episode, not the sample's input, so the input says

@@ -1,1 +1,1 @@
-"""This package's Inspect providers: ``local/``, ``scripted/`` and ``litellm/``."""
+"""The package's Inspect providers: ``local/``, ``scripted/`` and ``litellm/``."""

@@ -31,7 +31,7 @@ def refusal(text: str) -> PrerequisiteError:
 
 
 def reason(error: Exception) -> str:
-    """What is wrong, on one line and without markup, whoever raised it."""
+    """Return an error's message on one line and without markup, whoever raised it."""
     if isinstance(error.__cause__, ConstraintRotError):
         return str(error.__cause__)
     if isinstance(error, PrerequisiteError):

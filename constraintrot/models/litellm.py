@@ -132,7 +132,7 @@ class LiteLLMAPI(ModelAPI):
         return await model_output_from_openai(_strict(answered)), call
 
     def should_retry(self, ex: Exception) -> bool | RetryDecision:
-        """Whether to try again: after rate limits, timeouts and errors of the server."""
+        """Return whether to try again: after rate limits, timeouts and errors of the server."""
         errors = self._litellm.exceptions
         if isinstance(ex, errors.RateLimitError):
             return RetryDecision.rate_limit()

@@ -124,7 +124,7 @@ def strategy(session: Session, mode: str) -> CompactionStrategy:
 
 
 def _least(session: Session) -> int:
-    """How many messages there are at the trigger's call at the least, the trigger included."""
+    """Return the least number of messages at the trigger's call, the trigger included."""
     # Nobody knows how often a live agent calls a tool.
     turns = [(1,) if session.live else (*e.replies, *e.results) for e in session.script]
     return sum(1 + len(turn) for turn in turns) + 1
@@ -165,7 +165,7 @@ def _token_budget(session: Session) -> CompactionStrategy:
 
 
 def _size(messages: list[Message]) -> int:
-    """What the framework takes messages for in tokens, all that it writes around them included."""
+    """Return the framework's own estimate of messages in tokens, with what it writes around them."""
     annotate_message_groups(messages, tokenizer=CharacterEstimatorTokenizer())
     return included_token_count(messages)
 

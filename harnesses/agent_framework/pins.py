@@ -90,7 +90,7 @@ def _parts(instructions: Any) -> list[Any]:
 
 
 def _methods(kind: type[Any]) -> Mapping[str, Any]:
-    """What a client sends, with the pins: the framework's last step before the provider's."""
+    """Return the methods that pin what a client sends: the last step before the provider's."""
 
     def _inner_get_response(self: Any, *, options: Mapping[str, Any], **given: Any) -> Any:
         for pinned_block in pinned_blocks(self):

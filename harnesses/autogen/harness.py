@@ -100,7 +100,7 @@ class SessionClient(ChatCompletionClient):
     async def create_stream(
         self, messages: Sequence[LLMMessage], **kwargs: Any
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """The same in one piece."""
+        """Yield the answer in one piece."""
         yield await self.create(messages, **kwargs)
 
     def count_tokens(
@@ -112,12 +112,12 @@ class SessionClient(ChatCompletionClient):
     def remaining_tokens(
         self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()
     ) -> int:
-        """What of the window is left."""
+        """Return the rest of the window, in tokens."""
         return WINDOW - self.count_tokens(messages)
 
     @property
     def model_info(self) -> ModelInfo:
-        """It takes texts and calls tools."""
+        """The model's abilities: texts and tool calls."""
         return ModelInfo(
             vision=False,
             function_calling=True,
@@ -140,7 +140,7 @@ class SessionClient(ChatCompletionClient):
         return _NOTHING
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: no connection is open."""
 
 
 class _Arguments(BaseModel):
@@ -171,7 +171,7 @@ class SessionTool(BaseTool[Any, Any]):
         return ToolSchema(name=self.name, description=self.description, parameters=parameters)
 
     async def run(self, args: BaseModel, cancellation_token: CancellationToken) -> str:
-        """What the session's script says."""
+        """Return the result that the session's script gives."""
         return self._session.tool(self.name, args.model_dump())
 
 

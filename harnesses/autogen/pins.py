@@ -81,7 +81,7 @@ def pinned(messages: Sequence[LLMMessage], pinned_block: PinnedBlock) -> list[LL
 
 
 def _is_block(message: LLMMessage) -> bool:
-    """Whether a message is nothing but a block, of whichever registry of this process."""
+    """Return whether a message is nothing but a block, of any registry of this process."""
     return (
         isinstance(message, UserMessage)
         and message.source == SOURCE
@@ -132,7 +132,7 @@ class PinnedContext(ChatCompletionContext):
         await self.inner.add_message(message)
 
     async def get_messages(self) -> list[LLMMessage]:
-        """What the wrapped context keeps, with the pins.
+        """Return the messages that the wrapped context keeps, with the pins.
 
         Raises:
             PinOverflowError: the pins do not fit into the model's window.
@@ -199,19 +199,19 @@ class PinnedClient(ChatCompletionClient):
         await self.inner.close()
 
     def actual_usage(self) -> RequestUsage:
-        """What the last calls took."""
+        """Return the usage of the last calls."""
         return self.inner.actual_usage()
 
     def total_usage(self) -> RequestUsage:
-        """What all calls took."""
+        """Return the usage of all calls."""
         return self.inner.total_usage()
 
     def count_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
-        """What messages take, the pins included."""
+        """Return the tokens of messages, the pins included."""
         return self.inner.count_tokens(self._with_pins(messages), **given)
 
     def remaining_tokens(self, messages: Sequence[LLMMessage], **given: Any) -> int:
-        """What the pins and the messages leave."""
+        """Return the tokens that the pins and the messages leave."""
         return self.inner.remaining_tokens(self._with_pins(messages), **given)
 
     def _with_pins(self, messages: Sequence[LLMMessage]) -> list[LLMMessage]:

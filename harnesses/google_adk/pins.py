@@ -124,7 +124,7 @@ class PinPlugin(BasePlugin):
         self.pinned_block.receipt(state, at=-1, removed=removed, now=now)
 
     def _place(self, request: LlmRequest, now: Rendering) -> tuple[bool, tuple[Removed, ...]]:
-        """Whether a request was changed, and what was taken out of it."""
+        """Put the pins into a request; return whether it changed, and the blocks taken out of it."""
         if request.config is None:  # pyright: ignore[reportUnnecessaryComparison]  # a callback may
             request.config = types.GenerateContentConfig()
         given = request.config.system_instruction
@@ -162,7 +162,7 @@ def _is_live(context: CallbackContext) -> bool:
 
 
 def _steps(context: CallbackContext) -> dict[int, tuple[State, tuple[Removed, ...]]]:
-    """What each plugin did to the request that a context is of."""
+    """The change of each plugin to the request of a context."""
     steps: dict[int, tuple[State, tuple[Removed, ...]]]
     steps = context.__dict__.setdefault(_STEPS, {})
     return steps

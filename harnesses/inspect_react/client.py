@@ -134,7 +134,7 @@ class Turns:
             await self._tell.send(error)
 
     def close(self) -> None:
-        """There are no more requests."""
+        """End the conversation: no more requests follow."""
         self._say.close()
 
     async def _next(self, state: AgentState) -> bool | str:

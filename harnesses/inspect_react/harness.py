@@ -150,7 +150,7 @@ class _Sizes:
     trigger: int
 
     def part(self, share: float) -> int:
-        """When there is a part of the history."""
+        """Return the tokens at which a part of the history is there."""
         return self.base + int(share * self.history)
 
 

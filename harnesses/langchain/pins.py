@@ -89,7 +89,7 @@ class PinMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @property
     def name(self) -> str:
-        """What the agent knows it by."""
+        """The name by which the agent knows it."""
         return self._name
 
     def pinned(self, request: ModelRequest[Any]) -> PinnedRequest:

@@ -1,1 +1,1 @@
-"""What the harnesses of LangChain, LangGraph, LangMem and deepagents share."""
+"""The parts that the harnesses of LangChain, LangGraph, LangMem and deepagents share."""

@@ -104,7 +104,7 @@ def said_to(agent: Any, *opening: BaseMessage) -> Callable[[str], Awaitable[None
 
 
 def due(session: Session) -> int:
-    """How many messages a conversation holds once the trigger is put.
+    """Return the number of messages in a conversation once the trigger is put.
 
     Of a live one, how many it has at least: a request and a reply an exchange.
     """

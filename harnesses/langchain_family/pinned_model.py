@@ -125,7 +125,7 @@ def _own(model: BaseChatModel) -> Mapping[str, Any]:
 
 
 def _kept_by_server(model: BaseChatModel, given: Mapping[str, Any]) -> bool:
-    """Whether a request goes on with a history that the provider keeps."""
+    """Return whether a request continues a history that the provider keeps."""
     return bool(getattr(model, "use_previous_response_id", False)) or any(
         given.get(key) or _own(model).get(key) for key in ("previous_response_id", "conversation")
     )
@@ -229,7 +229,7 @@ def _guards(model: BaseChatModel) -> tuple[Guard, ...]:
 
 
 def _keyed_by_pins(call: Callable[..., str]) -> Callable[..., str]:
-    """What a cache keeps an answer under: the messages in it are those without the pins."""
+    """Return the key of a cached answer: the messages in it are those without the pins."""
 
     def keyed(self: BaseChatModel, stop: list[str] | None = None, **given: Any) -> str:
         blocks = [guard.pinned_block for guard in _guards(self)]

@@ -63,7 +63,7 @@ class PinNode(Runnable[Any, dict[str, Any]]):
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """The same."""
+        """Return the state's update, asynchronously."""
         written = await self.after.ainvoke(input, config) if self.after is not None else {}
         return self._pinned(input, written)
 

@@ -138,12 +138,12 @@ def as_dicts(items: str | Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def is_request(item: Any) -> bool:
-    """Whether an item is a message of the user's."""
+    """Return whether an item is a message of the user's."""
     return isinstance(item, dict) and item.get("role") == "user"
 
 
 async def summary(session: Session, items: Sequence[Any]) -> str:
-    """What the session's summarizer writes about some items."""
+    """Return the summary of some items by the session's summarizer."""
     shown: list[ChatMessage] = [
         *openai_format.messages(as_dicts(items)),
         ChatMessageUser(content=ASK),
@@ -249,7 +249,7 @@ def _config(session: Session, mode: str) -> RunConfig:
 
 
 def _limit(session: Session) -> int:
-    """How many items the last two exchanges make.
+    """Return the number of items in the last two exchanges.
 
     What a live agent will call nobody knows beforehand; it has two items an
     exchange at least.
@@ -268,7 +268,7 @@ def _said(exchange: Exchange) -> int:
 
 
 def _turns(items: Sequence[Any]) -> list[int]:
-    """Where the turns begin."""
+    """Return the positions at which turns begin."""
     return [at for at, item in enumerate(items) if is_request(item)]
 
 

@@ -124,7 +124,7 @@ def pinned_model(
 
 
 def _methods(kind: type[Any]) -> Mapping[str, Any]:
-    """What a model sends, with the pins, whole and streamed."""
+    """Return the methods that pin what a model sends, whole and streamed."""
 
     def get_response(self: Any, system_instructions: str | None, *rest: Any, **given: Any) -> Any:
         return kind.get_response(self, _into(self, system_instructions), *rest, **given)

@@ -112,7 +112,7 @@ def by_cell() -> Metric:
 
 @scorer(metrics=[by_cell()])
 def critical_call() -> Scorer:
-    """Whether the answer calls the function that the critical block requires.
+    """Score whether the answer calls the function that the critical block requires.
 
     ``success`` is unscored if the answer has no code, or was cut off before the call;
     ``undecided`` is 1 then. ``prompt_tokens`` is the provider's count.

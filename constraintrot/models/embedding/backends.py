@@ -1,4 +1,4 @@
-"""What computes embeddings. Each is imported when it is asked for, and named if it is missing."""
+"""The backends that compute embeddings, each imported when it is asked for."""
 
 from __future__ import annotations
 

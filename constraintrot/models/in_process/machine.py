@@ -1,4 +1,4 @@
-"""How many CPU threads to use on this machine."""
+"""The number of CPU threads to use on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which part of a prompt may come from the cache without changing what is sampled.
+"""The part of a prompt that may come from the cache without changing what is sampled.
 
 llama.cpp's CPU kernels compute the same bits for a token with its prefix in the
 cache as with the whole prompt, if at least a few tokens are processed together.
@@ -31,7 +31,7 @@ class SentPrompts:
             self._sent.append(prompt)
 
     def rewind(self, prompt: Sequence[int]) -> int | None:
-        """Where the cache must be cut before this prompt is processed.
+        """Return where the cache must be cut before this prompt is processed.
 
         The server may have any of the sent prompts cached. The cut is chosen such that,
         for each of them, either everything before the cut is cached or at least

@@ -1,4 +1,4 @@
-"""What a call of the provider asks of the server: schema, sampling, adapter, log-probabilities."""
+"""The settings that the provider sends to the server: schema, sampling, adapter, log-probabilities."""
 
 from __future__ import annotations
 

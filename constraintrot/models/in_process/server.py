@@ -58,7 +58,7 @@ class ServerParams:
 
     @property
     def exact(self) -> bool:
-        """Whether an answer depends on its request alone.
+        """True if an answer depends on its request alone.
 
         Requests that share a batch, and GPU kernels, change the last bits of
         the logits, and with them sometimes a token.
@@ -91,7 +91,7 @@ class Completion:
 
 
 class Engine(Protocol):
-    """What the provider needs of a server; tests pass a fake."""
+    """The interface of a server, as the provider uses it; tests pass a fake."""
 
     def tokens(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt; text in it never becomes a control token."""
@@ -286,7 +286,7 @@ _lock = threading.Lock()
 
 
 def shared(params: ServerParams, opener: Opener = LlamaServer) -> Engine:
-    """This process's server for these parameters, started if it is not running."""
+    """Return this process's server for these parameters; start it if it is not running."""
     with _lock:
         if params not in _servers:
             _servers[params] = opener(params)

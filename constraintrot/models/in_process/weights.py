@@ -205,7 +205,7 @@ def _by_hand(model: LocalModel, target: Path) -> str:
 
 
 def _stamp_file(file: Path) -> Path:
-    """Where it is noted that a file was verified: never beside it.
+    """Return the file that notes that a weights file was verified: never beside it.
 
     Whoever can put a file into the cache, which people share and restore from archives,
     could put a note beside it.
@@ -215,7 +215,7 @@ def _stamp_file(file: Path) -> Path:
 
 
 def _identity(file: Path, model: LocalModel) -> dict[str, str | int]:
-    """What changes with any writing to a file: nobody sets the time of the last change back."""
+    """Return what any writing to a file changes: nobody sets the time of the last change back."""
     status = file.stat()
     return {
         "sha256": model.sha256,
@@ -228,7 +228,7 @@ def _identity(file: Path, model: LocalModel) -> dict[str, str | int]:
 
 
 def _stamped(file: Path, model: LocalModel) -> bool:
-    """Whether this file was verified before, so that start-up need not hash a gigabyte."""
+    """Return whether this file was verified before, so that start-up need not hash a gigabyte."""
     note = _stamp_file(file)
     try:
         if file.stat().st_size != model.size or not _private(note):
@@ -240,7 +240,7 @@ def _stamped(file: Path, model: LocalModel) -> bool:
 
 
 def _private(note: Path) -> bool:
-    """Whether nobody else can have written a note, or put another one in its place."""
+    """Return whether only this user can have written or replaced a note."""
     if os.name != "posix":
         return True
     places = (note.lstat(), note.parent.lstat())

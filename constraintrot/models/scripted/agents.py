@@ -271,7 +271,7 @@ def summary(texts: Sequence[str], input: Sequence[ChatMessage], style: str) -> s
 
 
 def _approved(context: Sequence[ChatMessage]) -> bool:
-    """Whether a message that is no tool result says that something was approved."""
+    """Return whether a message other than a tool result says that something was approved."""
     return any(not by_tool for _, by_tool in summarizers.approvals(context))
 
 

@@ -1,4 +1,4 @@
-"""How a scripted model tells whether a text gives it a policy; its own code, not the measure's.
+"""The scripted models' own test of whether a text gives a policy, independent of the measure.
 
 A script obeys a policy where up to three neighbouring sentences of one text hold a
 phrase of each of its slots, and no word of ``NOT_BINDING`` stands in them, nor in a
@@ -133,7 +133,7 @@ def _stands(phrases: Sequence[Value], folded: str) -> bool:
 
 
 def _occurs(phrase: Value, folded: str) -> bool:
-    """Whether a phrase stands as whole words, or a number in a usual notation."""
+    """Return whether a text has a phrase as whole words, or a number in a usual notation."""
     if isinstance(phrase, str):
         needle = _needle(phrase)
         return needle in folded and any(
@@ -157,7 +157,7 @@ def _places(text: str, needle: str) -> Iterator[int]:
 
 
 def _apart(text: str, at: int, needle: str) -> bool:
-    """Whether no letter goes on before or behind; Chinese parts no words."""
+    """Return whether no letter adjoins the match; Chinese does not separate words."""
     end = at + len(needle)
     before = at and _LETTER.match(needle[0]) and _LETTER.match(text[at - 1])
     behind = end < len(text) and _LETTER.match(needle[-1]) and _LETTER.match(text[end])

@@ -1,4 +1,4 @@
-"""What the scripted agents answer as a verifier of proposed calls.
+"""The answers of the scripted agents as a verifier of proposed calls.
 
 ``obedient`` answers correctly: as a fake it may know the scenarios, so it looks up
 the scenario and the values whose policy a rule of the prompt states, and applies
@@ -28,7 +28,7 @@ STYLES = ("obedient", "reckless", "refuser", GARBAGE)
 
 
 def asked(text: str) -> bool:
-    """Whether a message is a verifier's prompt."""
+    """Return whether a message is a verifier's prompt."""
     return text.startswith(call_check.MARKER)
 
 

@@ -1,4 +1,4 @@
-"""This project's axes as an Inspect Flow spec; impossible combinations are refused beforehand.
+"""The package's axes as an Inspect Flow spec; impossible combinations are refused beforehand.
 
 No episode is played twice. Every cell has controls, and those of two cells that differ in the
 compactor, its prompt or the summarizer's model are the same episodes.
@@ -171,7 +171,7 @@ def split(task: str, points: Sequence[Combination]) -> tuple[list[Combination], 
 
 
 def once(task: str, points: Sequence[Combination]) -> Iterator[Combination]:
-    """The same points, each without the conditions whose episodes an earlier one plays all.
+    """Yield the points, each without the conditions that an earlier point plays whole.
 
     A point of which nothing is left is left out.
 
@@ -193,7 +193,7 @@ def once(task: str, points: Sequence[Combination]) -> Iterator[Combination]:
 
 
 def _identity(point: Combination, one: Planned) -> str:
-    """What an episode is, with those that it stands for: its models, facts and variants."""
+    """Return the identity of a group of episodes: its models, facts and variants."""
     roles = dict(point.roles)
     if one.compactor == "none":
         # Nobody is asked for a summary.

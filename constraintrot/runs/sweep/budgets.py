@@ -42,7 +42,7 @@ class RateBudget:
 
 
 class _Shared:
-    """What a worker shares with all others; a process has one."""
+    """The budgets that a worker shares with all others; one per process."""
 
     actor: Any = None
     budgets: Mapping[str, Any] = {}
@@ -58,7 +58,7 @@ class BudgetHook(Hooks):
     """Reserves a place for each call to a model that has a budget, and waits for it."""
 
     def enabled(self) -> bool:
-        """Whether this process belongs to a sweep with a budget."""
+        """Return whether this process belongs to a sweep with a budget."""
         return _Shared.actor is not None
 
     async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:

@@ -49,7 +49,7 @@ class Cell:
 
     @cached_property
     def id(self) -> str:
-        """The same wherever and whenever the same evaluation is asked for."""
+        """A hash of the evaluation, equal on every machine and in every run."""
         task = {k: v for k, v in self.task.items() if k not in _NOT_IDENTITY}
         text = json.dumps(_without_transport(task), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -76,7 +76,7 @@ class Cell:
 
     @property
     def epochs(self) -> int:
-        """How often each episode is played."""
+        """The number of times that each episode is played."""
         given = self.task.get("epochs") or 1
         return int(given["epochs"] if isinstance(given, Mapping) else given)
 
@@ -88,7 +88,7 @@ class Cell:
 
     @property
     def server(self) -> dict[str, Any] | None:
-        """How its model's server is started; None where the model needs none of ours."""
+        """The settings of its model's server; None if the sweep starts none for it."""
         model = self.task.get("model")
         own = (model.get("flow_metadata") or {}).get(KEY) if isinstance(model, Mapping) else None
         return (own or {}).get("server")

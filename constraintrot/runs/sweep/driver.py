@@ -37,10 +37,10 @@ class Ended:
 
 
 class Pool(Protocol):
-    """Whatever plays cells at the same time."""
+    """The interface of what plays several cells at the same time."""
 
     def room(self) -> int:
-        """How many more cells to hand over now."""
+        """Return the number of cells to hand over now."""
         ...
 
     def start(self, cell: Cell) -> None:
@@ -54,7 +54,7 @@ class Pool(Protocol):
 
 @dataclass
 class State:
-    """Where a sweep is.
+    """The state of a sweep.
 
     Attributes:
         cells: all of it.
@@ -76,7 +76,7 @@ class State:
 
     @property
     def done(self) -> bool:
-        """Whether every cell is finished."""
+        """True if every cell is finished."""
         return all(cell.id in self.finished for cell in self.cells)
 
 
@@ -140,7 +140,7 @@ def drive(
 
 
 def _look_ends(state: State, following: Cell) -> bool:
-    """Whether the next cell is the first of its look."""
+    """Return whether the next cell is the first of its look."""
     return following.look > 1 and not any(
         cell.look == following.look and cell.id in state.finished for cell in state.cells
     )
@@ -185,7 +185,7 @@ def _settle(
 
 
 def _hopeless(folder: SweepFolder, cell: Cell, crashed: dict[str, tuple[int, int]]) -> bool:
-    """Whether a cell's tries die again and again without one more finished episode."""
+    """Return whether a cell's tries keep dying without one more finished episode."""
     from constraintrot.runs.sweep.play import furthest
 
     number, before = crashed.get(cell.id, (0, 0))

@@ -39,7 +39,7 @@ LOGS, COUNTS, WORK, FAILED, POISONED = "logs", "counts", "work", "failed", "pois
 
 
 class SweepFolder:
-    """Where a sweep's logs are.
+    """The folder of a sweep's logs.
 
     Attributes:
         url: as it was given; a local path is made absolute.
@@ -188,7 +188,7 @@ class SweepFolder:
         return number
 
     def failures(self, cell: str) -> int:
-        """How many tries of a cell ended in an error."""
+        """Return the number of tries of a cell that ended in an error."""
         return len(self._names(FAILED, cell))
 
     def poison(self, cell: str, label: str, error: str) -> None:

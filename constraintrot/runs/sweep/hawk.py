@@ -84,7 +84,7 @@ def _one_model(model: Any) -> dict[str, Any]:
 
 
 def _shared(cell: Cell) -> dict[str, Any]:
-    """What all cells of an eval set have in common."""
+    """Return the settings that all cells of an eval set have in common."""
     found: dict[str, Any] = {
         name: cell.task[name] for name in LIMITS if cell.task.get(name) is not None
     }

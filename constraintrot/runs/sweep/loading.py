@@ -86,7 +86,7 @@ def load(name: str, args: Mapping[str, Any] | None = None) -> Sweep:
 
 
 def _takes(name: str) -> str:
-    """What the function of a spec of this package takes, for an error's end."""
+    """Return the parameters of a packaged spec's function, as the end of an error message."""
     if name not in names():
         return ""
     stem = name.replace("-", "_")

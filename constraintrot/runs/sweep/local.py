@@ -72,7 +72,7 @@ def run(sweep: Sweep, folder: SweepFolder, tries: int = TRIES, display: str = "p
 
 
 def outcome(sweep: Sweep, logs: list[EvalLog]) -> State:
-    """What came of the cells, by the headers of their logs."""
+    """Return the state of the cells, by the headers of their logs."""
     state = State(sweep.cells)
     labels = {cell.id: cell.label for cell in sweep.cells}
     for header in logs:

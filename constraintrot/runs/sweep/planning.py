@@ -1,4 +1,4 @@
-"""What a sweep comes to before it is played: episodes, tokens, hours and cost."""
+"""The plan of a sweep before it is played: episodes, tokens, hours and cost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Line:
 
 
 def size_of(cell: Cell) -> Size:
-    """What a cell comes to, with its replicates.
+    """Return the size of a cell, with its replicates.
 
     Raises:
         ConstraintRotError: it cannot be played.

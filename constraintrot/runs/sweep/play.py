@@ -36,7 +36,7 @@ _LOG_BYTES = 4_000_000
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a try.
+    """The outcome of a try.
 
     Attributes:
         cell: id of the cell.
@@ -132,7 +132,7 @@ def _best(folder: SweepFolder, cell: str, here: Path) -> tuple[int, Path] | None
 
 
 def finished_in(path: Path) -> int:
-    """How many episodes of a log are finished; 0 of one that cannot be read."""
+    """Return the number of finished episodes in a log; 0 if it cannot be read."""
     from inspect_ai.log import read_eval_log_sample_summaries
 
     # Inspect knows a log by the ending of its name.
@@ -245,7 +245,7 @@ def check_whole(log: EvalLog) -> None:
 
 
 def counts(log: EvalLog) -> dict[str, Any]:
-    """What a progress view sums up: rates of prohibited requests alone, by condition."""
+    """Return the counts that a progress view sums up: rates of prohibited requests, by condition."""
     total = {"episodes": 0, "input": 0, "output": 0, "cost": 0.0, "seconds": _seconds(log)}
     rates: dict[str, list[int]] = {}
     for sample in log.samples or []:

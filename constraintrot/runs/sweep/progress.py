@@ -1,4 +1,4 @@
-"""What a sweep has brought so far: one view, of whatever is in its folder."""
+"""The progress of a sweep: one view of what is in its folder."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def lacking(
     cell: Mapping[str, Any],
     servers: Sequence[Mapping[str, Any]],
 ) -> str:
-    """What a cluster lacks for the servers and one cell beside them; empty if it has it.
+    """Return what a cluster lacks for the servers and one cell beside them; empty if nothing.
 
     Args:
         nodes: as Ray lists them.
@@ -123,7 +123,7 @@ def _amount(name: str, number: float) -> str:
 
 
 def facts() -> dict[str, Any]:
-    """What a worker is: its versions and its clock."""
+    """Return a worker's versions and clock."""
     return {
         "python": ".".join(map(str, sys.version_info[:2])),
         **{name: version(name) for name in PACKAGES},

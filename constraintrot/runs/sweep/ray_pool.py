@@ -87,7 +87,7 @@ class RayPool:
         self._task = self._ray.remote(play_here)
 
     def room(self) -> int:
-        """How many more cells to hand over now."""
+        """Return the number of cells to hand over now."""
         fitting, asked = self._fitting
         if not fitting or time.monotonic() - asked > _ASK_SECONDS:
             cpus = float(self._ray.cluster_resources().get("CPU", 1.0))

@@ -123,7 +123,7 @@ def _free_port() -> int:
 
 
 def _host() -> str:
-    """This machine's address, as other workers reach it."""
+    """Return the address at which other workers reach this machine."""
     try:
         from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""When a sweep may end early: never because a result has become significant by the way.
+"""The rule by which a sweep may end early, declared before it is played.
 
 The default is a fixed number of episodes. A spec may instead declare looks beforehand::
 
@@ -54,7 +54,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Look:
-    """What a look has seen.
+    """The comparison at one look.
 
     Attributes:
         difference: of the violation rates, b - a.
@@ -142,7 +142,7 @@ def seen(frame: pd.DataFrame, found: Declared) -> Look:
 
 
 def verdict(found: Declared, at: int, look: Look) -> str:
-    """Why the sweep ends after a look; nothing if it goes on."""
+    """Return why the sweep ends after a look; empty if it goes on."""
     if look.differing < LEAST_CLUSTERS or not look.error > 0:
         return ""
     boundary = obrien_fleming(found.looks, found.alpha)[at - 1]
