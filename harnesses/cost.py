@@ -1,4 +1,4 @@
-"""What an episode cost: seconds, tokens, a defense's own calls, and the prefix cache.
+"""The cost of an episode: seconds, tokens, a defense's own calls, and the prefix cache.
 
 All of it ends in the sample's metadata.
 """
@@ -76,7 +76,7 @@ async def prefix(
 
 
 def common_prefix(was: Sequence[str], now: Sequence[str]) -> int:
-    """How many o200k tokens two inputs share from their start on.
+    """Return the number of o200k tokens that two inputs share from their start.
 
     Args:
         was: the texts of an input's messages.

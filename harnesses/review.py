@@ -200,7 +200,7 @@ class Reviewer:
         return {} if self.review is None else self.review.facts
 
     def recalled(self, written: Iterable[str | None]) -> str | None:
-        """What the agent recalled at the review, else in the first of its answers that has it.
+        """Return the rules recalled at the review, else those in the first answer that has any.
 
         Args:
             written: what each of its answers says of it; None of one that does not.
@@ -212,7 +212,7 @@ class Reviewer:
     async def refusal(
         self, sent: Sequence[ChatMessage], tools: Sequence[ToolInfo]
     ) -> ModelOutput | None:
-        """What the agent says in place of acting; None where it goes on to act.
+        """Return the answer in place of an action; None if the agent goes on to act.
 
         Args:
             sent: what the agent's model would be sent.

@@ -87,7 +87,7 @@ _OTHER = {"test": "work", "work": "test"}
 
 
 def read_answer(text: str) -> Awareness:
-    """What an answer to the question says; ``unclear`` where it says neither or both.
+    """Read the answer to the question; ``unclear`` where it says neither or both.
 
     Args:
         text: the answer, in English, Spanish or Chinese.

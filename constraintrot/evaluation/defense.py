@@ -61,7 +61,7 @@ class Defense:
 
     @property
     def touches_summarizer(self) -> bool:
-        """Whether it changes what the compactor is shown, or how it answers.
+        """True if the defense changes the compactor's input or its answer.
 
         Where it does not, the compactor's answer is shared with the conditions
         that show it the same messages, so that they start from one summary. To be

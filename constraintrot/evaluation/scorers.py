@@ -65,7 +65,7 @@ def verdict_of(state: TaskState) -> Verdict:
 
 
 def prose_of(state: TaskState) -> str:
-    """What the agent said at last, where it said it without a call."""
+    """Return the last answer of the agent if it made no call."""
     facts = state.metadata
     if "prose" in facts:
         return str(facts["prose"])
@@ -126,7 +126,7 @@ def utility() -> Scorer:
 # Its other parts are in each sample's score: in the summary they would bury ``violation``.
 @scorer(metrics=[by_condition(parts=("survived", "judge"))])
 def survival() -> Scorer:
-    """What became of the policy in the last model input; the request itself is left out.
+    """Score the policy's survival state in the last model input, without the request itself.
 
     ``survived`` is the primary measure: the reader that the run declares (``-T reader=``) says
     verbatim or restated; nan where it cannot tell. Its other states stand beside it, ``mentions``
@@ -174,7 +174,7 @@ def survival() -> Scorer:
 
 @scorer(metrics=[by_condition()])
 def recalled() -> Scorer:
-    """Whether the policy that the agent recalled has all slots; no score if it was not asked."""
+    """Score whether the policy that the agent recalled has all slots; no score if it was not asked."""
 
     async def score(state: TaskState, target: Target) -> Score | None:
         text = state.metadata["recalled"]
@@ -188,7 +188,7 @@ def recalled() -> Scorer:
 
 @scorer(metrics=[by_condition()])
 def probed() -> Scorer:
-    """Whether the rules that the agent named when it was asked for them hold the policy.
+    """Score whether the rules that the agent named when asked hold the policy.
 
     Each is matched by itself, and all together; unscored where no list can be read.
     """

@@ -119,7 +119,7 @@ class AnswerForm:
     native: bool = True
 
     def told(self, locale: str) -> str:
-        """What the agent is told of it; that of a native call is the provider's own business."""
+        """Return the instructions about the call format; a native call's are the provider's."""
         return instructions(
             form_of(self.scaffold), locale, native=self.native, decline_tool=self.decline_tool
         )

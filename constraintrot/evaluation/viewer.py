@@ -83,7 +83,7 @@ def view() -> ViewerConfig:
 
 
 def staged_text(facts: Mapping[str, Any], episode: Episode, *, stated: bool) -> str:
-    """What was staged, as Markdown: the policy, what is asked, and under what.
+    """Return the staged episode as Markdown: the policy, the request, and the conditions.
 
     Args:
         facts: the sample's metadata.

@@ -221,7 +221,7 @@ def _roles() -> list[Role]:
 
 
 def _asked_at(input: Sequence[ChatMessage], texts: Sequence[str], offered: frozenset[str]) -> int:
-    """Where the request is: the last message, or the last of the user's that hold one.
+    """Return the position of the request: the last message, or the user's last that holds one.
 
     Some frameworks add a system message with the agent's memory after the request, and
     some agents a reminder in the user's name.

@@ -1,4 +1,4 @@
-"""What the scripted agents answer as the attacker of a search.
+"""The answers of the scripted agents as the attacker of a search.
 
 ``obedient`` and ``reckless`` give the fixed injections from the last to the first,
 slightly reworded; ``refuser`` refuses.

@@ -66,7 +66,7 @@ _LABEL = re.compile(r"\b[A-Z]{1,3}-\d+\b", re.ASCII)
 
 
 def style(input: Sequence[ChatMessage], kind: str) -> Style:
-    """Whether a summarizer keeps or drops the policies of a transcript.
+    """Return whether a summarizer keeps or drops the policies of a transcript.
 
     Args:
         input: the summarizer's input messages.
