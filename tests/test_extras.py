@@ -20,10 +20,8 @@ from constraintrot.scenario.schema import WORDINGS
 from constraintrot.tokens import estimate, exact
 from tests.small_install import ROOT, blocked, command, distributions, project, python
 
-FRAMEWORKS = (
-    "langgraph", "langmem", "langchain", "deepagents", "autogen", "openai-agents",
-    "agent-framework", "google-adk", "litellm",
-)  # fmt: skip
+(_HARNESSES,) = project()["optional-dependencies"]["harnesses"]
+FRAMEWORKS = sorted(Requirement(_HARNESSES).extras)
 MODEL = ("--model", "scripted/obedient")
 SEARCH = ("attack", "search", "soft_email", *MODEL, "--out", "found.jsonl")
 TRANSFER = ("attack", "transfer", "found.jsonl", "--models", "scripted/obedient", "--out", "t")

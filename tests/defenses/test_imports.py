@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
 
 from constraintrot import harnesses
 from constraintrot.defenses import pinning
+from tests.small_install import distributions
 
 pytestmark = pytest.mark.early
 
@@ -39,15 +40,16 @@ LIGHT = (
     "rampart", "rampart.toolschemas", "operator", "pinning", "pinning.pinned_block",
     "pinning.message_list", "tool_gate", "operator_channel",
 )  # fmt: skip
-# The modules of the front door that hold a framework's pins, by the package that each imports.
-PACKAGES = {"autogen": "autogen_core", "google_adk": "google.adk", "openai_agents": "agents"}
-FRAMEWORKS = {
-    path.parent.name: PACKAGES.get(path.parent.name, path.parent.name)
-    for path in sorted(Path(harnesses.__file__).parent.glob("*/pins.py"))
-} | {"langmem": "langmem", "litellm": "litellm"}
+# The modules of the front door that hold a framework's pins; each has an extra of its name.
+FRAMEWORKS = [
+    *(path.parent.name for path in sorted(Path(harnesses.__file__).parent.glob("*/pins.py"))),
+    "langmem",
+    "litellm",
+]
 LISTED = "from constraintrot.defenses import DEFENSES\nassert 'pin_gate' in DEFENSES.names()"
 PINNED = """
 from constraintrot.defenses import pinning
+from tests.small_install import distributions
 try:
     pinning.PinnedModel
 except ModuleNotFoundError as error:
@@ -92,9 +94,9 @@ def test_the_defenses_are_listed_without_inspect(raised: dict[str, str]) -> None
 
 @pytest.mark.parametrize("module", FRAMEWORKS)
 def test_a_framework_s_hook_needs_no_inspect(raised: dict[str, str], module: str) -> None:
-    package = FRAMEWORKS[module]
-    if find_spec(package.partition(".")[0]) is None or find_spec(package) is None:
-        pytest.skip(f"{package} is not installed")
+    needed = distributions(module.replace("_", "-"))
+    if missing := [name for name in needed if not list(Distribution.discover(name=name))]:
+        pytest.skip(f"{', '.join(missing)} is not installed")
     assert module not in raised, raised[module]
 
 
