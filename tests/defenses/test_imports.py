@@ -6,13 +6,12 @@ import json
 import subprocess
 import sys
 from importlib.metadata import Distribution
-from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
-from constraintrot import harnesses
 from constraintrot.defenses import pinning
-from tests.small_install import distributions
+from tests.small_install import distributions, project
 
 pytestmark = pytest.mark.early
 
@@ -41,11 +40,8 @@ LIGHT = (
     "pinning.message_list", "tool_gate", "operator_channel",
 )  # fmt: skip
 # The modules of the front door that hold a framework's pins; each has an extra of its name.
-FRAMEWORKS = [
-    *(path.parent.name for path in sorted(Path(harnesses.__file__).parent.glob("*/pins.py"))),
-    "langmem",
-    "litellm",
-]
+(_HARNESSES,) = project()["optional-dependencies"]["harnesses"]
+FRAMEWORKS = sorted(name.replace("-", "_") for name in Requirement(_HARNESSES).extras)
 LISTED = "from constraintrot.defenses import DEFENSES\nassert 'pin_gate' in DEFENSES.names()"
 PINNED = """
 from constraintrot.defenses import pinning
