@@ -56,14 +56,13 @@ HEADING: Final = "Playbook: what is known so far, in bullets.\n"
 
 
 class PlaybookCompaction(OlderTurns):
-    """Replace the older turns by a playbook that each compaction adds to.
+    """A compactor that replaces the older turns by a playbook and adds to it at each compaction.
 
     Args:
-        budget: tokens of the playbook at most, pins included; None for any number.
-        refinement: how it is kept compact.
-        similarity: measure of likeness; by words unless given.
-        pins: gives the text of a section that comes first and that nothing touches, as
-            ``Registry.pinned_text``.
+        budget: the most tokens of the playbook, pins included; None for no limit.
+        refinement: the rules that keep it compact.
+        similarity: measure of likeness; ``Words`` by default.
+        pins: returns the pinned text, as ``Registry.pinned_text``; it comes first and never changes.
         threshold: size at which Inspect compacts.
     """
 
@@ -77,10 +76,10 @@ class PlaybookCompaction(OlderTurns):
         self.similarity = similarity
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Bring the older turns into the playbook, and put it in their place.
+        """Learn from the older turns, and put the playbook in their place.
 
         Raises:
-            EpisodeError: pins and constraints are over the budget.
+            EpisodeError: pins and constraints exceed the budget.
         """
         try:
             playbook = self.playbook()
@@ -95,7 +94,7 @@ class PlaybookCompaction(OlderTurns):
         return [message], message
 
     def playbook(self) -> Playbook:
-        """An empty playbook with these settings."""
+        """Return an empty playbook with these settings."""
         return Playbook(
             budget=self.budget, refinement=self.refinement, similarity=self.similarity,
             pins=self.pins,
@@ -112,7 +111,7 @@ class PlaybookCompaction(OlderTurns):
 
 
 def record(applied: Applied, costs: dict[str, Any], playbook: Playbook) -> None:
-    """Write what became of a delta into Inspect's transcript (source ``playbook``)."""
+    """Log the outcome of a delta in Inspect's transcript (source ``playbook``)."""
     told = {name: value for name, value in asdict(applied).items() if value}
     size = {"bullets": len(playbook.bullets), "tokens": playbook.tokens}
     # A transcript takes JSON, which has no tuples.
@@ -120,7 +119,7 @@ def record(applied: Applied, costs: dict[str, Any], playbook: Playbook) -> None:
 
 
 def playbook_message(playbook: Playbook) -> ChatMessageUser:
-    """The message that holds a playbook, and its state in the metadata."""
+    """Return the message that shows a playbook and carries its state in the metadata."""
     return state_message(PLAYBOOK, HEADING + playbook.render(), learned=playbook.plain())
 
 
@@ -144,30 +143,30 @@ def playbook(settings: Settings) -> CompactionStrategy:
 
 @compactor("playbook_lazy", takes=("budget_words",), budget_words=200)
 def playbook_lazy(settings: Settings) -> CompactionStrategy:
-    """The same, de-duplicated only when the budget is exceeded."""
+    """Bullets, de-duplicated by words only when the budget is exceeded."""
     return _made(settings, LAZY)
 
 
 @compactor("playbook_minilm", takes=("budget_words",), budget_words=200)
 def playbook_minilm(settings: Settings) -> CompactionStrategy:
-    """As ``playbook``, de-duplicated by embeddings (extra ``embed``)."""
+    """Bullets, de-duplicated by embeddings after every delta (extra ``embed``)."""
     return _made(settings, PROACTIVE, minilm())
 
 
 @compactor("playbook_append")
 def playbook_append(settings: Settings) -> CompactionStrategy:
-    """Bullets are only appended, and no budget is kept."""
+    """Bullets that are only appended, without a budget."""
     return _made(settings, APPEND_ONLY)
 
 
 @compactor("playbook_counters", takes=("budget_words",), budget_words=200)
 def playbook_counters(settings: Settings) -> CompactionStrategy:
-    """The paper's pruning: what helped least goes, a constraint like any other bullet."""
+    """The paper's pruning: the least helpful bullets are removed, constraints included."""
     return _made(settings, COUNTERS_ONLY)
 
 
 class RewriteCompaction(OlderTurns):
-    """Replace the older turns by notes that a model rewrites as a whole.
+    """A compactor that replaces the older turns by notes, which a model rewrites as a whole.
 
     Args:
         words: word budget of the notes.
@@ -179,7 +178,7 @@ class RewriteCompaction(OlderTurns):
         self.words = words
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Have the notes rewritten with what is new in the older turns."""
+        """Have a model rewrite the notes, with what is new in the older turns."""
         older = flat(span.older)
         notes = [m for m in older if PLAYBOOK in (m.metadata or {})]
         new = [m for m in older if PLAYBOOK not in (m.metadata or {})]
@@ -202,15 +201,15 @@ def playbook_rewrite(settings: Settings) -> CompactionStrategy:
     return RewriteCompaction(words=settings.budget_words, threshold=settings.threshold)
 
 
-# The same conversation makes the same vault, whenever it is held.
+# A fixed time, so that the same conversation makes the same vault.
 _TIME: Final = "2026-01-01T00:00:00Z"
 
 
 class WikiCompaction(OlderTurns):
-    """Replace the older turns by what a query of the wiki gives that they went into.
+    """A compactor that ingests the older turns into a wiki and shows the answer to a query of it.
 
     Args:
-        budget: tokens of what the query gives at most.
+        budget: the most tokens of the query's answer.
         threshold: size at which Inspect compacts.
     """
 
@@ -219,7 +218,7 @@ class WikiCompaction(OlderTurns):
         self.budget = budget
 
     async def replaced(self, model: Model, span: Span, tools: list[ToolInfo]) -> InPlace:
-        """Ingest the older turns, and put what the wiki has on the recent ones in their place."""
+        """Ingest the older turns, and put what the wiki holds on the recent ones in their place."""
         held, new = state_in(WIKI, flat(span.older))
         wiki = Wiki(Memory(held["files"])) if held else Wiki.create(Memory(), time=_TIME)
         if new:
@@ -251,6 +250,6 @@ async def _ingested(
 
 @compactor("wiki", takes=("budget_words",), budget_words=300)
 def wiki(settings: Settings) -> CompactionStrategy:
-    """A wiki that the older turns are ingested into; what a query of it gives is kept."""
+    """A wiki: the older turns are ingested, and the answer to a query takes their place."""
     assert settings.budget_words is not None
     return WikiCompaction(budget=budget_tokens(settings.budget_words), threshold=settings.threshold)

@@ -35,12 +35,12 @@ _OK = re.compile(r"^Environment: ok$", re.MULTILINE)
 
 
 def _asks_learner(text: str) -> bool:
-    """Return whether a message is a question of a playbook's roles."""
+    """Return whether a message is a question to one of a playbook's roles."""
     return text.startswith((prompts.REFLECTOR, prompts.CURATOR, prompts.REWRITER))
 
 
 def _learned(question: Question) -> str:
-    """The answer to such a question."""
+    """Return the answer to such a question."""
     text, style = question.text, question.style
     if text.startswith(prompts.CURATOR):
         return _curated(text)
@@ -89,7 +89,7 @@ def _bullets(question: str) -> list[Bullet]:
 
 
 def _rewritten(lines: Sequence[str], question: str, style: str) -> str:
-    """The latest lines that the word budget holds, each once."""
+    """Return the latest lines within the word budget, each once."""
     found = _WORDS.search(question)
     left = int(found[1]) if found else None
     kept: list[str] = []
@@ -108,7 +108,7 @@ def _asks_writer(text: str) -> bool:
 
 
 def _written(question: Question) -> str:
-    """The answer to such a question."""
+    """Return the answer to such a question."""
     source = source_in(question.text)
     title, _, body = source.partition("\n\n")
     text = body.partition("\n\nAnswer with")[0] if source else question.summary()

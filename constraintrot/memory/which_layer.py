@@ -1,7 +1,7 @@
-"""The search for the layer that lost the rule: the same episodes, layer by layer.
+"""The search for the layer that loses the rule: the same episodes with each layer alone and without it.
 
-Every episode is played through all layers, through none, and through all but one and one
-alone of each. What comes of it is kept in a file, episode by episode.
+Every episode is played through all layers, through none, and, for each layer, through all others and
+through this one alone. Results are stored in a file, episode by episode.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _FILLERS: Final = 20
 
 @dataclass(frozen=True)
 class Question:
-    """A question: which layers lost the rule, in which episodes.
+    """The settings of a search: episodes, models and layers.
 
     Attributes:
-        families: whose episodes are played.
-        variants: how many of each.
-        model: the agent's, as Inspect names it.
+        families: the families whose episodes are played.
+        variants: the number of variants of each family.
+        model: the agent's model, as Inspect names it.
         roles: models by role, as ``summarizer``.
-        profile: which layers, ``kept`` or ``literal``.
+        profile: the profile of layers, ``kept`` or ``literal``.
         parameters: further task parameters, such as ``rounds`` and ``channel``.
-        seed: of the first variant.
-        layers: which layers are asked about; empty for each.
+        seed: the seed of the first variant.
+        layers: the layers to test; empty for all of them.
     """
 
     families: tuple[str, ...]
@@ -61,10 +61,10 @@ class Question:
     layers: tuple[str, ...] = ()
 
     def checked(self) -> Parameters:
-        """The task's parameters.
+        """Return the task's parameters.
 
         Raises:
-            ParameterError: one is unknown, or set by the command; no such profile.
+            ParameterError: a parameter is unknown or set by the command, or the profile is unknown.
         """
         if given := sorted(_SET & set(self.parameters)):
             raise ParameterError(f"which-layer sets {', '.join(given)} itself; leave it out of -T")
@@ -98,10 +98,10 @@ class Question:
 
     @property
     def key(self) -> str:
-        """Names the settings that an episode's result depends on."""
+        """A digest of the settings that an episode's result depends on."""
         told = [self.model, dict(self.roles), self.profile, dict(self.parameters)]
         locale = self.parameters.get("locale", "en")
-        # A user's own file is one that is edited between two runs.
+        # A user's own file may be edited between two runs.
         told += [own for one in self.families if (own := origin(load(one, locale)))]
         return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -111,15 +111,15 @@ class Row:
     """One episode through one arm.
 
     Attributes:
-        key: of the question's settings.
+        key: the digest of the question's settings.
         family: the episode's family.
-        seed: its variant.
-        arm: which layers were on.
-        outcome: the verdict; ``error`` where the machinery stopped.
+        seed: the seed of its variant.
+        arm: the name of the enabled layers.
+        outcome: the verdict; ``error`` if the machinery stopped.
         kept: whether the policy's words were in the last input.
-        lost_at: the layer behind which they were not any more.
+        lost_at: the layer that removed them.
         replayed: the cache that the answer came from.
-        reason: of the verdict or the error.
+        reason: the reason of the verdict or the error.
     """
 
     key: str
@@ -139,12 +139,12 @@ class Row:
 
     @property
     def culprit(self) -> str | None:
-        """The layer that took the rule away, or answered without asking anybody."""
+        """The layer that removed the rule, or the cache that answered."""
         return self.replayed or self.lost_at
 
 
 def fillers(number: int = _FILLERS) -> tuple[ToolInfo, ...]:
-    """Tools that no request is about, so that the layer that prunes has something to prune."""
+    """Return tools that no request needs, so that the pruning layer has tools to prune."""
     parameters = ToolParams(properties={"id": JSONSchema(type="string")}, required=["id"])
     return tuple(
         ToolInfo(
@@ -156,9 +156,9 @@ def fillers(number: int = _FILLERS) -> tuple[ToolInfo, ...]:
 
 
 def play(question: Question, folder: Path) -> list[Row]:
-    """Play what is not in the folder yet; all rows of the question.
+    """Play the episodes that the folder lacks, and return all rows of the question.
 
-    Each episode is kept when it is done, so a run that was killed goes on.
+    Each finished episode is stored, so a killed run continues with the same call.
 
     Raises:
         ConstraintRotError: a run did not finish, or the question is wrong.
@@ -193,15 +193,15 @@ def _wanted(question: Question, parameters: Parameters) -> Iterator[tuple[str, i
 
 
 def rows(folder: Path) -> list[Row]:
-    """The rows of a folder; a last line that a kill cut off is left out.
+    """Read the rows of a folder, except a last line that a kill cut off.
 
     Raises:
-        ConstraintRotError: its file holds something else.
+        ConstraintRotError: the file holds something else.
     """
     path = folder / ROWS
     if not path.exists():
         return []
-    # What is no UTF-8 is then no JSON either.
+    # Invalid UTF-8 then fails as invalid JSON.
     lines = path.read_text(encoding="utf-8", errors="backslashreplace").splitlines(keepends=True)
     found: list[Row] = []
     try:
@@ -242,7 +242,7 @@ def _evaluated(
 
 
 def _mended(path: Path) -> None:
-    """Take away a last line that a kill cut off, for nothing is to be written behind it."""
+    """Remove a last line that a kill cut off, before anything is appended."""
     if path.is_file():
         data = path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]

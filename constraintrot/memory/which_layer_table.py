@@ -1,8 +1,8 @@
-"""The table that names the layer which lost the rule.
+"""The table of the layers, with the effect of each on violations.
 
-Differences are paired, episode by episode: a layer alone against no layer shows whose rules
-it breaks by itself; all layers but one against all show whose absence rescues any. Where two
-layers lose the same rule, neither's absence rescues it, which is why there are both.
+Differences are paired, episode by episode. A layer alone against no layer shows whether it breaks
+rules by itself. All layers but one against all show whether its absence rescues rules. If two layers
+lose the same rule, the absence of one rescues nothing, so both comparisons are needed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Line:
     """The findings about one layer.
 
     Attributes:
-        layer: its name.
-        culprit: in how many episodes of the whole pipeline it took the rule away.
+        layer: the layer's name.
+        culprit: the number of episodes of the whole pipeline in which it removed the rule.
         alone: this layer alone (b) against none (a), in violations.
         without: all but this layer (b) against all (a).
-        silent: episodes of the two arms that made no call, or ended in an error.
+        silent: episodes of its two arms without a call, or with an error.
     """
 
     layer: str
@@ -40,7 +40,7 @@ class Line:
 
 
 def lines(played: Sequence[Row], names: Sequence[str]) -> list[Line]:
-    """One line a layer; the p-values are adjusted over all comparisons of the table."""
+    """Return one line per layer; the p-values are adjusted over all comparisons of the table."""
     by_arm: dict[str, dict[tuple[str, int], Row]] = {}
     for row in played:
         by_arm.setdefault(row.arm, {})[(row.family, row.seed)] = row
@@ -74,7 +74,7 @@ def _compared(a: Mapping[Any, Row], b: Mapping[Any, Row]) -> Comparison:
 
 
 def table(played: Sequence[Row], names: Sequence[str]) -> str:
-    """The table in Markdown, and in a sentence which layers lost the rule.
+    """Return the table in Markdown, and a sentence that names the layers.
 
     Args:
         played: the rows of one question.
@@ -104,7 +104,7 @@ def table(played: Sequence[Row], names: Sequence[str]) -> str:
 
 
 def named(told: Sequence[Line]) -> str:
-    """Return the layers that lost the rule, in a sentence."""
+    """Return a sentence that names the layers that lost the rule."""
     breaking = [one.layer for one in told if one.alone.verdict == "b is higher"]
     rescuing = [one.layer for one in told if one.without.verdict == "b is lower"]
     took = [f"{one.layer} ({one.culprit})" for one in told if one.culprit]
@@ -116,7 +116,7 @@ def named(told: Sequence[Line]) -> str:
 
 
 def csv_text(told: Sequence[Line], **facts: Any) -> str:
-    """The lines as CSV, each with the same further columns."""
+    """Return the lines as CSV, with further columns that are the same in each."""
     out = io.StringIO()
     rows = [{**facts, **_row(one)} for one in told]
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")

@@ -1,4 +1,4 @@
-"""``constraintrot which-layer``: which layer of a context pipeline lost the rule."""
+"""``constraintrot which-layer``: the layer of a context pipeline that lost the rule."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def which_layer(
     folder: Path,
     csv: Path | None,
 ) -> None:
-    """Say which layer of the context pipeline lost the rule of TASKS, by default soft_email.
+    """Find the layer of the context pipeline that loses the rule of TASKS (default: soft_email).
 
-    A task may be a scenario file of yours. The same episodes through all layers, none, all but one, and one alone. Without
-    "rounds", three compactions are played, the third of which is a hand-off. Every
-    request was answered before, in a conversation that knew no rule, so that caches have
-    something to replay. An interrupted run goes on where it stopped.
+    A task may be a scenario file of yours. The same episodes are played through all layers, through
+    none, through all but one, and through one alone. By default there are three compactions; the
+    third is a hand-off. Every request was answered before, in a conversation without the rule, so
+    that the caches have an answer to replay. An interrupted run goes on where it stopped.
     """
     from constraintrot.memory.which_layer import Question, play
     from constraintrot.memory.which_layer_table import csv_text, lines, table
@@ -89,7 +89,7 @@ def which_layer(
 
 
 def _asked(tasks: tuple[str, ...], given: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The families of tasks, and what scenarios of the user's can give of the parameters."""
+    """Return the tasks' families, and the default parameters of the user's own scenarios."""
     from constraintrot.tasks.mine import chosen, defaults
 
     if not any(Path(one).suffix in (".yaml", ".yml") or Path(one).is_dir() for one in tasks):

@@ -73,7 +73,7 @@ def ingest_command(
     vault: Path, files: tuple[Path, ...], plan: IO[bytes] | None, model: str | None,
     title: str | None, date: str, kind: str, as_json: bool,
 ) -> None:  # fmt: skip
-    """Write FILES to VAULT as sources, and what follows of them to its pages.
+    """Ingest FILES into VAULT as sources, and update its pages.
 
     Without --plan and --model, code makes a page of each file, with its first sentences. What
     is there already is not written again, so a run that was stopped goes on with the same
@@ -165,7 +165,7 @@ def query_command(
     vault: Path, question: str, k: int, budget: int, hot: HotCache, record: bool,
     only_path: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Print what VAULT has on QUESTION, as an agent is to be shown it."""
+    """Print what VAULT holds on QUESTION, in the form that an agent is shown."""
     from constraintrot.memory.wiki import Wiki
 
     answer = Wiki(vault).query(question, k=k, budget=budget, hot=hot, record=record)
@@ -181,7 +181,7 @@ def query_command(
 @click.option("--fix", is_flag=True, help="Put right what code can, as an ingest that was killed.")
 @_json
 def lint_command(vault: Path, fix: bool, as_json: bool) -> None:
-    """Check each promise of VAULT. Exit status 1 where one does not hold."""
+    """Check every promise of VAULT; exit with status 1 if one does not hold."""
     from constraintrot.memory.wiki import Wiki
 
     opened = Wiki(vault)

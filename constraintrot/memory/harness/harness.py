@@ -1,9 +1,8 @@
 """A context pipeline plays an episode: every request goes through all of its layers.
 
-The history is sent segment by segment, as a client would send all of it with every
-request, and compacted behind each where the condition says so; then the trigger comes.
-A defense that pins gives the pipeline its pins; any other wraps the compactor and
-assembles what the layers leave.
+The history is sent segment by segment, as a client sends all of it with every request, and compacted
+after each segment if the condition compacts. Then the trigger comes. A pinning defense gives the
+pipeline its pins; any other defense wraps the compactor and assembles the messages after the layers.
 """
 
 from __future__ import annotations
@@ -51,16 +50,16 @@ COMPACTING: Final = frozenset({"compaction", "handoff"})
 
 
 class PolicyWatch:
-    """Names the layer behind which the policy's words are no longer there.
+    """A watch that names the layer which removed the policy's words from a request.
 
-    Called with a layer's name and the messages as it leaves them, as ``Pipeline.prepare`` does.
+    ``Pipeline.prepare`` calls it with each layer's name and the messages as the layer leaves them.
 
     Args:
-        episode: whose policy.
-        session: the conversation, which knows what was compacted.
+        episode: the episode whose policy is watched.
+        session: the conversation's session, with its compactions.
 
     Attributes:
-        lost_at: the layer; None where the words are still there.
+        lost_at: the layer that lost the policy; None while the words are present.
     """
 
     def __init__(self, episode: Episode, session: Session) -> None:
@@ -69,11 +68,11 @@ class PolicyWatch:
         self.lost_at: str | None = None
 
     def start(self, messages: Sequence[ChatMessage]) -> None:
-        """A request begins, with these messages."""
+        """Begin a request with these messages."""
         self._held = self.holds(messages)
 
     def __call__(self, layer: str, messages: Sequence[ChatMessage]) -> None:
-        """A layer is done."""
+        """Record the messages as a layer leaves them."""
         holds = self.holds(messages)
         if self._held and not holds:
             self.lost_at = self.lost_at or self._loser(layer)
@@ -82,7 +81,7 @@ class PolicyWatch:
         self._held = holds
 
     def _loser(self, layer: str) -> str:
-        """The layer itself; of those that compact, which of the two left the policy out."""
+        """Return the layer, or the one of the two compacting layers that dropped the policy."""
         if layer not in COMPACTING:
             return layer
         history = self._session.history
@@ -109,13 +108,13 @@ class Stack:
     """The layers that an episode is played through.
 
     Attributes:
-        profile: as ``profiles.layers`` takes it.
-        only: names of the layers that are on; None for all.
-        extra_tools: further tools on offer, for the layer that prunes them.
-        primed: the same request was answered before, in another conversation of the
-            same tenant that knew no policy, and the caches keep that answer.
-        core: the tools that the agent acts with are never pruned. Without one of them it
-            is silent, and nothing is measured but the layer that prunes.
+        profile: the profile, as for ``profiles.layers``.
+        only: names of the enabled layers; None for all.
+        extra_tools: further tools, for the pruning layer.
+        primed: whether the same request was answered before, in a conversation of the same tenant
+            without the policy, so that the caches hold that answer.
+        core: whether the tools that the agent acts with are never pruned. Without them the agent is
+            silent, and only the pruning layer is measured.
     """
 
     profile: Profile = "kept"
@@ -136,11 +135,11 @@ async def play(episode: Episode, settings: PlaySettings) -> Played:
 
 
 class Run:
-    """One episode on its way through a pipeline.
+    """The play of one episode through a pipeline.
 
     Args:
         episode: the staged conversation.
-        settings: what it is played with.
+        settings: the settings of the play.
         stack: the layers.
     """
 
@@ -170,7 +169,7 @@ class Run:
             wrapped,
             self.stack.profile,
             threshold=threshold,
-            # Alone it would never be due, for it comes after compactions.
+            # Alone it would never be due, because it comes after compactions.
             handoff_after=0 if self.stack.only == frozenset({"handoff"}) else HANDOFF_AFTER,
             core=[tool.name for tool in self.episode.variant.tools] if self.stack.core else (),
         )
@@ -182,7 +181,7 @@ class Run:
         return self.stack.only is None or layer.name in self.stack.only
 
     async def played(self) -> Played:
-        """Play it."""
+        """Play the episode."""
         if self.stack.primed:
             await self._prime()
         history = await self._history()
@@ -194,7 +193,7 @@ class Run:
         return agent.played(await agent.act(history), compacted, {})
 
     async def _history(self) -> list[ChatMessage]:
-        """Send the history, segment by segment; all of it, as the client has it."""
+        """Send the history segment by segment, and return all of it uncompacted, as the client keeps it."""
         history = [*opening_messages(self.episode), *standing_messages(self.episode)]
         by_size = self.settings.compactor.settings.compact_at is not None
         for segment in history_segments(self.episode):
@@ -206,7 +205,7 @@ class Run:
     async def prepare(
         self, messages: Sequence[ChatMessage], *, compact_now: bool = False
     ) -> Prepared:
-        """A request of the episode, through the layers."""
+        """Take a request of the episode through the layers."""
         self.watch.start(messages)
         return await self.pipeline.prepare(
             messages, self.tools, session=SESSION, model=self.model, compact_now=compact_now,
@@ -217,7 +216,7 @@ class Run:
         return config_for(self.model, self.settings.scaffold, self.tools)
 
     async def _prime(self) -> None:
-        """Have the request answered in a conversation that holds nothing else."""
+        """Have the request answered once in a conversation without the policy, for the caches."""
         opening = opening_messages(self.episode)
         await self.pipeline.unpinned().generate(
             self.model, [*opening, *trigger_messages(self.episode)], self.tools,
@@ -256,7 +255,7 @@ class Run:
 
 
 class _Agent(Agent):
-    """The agent after the trigger, whose every request goes through the layers."""
+    """The agent after the trigger; each of its requests goes through the layers."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.episode, run.settings, run.model, run.defense, run.clock)
@@ -286,7 +285,7 @@ class _Agent(Agent):
     def played(
         self, asked: Sequence[Asked], compacted: Compacted | None, facts: Mapping[str, Any]
     ) -> Played:
-        """The result, with the layer that lost the policy and what each layer did."""
+        """Return the result, with the layer that lost the policy and each layer's trace."""
         session = self._run.pipeline.sessions.get("", SESSION)
         layers = [
             {"layer": one.layer, "changed": one.changed, "tokens": one.tokens_after, **one.notes}

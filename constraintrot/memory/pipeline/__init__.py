@@ -1,9 +1,8 @@
-"""The context pipeline: what stands between an agent and its model, in layers.
+"""The context pipeline: layers between an agent and its model.
 
-Each layer is a small part with one interface (``Layer``: a context in, a context and a
-trace out), used alone or in a ``Pipeline``, which puts a registry's pins behind all of
-them. ``profiles`` names the layers, ``inspect_agent`` and ``langchain`` put a pipeline
-into an agent.
+Each layer has one interface (``Layer``: a context in, a context and a trace out). A ``Pipeline``
+runs several, and adds a registry's pins after all of them. ``profiles`` lists the layers;
+``inspect_agent`` and ``langchain`` put a pipeline into an agent.
 """
 
 from constraintrot.memory.pipeline.budget import Budget

@@ -1,10 +1,10 @@
 """Layers that put a request in order: prefix tiers, pins at both ends, roles, and the backend.
 
-Prefix tiers: what never changes comes first, so that a provider's prefix cache keeps it.
-Global (every agent's) before tenant (one agent's sessions) before session (this request).
-Tools stand in the order of their names, and what is made anew with every request, such as
-a time of day, is taken out of the first two tiers. Lines that read as rules keep it, with the
-lines that they go on in: a rule's deadline is a part of it.
+Prefix tiers put the unchanging parts first, so that a provider's prefix cache hits: global (the
+same for every agent), tenant (the same for one agent's sessions), session (this request). Tools are
+ordered by name. Parts that change with every request, such as a time of day, are removed from the
+first two tiers, except from lines that read as rules and their continuations: a rule's deadline
+belongs to it.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from constraintrot.memory.pipeline.layer import Layer, Ran
 from constraintrot.rule_text.rule_words import reads_as_rule
 from constraintrot.tokens import count
 
-# Times to the second, and identifiers of requests. A date alone may be part of a rule.
+# Times to the second, and identifiers of requests. A date alone may be part of a rule, so it stays.
 VOLATILE: Final = re.compile(
     r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
 )
-# Line ends but for those within a sentence, behind which it goes on in lower case.
+# Line ends, except within a sentence: the next line then goes on in lower case.
 _ENDS: Final = re.compile(r"(?<=[.!?。！？\n])\n|\n(?![ \t]*[^\W_A-Z])|\n(?=[ \t]*\d+[.)][ \t])")
 STRIPPED: Final = "[left out]"
 
 
 class PrefixTiers(Layer):
-    """Orders the tiers, and strips what changes from request to request from the first two.
+    """A layer that orders the prefix tiers, and removes times and request ids from the first two.
 
     Args:
-        common: the global tier, the same for every agent; empty for none.
+        common: the global tier, the same for every agent.
         tenants: the tenant's tier, by tenant.
     """
 
@@ -60,7 +60,7 @@ class PrefixTiers(Layer):
             )
             if text
         ]
-        # What comes later in the system role stays where it is: history is only appended to.
+        # Later system messages stay in their place: history is only appended to.
         at = leading(context.messages)
         system = [self._stable(m) for m in context.messages[:at]]
         rest = context.messages[at:]
@@ -83,13 +83,12 @@ ABOVE: Final = 20
 
 
 class DualPosition(Layer):
-    """Adds the pins to the last request, word for word, where a conversation is long.
+    """A layer that repeats the pins, word for word, at the end of a long conversation.
 
-    They are read from the registry with every request, so that what is repeated is what
-    is in force.
+    They are read from the registry with every request, so the repetition is always current.
 
     Args:
-        above: up to so many messages, nothing is repeated.
+        above: the number of messages above which the pins are repeated.
     """
 
     name = "dual_position"
@@ -98,7 +97,7 @@ class DualPosition(Layer):
         self.above = above
 
     async def run(self, context: Context) -> Ran:
-        """Repeat the pins behind the request."""
+        """Repeat the pins after the request."""
         users = [at for at, m in enumerate(context.messages) if m.role == "user"]
         if len(context.messages) <= self.above or not context.pinned or not users:
             return context, {}
@@ -129,7 +128,7 @@ _SUMMARY: Final = re.compile(
     r"|(?:OBJECTIVE|Summary of the conversation so far):)",
     re.IGNORECASE,
 )
-# An operator's own prompt may begin with its objective; a briefing has the last heading too.
+# An operator's own prompt may begin with its objective; a briefing also has the last heading.
 _OBJECTIVE: Final = re.compile(r"\s*OBJECTIVE:", re.IGNORECASE)
 _BRIEFING: Final = re.compile(r"^[#*\s]*NEXT[_ ]STEPS\b", re.IGNORECASE | re.MULTILINE)
 
@@ -139,7 +138,7 @@ def laundered(message: ChatMessage, *, first: bool = False) -> bool:
 
     Args:
         message: the message.
-        first: whether it is a conversation's first, which is commonly the operator's prompt.
+        first: whether it is a conversation's first message, which is usually the operator's prompt.
     """
     if message.role != "system":
         return False
@@ -151,12 +150,12 @@ def laundered(message: ChatMessage, *, first: bool = False) -> bool:
 
 
 class SummaryRoles(Layer):
-    """Gives a summary that stands in the system role back to the user's."""
+    """A layer that moves a summary from the system's role to the user's."""
 
     name = "roles"
 
     async def run(self, context: Context) -> Ran:
-        """Move the summaries, each in its place."""
+        """Move each summary to the user's role, where it stands."""
         told = context.messages
         caught = {at for at, m in enumerate(told) if laundered(m, first=at == 0)}
         if not caught:
@@ -171,12 +170,12 @@ def _demoted(message: ChatMessage) -> ChatMessage:
 
 
 class Affinity(Layer):
-    """Names the backend of a conversation, by rendezvous hashing.
+    """A layer that names a conversation's backend, by rendezvous hashing.
 
-    Where a backend goes, only its own conversations move. The messages stay as they are.
+    If a backend is removed, only its conversations move. The messages do not change.
 
     Args:
-        backends: their names.
+        backends: the backends' names.
     """
 
     name = "affinity"

@@ -9,7 +9,7 @@ from constraintrot.errors import ParameterError
 
 @dataclass(frozen=True)
 class Budget:
-    """Tokens at most, in all and by category.
+    """The largest number of tokens, in all and by category.
 
     Attributes:
         total: of the whole input; the rest of the window is for the answer.

@@ -1,15 +1,15 @@
-"""Caches of answers, whose keys hold the pins: an answer from before a policy is never replayed.
+"""Caches of answers. The pins are part of the key, so no answer from before a policy is replayed.
 
-The key of both caches holds the tenant, the model and how it is to answer (sampling, choice of
-tools, schema), the layers, the manifest of the pins, the tools, all that was said before the
-last request, so a rule that was only said in the conversation changes it too, and what the request has
-besides text, as an image. The exact cache holds the
-request's text as well; the semantic one compares it by likeness. Texts that differ in a
-negation, a number, an address or a capitalised name never match, and an answer that calls
-tools is replayed for the same words only: its arguments are of the other request.
+The key of both caches holds the tenant, the model and its settings (sampling, choice of tools,
+schema), the layers, the manifest of the pins, the tools, all messages before the last request, and
+the request's parts besides text, such as an image. So a rule that was only said in the conversation
+changes the key too. The exact cache also compares the request's text; the semantic cache compares it
+by likeness. Requests that differ in a negation, a number, an address or a capitalised name never
+match. An answer that calls tools is replayed for the same words only, because its arguments belong
+to that request.
 
-``keyed="query"`` leaves all but the request out of the key, which is how such a cache loses
-a policy; it is there to be measured.
+``keyed="query"`` leaves all but the request out of the key. Such a cache loses a policy; the option
+exists to measure that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from constraintrot.memory.pipeline.memo import Memo, content_of, parameters_of
 from constraintrot.memory.playbook.similarity import Similarity, Words, opposed
 
 Keyed: TypeAlias = Literal["context", "query"]
-# Metadata key for what a message has besides its text, where a client's form keeps it elsewhere.
+# Metadata key for a message's parts besides its text, if a client keeps them elsewhere.
 ATTACHED: Final = "attached"
 _WORD: Final = re.compile(r"[^\W\d_]+")
 MOST: Final = 10_000
@@ -41,13 +41,13 @@ TTL: Final = 300.0
 
 
 class _Cache(Layer):
-    """The base of both caches: the answers that are kept, and their lifetime.
+    """The base of both caches: stored answers and their lifetime.
 
     Args:
-        keyed: ``context`` for all that an answer depends on; ``query`` for the request alone.
-        most: how many answers are kept; the longest unused go.
-        ttl: seconds for which an answer is good.
-        clock: gives the time in seconds.
+        keyed: ``context``: all that an answer depends on; ``query``: the request alone.
+        most: the number of answers that are kept; the longest unused are dropped.
+        ttl: seconds for which an answer is valid.
+        clock: returns the time in seconds.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class _Cache(Layer):
 
     def _keep(self, scope: str, query: str, output: ModelOutput) -> None:
         known = self._kept.setdefault(scope, {})
-        # A copy: whoever gets the answer may change it.
+        # A copy, because a receiver of the answer may change it.
         known[query] = (self.clock(), output.model_copy(deep=True))
         self._kept.move_to_end(scope)
         if len(known) > self.most:
@@ -95,7 +95,7 @@ class _Cache(Layer):
 
 
 class ExactCache(_Cache):
-    """The answer to the same request in the same context, and no other."""
+    """A cache that replays the answer to the same request in the same context."""
 
     name = "exact_cache"
 
@@ -111,15 +111,14 @@ class ExactCache(_Cache):
 
 
 class SemanticCache(_Cache):
-    """The answer to a request that says the same in other words, in the same context.
+    """A cache that also replays the answer to the same request in other words, in the same context.
 
     Args:
-        similarity: measure of likeness; by words unless given. ``playbook.minilm()``
-            takes embeddings (extra ``embed``).
-        least: likeness from which on two requests say the same; the measure's own unless
-            given.
-        guard: texts that differ in what turns a meaning around or in a name never match,
-            and calls of tools are not replayed for other words.
+        similarity: measure of likeness; ``Words`` by default. ``playbook.minilm()`` uses embeddings
+            (extra ``embed``).
+        least: likeness from which two requests say the same; by default the measure's own.
+        guard: requests that may contradict each other or differ in a name never match, and
+            calls of tools are not replayed for other words.
         settings: as for the other cache.
     """
 
@@ -144,14 +143,14 @@ class SemanticCache(_Cache):
         self.guard = guard
 
     async def run(self, context: Context) -> Ran:
-        """Look for the likest request."""
+        """Look for the most similar request."""
         if not _asks(context):
             return context, {}
         known = self._fresh(self._scope(context))
         if context.query in known:
             best: tuple[float, str] | None = (1.0, context.query)
         else:
-            # What an agent does is done to what the other request names.
+            # A call acts on what the other request names.
             found = known.items()
             told = [q for q, output in found if not (self.guard and _calls(output))]
             best = self._likest(context.query, told)
@@ -168,7 +167,7 @@ class SemanticCache(_Cache):
 
 
 def replayed(output: ModelOutput) -> str | None:
-    """The cache that an answer is from; None of a model's own."""
+    """Return the name of the cache that an answer comes from; None if a model gave it."""
     return (output.metadata or {}).get("replayed")
 
 
@@ -185,12 +184,12 @@ def _calls(output: ModelOutput) -> bool:
 def _differ(one: str, other: str) -> bool:
     """Return whether two requests that read alike may ask for different things."""
     (first, within), (others_first, others_within) = _names(one, other), _names(other, one)
-    # A name may begin a sentence; so may any other word, where one text has none in its place.
+    # Any word may begin a sentence, so both texts must have such a word to differ in a name.
     return opposed(one, other) or within or others_within or (first and others_first)
 
 
 def _names(text: str, other: str) -> tuple[bool, bool]:
-    """Return whether words with a capital that another text does not have begin a sentence, or stand in one."""
+    """Return whether capitalised words that another text lacks begin a sentence, or stand within one."""
     known = set(_WORD.findall(other.casefold()))
     starts = {
         text[: found.start()].rstrip()[-1:] in ("", ".", "!", "?")
@@ -234,17 +233,17 @@ _tool_digest: Memo[ToolInfo, str] = Memo(
 
 
 def _model(model: Model) -> str:
-    """A model, with where it is asked and how it samples by itself."""
+    """Return a model's name, address, arguments and sampling settings as a text."""
     return repr((str(model), model.api.base_url, model.model_args, model.config))
 
 
-# The last digest: both caches ask of the same context, one after the other.
+# The last digest: both caches ask for the same context, one after the other.
 _latest: list[tuple[Context, str]] = []
 
 
 def _digested(context: Context) -> str:
-    """All that an answer depends on but the last request, as a digest."""
-    # Read once: another thread may put its own there in between.
+    """Return a digest of all that an answer depends on, except the last request."""
+    # Read once, because another thread may replace it meanwhile.
     for known, digest in _latest[:]:
         if known is context:
             return digest
@@ -259,7 +258,7 @@ def _digested(context: Context) -> str:
         *map(_digest, context.messages[:-1]),
         *map(_attached, context.messages[-1:]),
     ]
-    # Lengths in front, so that no text can pass for two.
+    # With lengths in front, no text can pass for two.
     told = "".join(f"{len(one)}:{one}" for one in parts)
     found = hashlib.sha256(told.encode()).hexdigest()
     _latest[:] = [(context, found)]

@@ -1,4 +1,4 @@
-"""The request on its way through a pipeline, and the memory of its session."""
+"""A request on its way through a pipeline, and the memory of its session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from constraintrot.memory.pipeline.budget import DEFAULT, Budget
 from constraintrot.memory.pipeline.memo import Memo, length_of, parameters_of
 from constraintrot.tokens import count
 
-# Metadata key of a message's budget category, where a caller sets one.
+# Metadata key of a message's budget category, if a caller sets one.
 CATEGORY: Final = "category"
 _MOST_SESSIONS: Final = 4096
 
@@ -35,7 +35,7 @@ class Compaction:
         kind: ``compaction`` or ``handoff``.
         shown: the messages that were compacted.
         kept: what came out.
-        summary: the summary's message, where there is one.
+        summary: the summary's message, if there is one.
     """
 
     kind: str
@@ -49,15 +49,15 @@ class Session:
     """A pipeline's memory of one conversation.
 
     Attributes:
-        id: names the conversation.
-        covered: the messages that ``compacted`` stands for, as the client sends them.
-        compacted: what replaces them; None before the first compaction.
-        compactions: how many ran since the last hand-off.
-        handoffs: how many hand-offs ran.
-        history: all of them, in order.
+        id: the conversation's name.
+        covered: the client's messages that ``compacted`` replaces.
+        compacted: their replacement; None before the first compaction.
+        compactions: the number of compactions since the last hand-off.
+        handoffs: the number of hand-offs.
+        history: all compactions and hand-offs, in order.
         vault: personal data by the placeholder that stands for it.
-        numbers: of placeholders; each is given once, whoever asks at the same time.
-        masked: messages as they were masked, by the manifest that they were masked under.
+        numbers: of placeholders; each is given once, in concurrent requests too.
+        masked: the manifest and the masked messages of the last masking.
     """
 
     id: str
@@ -71,10 +71,10 @@ class Session:
     masked: tuple[str, Memo[ChatMessage, ChatMessage] | None] = ("", None)
 
     def resumed(self, messages: Sequence[ChatMessage]) -> list[ChatMessage] | None:
-        """The messages with what was compacted in its compacted form.
+        """Return the messages, with the compacted ones in their compacted form.
 
-        Returns None where the client's history is no longer what was compacted; what
-        replaced it is then forgotten, for it may say what was taken back.
+        Returns None if the client's history is no longer the compacted one. The replacement is then
+        dropped, because it may hold what the client took back.
         """
         if self.compacted is None:
             return list(messages)
@@ -85,7 +85,7 @@ class Session:
         return None
 
     def replace(self, covered: Sequence[ChatMessage], ran: Compaction) -> None:
-        """Keep what a compaction made of the client's messages."""
+        """Store what a compaction made of the client's messages."""
         self.covered, self.compacted = tuple(covered), list(ran.kept)
         self.history.append(ran)
         if ran.kind == "handoff":
@@ -101,7 +101,7 @@ class Sessions:
         self._known: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
     def get(self, tenant: str, id: str) -> Session:
-        """A conversation, new if it is not known; one without a name is remembered by nobody."""
+        """Return a conversation, or a new one; a conversation without an id is not remembered."""
         if not id:
             return Session(id)
         found = self._known.setdefault((tenant, id), Session(id))
@@ -118,20 +118,20 @@ class Context:
     Attributes:
         messages: the conversation, without the pins.
         tools: the tools on offer.
-        session: what is remembered of the conversation.
-        tenant: on whose behalf it is; nothing is shared between tenants.
+        session: the memory of the conversation.
+        tenant: the tenant of the request; nothing is shared between tenants.
         manifest: hash over the pins that are in force; empty without pins.
-        pinned: the pins' texts, which come to ``messages`` when all layers are done.
-        pinned_tokens: what they take up of the budget, repeated ones twice.
+        pinned: the pins' texts, which are added to ``messages`` after all layers.
+        pinned_tokens: the pins' tokens; repeated pins count twice.
         budget: the token budget.
-        model: the agent's model, for layers that ask one; None where there is none.
-        compact_now: compact the history, whatever its size.
-        layers: names the pipeline's layers, which no other pipeline has unless they are the same.
-        settings: what else the answer depends on, as a text: how the model is to sample, which
-            tools it may choose; None of a request that no cache may answer.
-        chosen: name of the tool that the answer must call; empty for none. No layer leaves it out.
-        client: the messages as the client sent them, once compacted history was resumed.
-        answer: an answer from a cache; no model is asked then.
+        model: the agent's model, for layers that ask one, if there is one.
+        compact_now: compact the history regardless of its size.
+        layers: names the pipeline's layers; equal only if the layers are the same objects.
+        settings: further conditions of the answer as a text, such as sampling and choice of tools;
+            None if no cache may answer the request.
+        chosen: name of the tool that the answer must call, if any. No layer removes it.
+        client: the messages as the client sent them, after compacted history was resumed.
+        answer: an answer from a cache, for which no model is asked.
         backend: the backend that affinity chose.
     """
 
@@ -154,29 +154,29 @@ class Context:
 
     @property
     def query(self) -> str:
-        """The last request of the user's."""
+        """The user's last request."""
         return last_user_text(self.messages)
 
     @property
     def tokens(self) -> int:
-        """Size of the messages and the tools' definitions; the pins are not in it."""
+        """Tokens of the messages and the tools' definitions, without the pins."""
         return self.message_tokens + self.tools_tokens
 
     @cached_property
     def message_tokens(self) -> int:
-        """Size of the messages."""
+        """Tokens of the messages."""
         return size(self.messages)
 
     @cached_property
     def tools_tokens(self) -> int:
-        """Size of the tools' definitions."""
+        """Tokens of the tools' definitions."""
         return sum(map(tool_tokens, self.tools))
 
     def sized_as(self, before: Context) -> Context:
-        """This context, its size counted from that of the one before, for what is another."""
+        """Return this context, with its size derived from the one before: only changes are counted."""
         if self is before:
             return self
-        # Where a cached property keeps its value; counting all anew would cost more than most layers.
+        # Cached properties keep their values here. Counting anew would cost more than most layers.
         known, was, now = vars(self), before.messages, self.messages
         if self.tools is before.tools:
             known["tools_tokens"] = before.tools_tokens
@@ -195,11 +195,11 @@ class Trace:
 
     Attributes:
         layer: its name.
-        changed: whether the request is another one after it.
-        tokens_before: size of the messages and tools before.
-        tokens_after: and after.
-        seconds: how long it took, calls of models included.
-        notes: what else it says.
+        changed: whether the layer changed the request.
+        tokens_before: tokens of messages and tools before the layer.
+        tokens_after: the same after it.
+        seconds: its duration, model calls included.
+        notes: further facts about its run.
     """
 
     layer: str
@@ -211,10 +211,10 @@ class Trace:
 
 
 def conversation(messages: Sequence[ChatMessage]) -> str:
-    """Return the name of a conversation without one: the id of its first message.
+    """Return the id of a conversation's first message, as the name of an unnamed conversation.
 
-    A system message may be the same object in many conversations, so it is the first of the
-    others, where there is one.
+    A system message may be the same object in many conversations, so the first other message is
+    used if there is one.
     """
     first = next((m for m in messages if m.role != "system"), None) or next(iter(messages), None)
     return first.id or "" if first else ""
@@ -231,7 +231,7 @@ def same(one: ChatMessage, other: ChatMessage) -> bool:
 
 
 def size(messages: Sequence[ChatMessage]) -> int:
-    """Tokens of the messages' texts and of their calls' arguments."""
+    """Return the tokens of the messages' texts and of their calls' arguments."""
     return sum(map(_size, messages))
 
 

@@ -1,7 +1,7 @@
-"""History: compacted when it is too long, and handed off when it was compacted too often.
+"""Layers that compact a history that is too long, and hand off one that was compacted too often.
 
-Both use any Inspect ``CompactionStrategy``, this package's compactors among them. What a
-conversation was compacted to is kept, so a client goes on sending all of it.
+Compaction uses any Inspect ``CompactionStrategy``, such as this package's compactors. The pipeline
+keeps the compacted form of a conversation, so the client goes on sending all of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from constraintrot.memory.pipeline.context import Compaction as Compacted
 from constraintrot.memory.pipeline.context import Context, same
 from constraintrot.memory.pipeline.layer import Layer, Ran
 
-# Share of the total budget from which on history is compacted, and compactions before a hand-off.
+# Share of the total budget from which history is compacted, and compactions before a hand-off.
 THRESHOLD: Final = 0.80
 HANDOFF_AFTER: Final = 2
 HEADINGS: Final = ("OBJECTIVE", "CONTEXT", "STATE", "CONSTRAINTS", "NEXT_STEPS")
@@ -64,13 +64,13 @@ Summarize: TypeAlias = Callable[[Sequence[ChatMessage]], Awaitable[str] | str]
 
 
 class Compaction(Layer):
-    """Compacts the history once the request takes up too much of the budget.
+    """A layer that compacts the history when the request takes up too much of the budget.
 
     Args:
         strategy: the compactor.
-        threshold: share of the total budget from which on it is due.
-        summary_role: of the summary; ``system`` gives what a model wrote the authority of
-            an operator, and is there to be measured.
+        threshold: share of the total budget from which it is due.
+        summary_role: role of the summary. ``system`` gives a model's text an operator's authority; it
+            exists to measure that.
     """
 
     name = "compaction"
@@ -90,7 +90,7 @@ class Compaction(Layer):
         self.threshold, self.summary_role = threshold, summary_role
 
     async def run(self, context: Context) -> Ran:
-        """Compact, where it is due."""
+        """Compact the history if that is due."""
         context, forgot = resumed(context)
         notes = {"forgot": True} if forgot else {}
         if not due(context, self.threshold):
@@ -112,13 +112,13 @@ class Compaction(Layer):
 
 
 class Handoff(Layer):
-    """Instead of one compaction too many, a briefing under five headings starts afresh.
+    """A layer that replaces a history that was compacted often by a briefing under five headings.
 
     Args:
-        after: how many compactions come before a hand-off.
-        threshold: share of the total budget from which on it is due.
-        write: writes the briefing, for who has no Inspect model: given the messages and
-            the request for one, its text.
+        after: the number of compactions before a hand-off.
+        threshold: share of the total budget from which it is due.
+        write: a function from the messages and the request to the briefing's text, for callers
+            without an Inspect model.
     """
 
     name = "handoff"
@@ -135,7 +135,7 @@ class Handoff(Layer):
         self.after, self.threshold, self.write = after, threshold, write
 
     async def run(self, context: Context) -> Ran:
-        """Hand off, where it is due."""
+        """Hand off if that is due."""
         context, forgot = resumed(context)
         notes = {"forgot": True} if forgot else {}
         session = context.session
@@ -155,7 +155,7 @@ class Handoff(Layer):
         kept = (*parts.protected, message, *recent)
         ran = Compacted("handoff", context.messages, kept, message)
         made = _replaced(context, ran)
-        # What was just handed off is not to be compacted right behind it.
+        # So that the compaction layer does not compact the fresh briefing.
         return replace(made, compact_now=False), {**notes, "handoffs": session.handoffs}
 
 
@@ -166,7 +166,7 @@ async def _summarized(
     tools: Sequence[ToolInfo],
     most: int | None,
 ) -> tuple[str, int]:
-    """A text by the role ``summarizer``, and how often it wrote nothing before."""
+    """Return a text by the role ``summarizer``, and the number of empty answers before it."""
     request = [*shown, ChatMessageUser(content=ask)]
     config = GenerateConfig(max_tokens=most)
     return await asked(
@@ -178,10 +178,10 @@ async def _summarized(
 
 
 def briefing(text: str) -> str:
-    """A model's briefing with all five headings, once each and in order.
+    """Return a model's briefing with each of the five headings once, in order.
 
-    What stands under no heading is context; a heading that a model left out is there and
-    says so, so that an absent rule is seen to be absent.
+    Text under no heading becomes context. A missing heading is added with ``none stated``, so that
+    a missing rule is visible.
     """
     parts: dict[str, list[str]] = {heading: [] for heading in HEADINGS}
     cuts = list(_HEADING.finditer(text))
@@ -194,11 +194,11 @@ def briefing(text: str) -> str:
 
 
 class Summary(OlderTurns):
-    """The specification's compaction: the recent turns stay, the older ones become a summary.
+    """The specification's compactor: the recent turns stay, the older ones become a summary.
 
     Args:
-        write: writes the summary of the older turns, for callers without an Inspect model; the
-            role ``summarizer`` unless given.
+        write: a function that writes the summary, for callers without an Inspect model; by default
+            the role ``summarizer`` writes it.
         recent: turns that stay as they are.
     """
 
@@ -219,7 +219,7 @@ class Summary(OlderTurns):
 
 
 def resumed(context: Context) -> tuple[Context, bool]:
-    """The context with its history as it was compacted before; whether that had to be forgotten."""
+    """Return the context with its compacted history, and whether the compaction had to be dropped."""
     if context.client is not None:
         return context, False
     messages = context.session.resumed(context.messages)
@@ -230,7 +230,7 @@ def resumed(context: Context) -> tuple[Context, bool]:
 
 
 def _model() -> Model:
-    """The model being evaluated; outside of an evaluation one that answers nothing."""
+    """Return the model being evaluated, or one that answers nothing outside an evaluation."""
     try:
         return get_model()
     except ValueError:

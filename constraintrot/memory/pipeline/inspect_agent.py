@@ -1,7 +1,7 @@
 """A pipeline in Inspect: around a model, as a solver, or as the filter of a bridged agent.
 
-One pipeline serves many conversations. Each is known by the id of its first message that is
-no system message, which Inspect keeps as the conversation grows.
+One pipeline serves many conversations. Each is known by the id of its first message other than a
+system message; Inspect keeps that id as the conversation grows.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ from constraintrot.memory.pipeline.tools import MetaTools
 
 
 class PipelineModel(DeferredModel):
-    """A model whose every call goes through a pipeline, for ``react(model=...)``.
+    """A model whose calls all go through a pipeline, for ``react(model=...)``.
 
     Args:
         pipeline: the layers.
-        model: a model or its name; by default the one being evaluated, which is looked up
-            when it is called.
-        tenant: on whose behalf the agent works.
+        model: a model or its name; by default the model being evaluated, looked up at each call.
+        tenant: the agent's tenant.
     """
 
     pipeline: Pipeline
@@ -57,7 +56,7 @@ class PipelineModel(DeferredModel):
         *args: Any,
         **settings: Any,
     ) -> ModelOutput:
-        """Generate from what the layers make of the input."""
+        """Take the input through the layers, and generate."""
         given: list[ChatMessage] = (
             [ChatMessageUser(content=input)] if isinstance(input, str) else input
         )
@@ -71,11 +70,11 @@ class PipelineModel(DeferredModel):
 def pipeline_filter(
     pipeline: Pipeline, *, tenant: str = ""
 ) -> Callable[..., Coroutine[Any, Any, ModelOutput]]:
-    """``agent_bridge(filter=...)``: every call of a bridged agent goes through a pipeline.
+    """Return the filter that takes each call of a bridged agent through a pipeline.
 
     Args:
         pipeline: the layers.
-        tenant: on whose behalf the agent works.
+        tenant: the agent's tenant.
     """
     checked(pipeline)
 
@@ -99,12 +98,12 @@ def pipelined(pipeline: Pipeline, *, tenant: str = "", most: int = 20) -> Solver
     """Generate through a pipeline, and call tools until the model calls none.
 
     Args:
-        pipeline: the layers; meta-tools are answered here.
-        tenant: on whose behalf the agent works.
-        most: how often the model is asked at most.
+        pipeline: the layers. The solver answers meta-tools.
+        tenant: the agent's tenant.
+        most: the most calls of the model.
 
     Raises:
-        ParameterError: the pipeline is none, or ``most`` is below 1.
+        ParameterError: the pipeline is not a ``Pipeline``, or ``most`` is below 1.
     """
     checked(pipeline)
     if most < 1:
@@ -137,7 +136,7 @@ def pipelined(pipeline: Pipeline, *, tenant: str = "", most: int = 20) -> Solver
 def _looked_up(
     pipeline: Pipeline, tools: Sequence[ToolInfo], calls: Sequence[ToolCall]
 ) -> list[ChatMessageTool]:
-    """The results of meta-tools among some calls."""
+    """Return the results of the meta-tools among some calls."""
     metas = [layer for layer in pipeline.layers if isinstance(layer, MetaTools)]
     found = [(call, layer.look_up(tools, call)) for layer in metas for call in calls]
     return [

@@ -52,20 +52,20 @@ T = TypeVar("T")
 
 
 class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Takes every request of an agent through a pipeline, and its answer back.
+    """A middleware that takes each request of an agent through a pipeline, and the answer back.
 
-    The agent's state stays as it is. Layers that have a model write take a function:
-    ``profiles.layers(write=...)``. A conversation is known by its thread. Put it last in
-    ``middleware``: what one behind it adds is masked by nobody and in no cache's key. No cache answers a
-    request for a structured response, which is more than the message that it would replay.
+    The agent's state does not change. Layers that write texts take a function:
+    ``profiles.layers(write=...)``. A conversation is known by its thread. Put this last in
+    ``middleware``: additions of a later one are not masked and not in the caches' keys. A request for
+    a structured response is never answered from a cache, because a cache replays only the message.
 
     Args:
         pipeline: the layers.
-        tenant: on whose behalf the agent works.
+        tenant: the agent's tenant.
 
     Raises:
-        ParameterError: the pipeline has meta-tools, whose searches no agent here answers, or
-            a hand-off that nobody writes.
+        ParameterError: the pipeline has meta-tools, which LangChain's agents cannot answer, or a
+            hand-off without a writer.
     """
 
     def __init__(self, pipeline: Pipeline, *, tenant: str = "") -> None:
@@ -96,7 +96,7 @@ class PipelineMiddleware(AgentMiddleware[Any, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any] | AIMessage:
-        """The same, where nobody waits.
+        """Do the same for a synchronous call.
 
         Raises:
             ParameterError: called within a running event loop.
@@ -144,10 +144,9 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _thread(messages: Sequence[BaseMessage]) -> str:
-    """The thread of the running graph; where there is none, the id of its first message.
+    """Return the thread of the running graph, or else the id of its first message.
 
-    Without either, nothing is remembered from one request to the next: conversations that
-    have no name of their own are never taken for one.
+    Without either, a new name is made, so that unnamed conversations never share a memory.
     """
     try:
         thread = str(get_config().get("configurable", {}).get("thread_id") or "")
@@ -158,7 +157,7 @@ def _thread(messages: Sequence[BaseMessage]) -> str:
 
 
 def _chosen(choice: Any, tools: Sequence[ToolInfo]) -> ToolFunction | None:
-    """The tool that a ``tool_choice`` names, in any provider's form."""
+    """Return the tool that a ``tool_choice`` names, in any provider's form."""
     if isinstance(choice, dict):
         told = choice.get("function", choice)
         choice = told.get("name") or told.get("type")
@@ -177,7 +176,7 @@ def _settings(request: ModelRequest[Any]) -> str | None:
 
 
 def _model(model: Any) -> list[Any]:
-    """A model and how it samples by itself; one that does not say so by all that it holds."""
+    """Return a model's class and its sampling settings, or all its fields if it does not list those."""
     if isinstance(model, RunnableBinding):
         return [_model(model.bound), model.kwargs]
     kind = f"{type(model).__module__}.{type(model).__qualname__}"
@@ -186,7 +185,7 @@ def _model(model: Any) -> list[Any]:
 
 
 def _answered(prepared: Prepared, response: ModelResponse[Any]) -> ModelResponse[Any]:
-    """A model's answer as it goes to the agent: unmasked, and kept by the caches."""
+    """Return a model's answer as the agent gets it: unmasked, and stored by the caches."""
     told = [
         _shown(prepared, message)
         if isinstance(message, AIMessage)
@@ -215,7 +214,7 @@ def _revealed(prepared: Prepared, message: BaseMessage, at: int) -> BaseMessage:
 
 
 def _structured(prepared: Prepared, value: Any) -> Any:
-    """A structured response with the values in place of their placeholders.
+    """Return a structured response with the values in place of their placeholders.
 
     Raises:
         ValidationError: its schema forbids what a placeholder stands for.
@@ -231,7 +230,7 @@ def _structured(prepared: Prepared, value: Any) -> Any:
 
 
 def _check_writer() -> None:
-    """Refuse now what would stop an agent in the middle of a long conversation."""
+    """Refuse a hand-off that no model could write, before a conversation begins."""
     try:
         get_model()
     except ValueError:

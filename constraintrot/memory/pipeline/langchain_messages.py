@@ -1,4 +1,4 @@
-"""LangChain's messages, tools and answers as Inspect's, which the layers read, and back."""
+"""Conversion of LangChain's messages, tools and answers to Inspect's, and back."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from pydantic import ValidationError
 
 from constraintrot.memory.pipeline.cache import ATTACHED
 
-# Where providers write why an answer ended: OpenAI's, Google's and Mistral's; Anthropic's and
-# Bedrock's older interface; Bedrock's Converse; Ollama's; OpenAI's Responses.
+# Keys for the end of an answer: OpenAI, Google and Mistral; Anthropic and Bedrock's older
+# interface; Bedrock's Converse; Ollama; OpenAI's Responses.
 _REASON_KEYS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
-# In lower case; what is not listed is unknown, and no cache keeps it.
+# In lower case. An unlisted reason is unknown, and no cache keeps such an answer.
 _REASONS: Final[Mapping[str, StopReason]] = {
     "stop": "stop",
     "end_turn": "stop",
@@ -59,7 +59,7 @@ _REASONS: Final[Mapping[str, StopReason]] = {
     "prohibited_content": "content_filter",
     "spii": "content_filter",
 }
-# Parts of a content that say what ``tool_calls`` says too.
+# Parts of a content that repeat ``tool_calls``.
 _CALL_PARTS: Final = frozenset(["tool_use", "tool_call", "function_call"])
 _RAW_CALLS: Final = ("tool_calls", "function_call")
 _THOUGHT_PARTS: Final = frozenset(["reasoning", "thinking", "redacted_thinking"])
@@ -67,10 +67,10 @@ M = TypeVar("M", bound=BaseMessage)
 
 
 def stop_reason(message: AIMessage) -> StopReason:
-    """Why an answer ended, as its provider wrote it.
+    """Return the reason for which an answer ended, as its provider wrote it.
 
-    Returns ``stop`` or ``tool_calls`` where the provider writes nothing of it, and ``unknown``
-    of an answer that a cache could not give again as it is.
+    Returns ``stop`` or ``tool_calls`` if the provider gives no reason, and ``unknown`` if a cache
+    could not replay the answer as it is.
     """
     if not _repeatable(message):
         return "unknown"
@@ -86,26 +86,26 @@ def stop_reason(message: AIMessage) -> StopReason:
 
 
 def _repeatable(message: AIMessage) -> bool:
-    """Return whether the text and the calls are all that there is to an answer."""
+    """Return whether an answer consists of its text and its calls only."""
     parts = {str(part.get("type")) for part in _parts(message)} - _CALL_PARTS
     if not message.tool_calls:
-        # Of calls, providers want the thoughts back that led to them.
+        # Providers want the reasoning of calls back, but not that of a text.
         parts -= _THOUGHT_PARTS
     said = bool(message.text or message.tool_calls)
     return said and not parts and not message.invalid_tool_calls
 
 
 def output_of(message: AIMessage) -> ModelOutput:
-    """A model's answer as the layers take it."""
+    """Return a model's answer as Inspect's."""
     return ModelOutput.from_message(_assistant(message, None), stop_reason(message))
 
 
 def read(message: BaseMessage, at: int) -> ChatMessage:
-    """A message as Inspect's.
+    """Return a message as Inspect's.
 
     Args:
         message: LangChain's.
-        at: its place, which names it where it has no id.
+        at: its position, which names it if it has no id.
     """
     known = message.id or f"at-{at}"
     if isinstance(message, AIMessage):
@@ -119,14 +119,14 @@ def read(message: BaseMessage, at: int) -> ChatMessage:
 
 
 def _parts(message: BaseMessage) -> list[dict[str, Any]]:
-    """Return the parts of the content that are no text, as images."""
+    """Return the parts of the content other than text, such as images."""
     if isinstance(message.content, str):
         return []
     return [p for p in message.content if isinstance(p, dict) and p.get("type") != "text"]
 
 
 def _attached(message: BaseMessage) -> dict[str, str] | None:
-    """Return what only the caches tell apart: images, and the speaker's name."""
+    """Return the images and the speaker's name, which only the caches compare."""
     others = [part for part in _parts(message) if part.get("type") not in _CALL_PARTS]
     if not others and not message.name:
         return None
@@ -146,7 +146,7 @@ def _assistant(message: AIMessage, known: str | None) -> ChatMessageAssistant:
 def written(
     message: ChatMessage, known: Mapping[str | None, tuple[ChatMessage, BaseMessage]]
 ) -> BaseMessage:
-    """A message as LangChain's; the client's own where no layer changed it.
+    """Return a message as LangChain's: the client's own if no layer changed it.
 
     Args:
         message: as it leaves the layers.
@@ -165,10 +165,10 @@ def written(
 
 
 def updated(message: ChatMessage, original: M) -> M:
-    """The client's message with what a layer changed: the text, and the calls; images stay."""
+    """Return the client's message with the text and the calls as a layer changed them."""
     content: Any = message.text
     if not isinstance(original.content, str):
-        # A call stands there a second time, as it was; providers make it of ``tool_calls``.
+        # The content repeats the unchanged call, which providers rebuild from ``tool_calls``.
         others = [part for part in _parts(original) if part.get("type") not in _CALL_PARTS]
         content = [{"type": "text", "text": message.text}, *others]
     update: dict[str, Any] = {"content": content}
@@ -180,7 +180,7 @@ def updated(message: ChatMessage, original: M) -> M:
 
 
 def replayed(message: ChatMessageAssistant) -> AIMessage:
-    """An answer that no model gave now."""
+    """Return a cached answer as LangChain's."""
     return AIMessage(message.text, tool_calls=_calls(message))
 
 
@@ -192,16 +192,16 @@ def _calls(message: ChatMessageAssistant) -> list[dict[str, Any]]:
 
 
 def _runs_elsewhere(tool: dict[str, Any]) -> bool:
-    """Return whether a tool has a form of its provider's own, which is no function of the client's."""
+    """Return whether a tool is run by its provider, and is not a function of the client's."""
     if "function" in tool:
         return False
     known = {"name", "title", "toolSpec"} & tool.keys()
-    # A JSON schema is of type object; Responses has the name of a function beside its type.
+    # A JSON schema has type object; a function of Responses has its name beside its type.
     return not known or tool.get("type", "object") != "object"
 
 
 def tool_of(tool: Any) -> ToolInfo:
-    """A tool as Inspect's; one that its provider runs, as web search, by all that it says."""
+    """Return a tool as Inspect's; a provider's tool is described by its whole definition."""
     if isinstance(tool, dict) and _runs_elsewhere(tool):
         name = tool.get("name") or tool.get("type") or next(iter(tool), "")
         return ToolInfo(name=str(name), description=json.dumps(tool, sort_keys=True, default=str))
@@ -214,7 +214,7 @@ def tool_of(tool: Any) -> ToolInfo:
         }
         parameters = ToolParams(properties=properties, required=list(schema.get("required", ())))
     except ValidationError:
-        # The layers read names and descriptions; the model is given LangChain's own tool.
+        # The layers read names and descriptions only; the model gets LangChain's own tool.
         parameters = ToolParams()
     return ToolInfo(
         name=function["name"], description=function.get("description", ""), parameters=parameters

@@ -1,4 +1,4 @@
-"""The one interface of a pipeline's layers: a context in, a context and a trace out."""
+"""The interface of a pipeline's layers, and the request that comes out of them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Ran: TypeAlias = tuple[Context, dict[str, Any]]
 
 
 class Layer(ABC):
-    """A part of a pipeline. Subclasses define ``run``, and ``answered`` where they see answers.
+    """A part of a pipeline; subclasses define ``run``, and ``answered`` if they change answers.
 
-    A layer never sees the pins: they are put in when all layers are done.
+    A layer never sees the pins: they are added after all layers.
 
     Attributes:
-        name: as written in a trace, and where a layer is switched off.
-        lengthens: whether it adds to a request what the budget has not counted before; it is
-            refused behind ``limits`` then.
+        name: the name in traces and settings.
+        lengthens: whether the layer makes requests longer than the budget counted; such a layer is
+            refused after ``limits``.
     """
 
     name: str
@@ -35,11 +35,11 @@ class Layer(ABC):
 
     @cached_property
     def number(self) -> int:
-        """Tells it apart from any other layer, of its kind too."""
+        """A number that no other layer has, even of the same class."""
         return next(_numbers)
 
     async def apply(self, context: Context) -> tuple[Context, Trace]:
-        """Run the layer, and say what it did."""
+        """Run the layer, and return the changed context and the trace."""
         before, start = context.tokens, perf_counter()
         changed, notes = await self.run(context)
         seconds = perf_counter() - start
@@ -49,10 +49,10 @@ class Layer(ABC):
 
     @abstractmethod
     async def run(self, context: Context) -> Ran:
-        """The context as it leaves this layer, and notes for the trace."""
+        """Return the context as it leaves this layer, and notes for the trace."""
 
     def repeats(self, pinned: Sequence[str]) -> int:
-        """Tokens at most of the pins that this layer says again, for which the budget leaves room.
+        """Return the most tokens that this layer needs to repeat the pins; the budget leaves them free.
 
         Args:
             pinned: the pins' texts.
@@ -60,20 +60,20 @@ class Layer(ABC):
         return 0
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
-        """The answer as it goes to the client; called in reverse order.
+        """Return the answer as it goes to the client; the layers are called in reverse order.
 
         Args:
-            context: as this layer got it.
-            output: of the model, or from a cache.
+            context: the context that this layer received.
+            output: the model's answer, or a cached one.
         """
         return output
 
     def revealed(self, context: Context, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-        """Messages with what this layer hid from the model shown again.
+        """Return messages with what this layer hid from the model shown again.
 
         Args:
-            context: as this layer got it.
-            messages: as they go to the model.
+            context: the context that this layer received.
+            messages: the messages as they go to the model.
         """
         return messages
 
@@ -83,12 +83,12 @@ class Prepared:
     """A request as it goes to the model.
 
     Attributes:
-        messages: the messages, pins and all.
+        messages: the messages, pins included.
         tools: the tools on offer.
-        answer: an answer from a cache; None where the model is to be asked.
+        answer: an answer from a cache; None if the model is to be asked.
         backend: the backend that affinity chose; None without that layer.
-        traces: what each layer did.
-        passed: each layer with the context that it got.
+        traces: the trace of each layer.
+        passed: each layer with the context that it received.
     """
 
     messages: list[ChatMessage]
@@ -99,20 +99,20 @@ class Prepared:
     passed: tuple[tuple[Layer, Context], ...]
 
     def answered(self, output: ModelOutput) -> ModelOutput:
-        """The model's answer as it goes to the client: unmasked, and kept by the caches."""
+        """Return the model's answer as it goes to the client: unmasked, and stored by the caches."""
         for layer, context in reversed(self.passed):
             output = layer.answered(context, output)
         return output
 
     def revealed(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """Messages with what a layer hid from the model shown again."""
+        """Return messages with what a layer hid from the model shown again."""
         for layer, context in reversed(self.passed):
             messages = layer.revealed(context, messages)
         return list(messages)
 
 
 def with_message(output: ModelOutput, message: ChatMessageAssistant) -> ModelOutput:
-    """An output that says another message; the given one stays as it is."""
+    """Return a copy of an output with another message."""
     choices = [output.choices[0].model_copy(update={"message": message}), *output.choices[1:]]
-    # Inspect keeps the text a second time.
+    # Inspect stores the text twice.
     return output.model_copy(update={"choices": choices, "completion": message.text})

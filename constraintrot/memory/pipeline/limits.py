@@ -1,7 +1,7 @@
-"""The budget's limits by category, kept without cutting a rule's sentence in two.
+"""The budget's limits by category, kept by removing whole entries and turns.
 
-Memory and retrieval are cut entry by entry, history turn by turn, the oldest first. What
-may not be cut, the system messages and the request, stops the agent where it is too long.
+Memory and retrieval lose whole entries, history loses whole turns, the oldest first. System
+messages and the request are never cut: if they are too long, the agent is stopped.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ENTRIES: Final = ("memory", "retrieval", "domain")
 
 
 def category(message: ChatMessage, *, request: bool = False) -> str:
-    """The budget category of a message.
+    """Return the budget category of a message.
 
     Args:
-        message: the caller's ``category`` in its metadata counts; else its role.
+        message: the message; a ``category`` in its metadata comes before its role.
         request: whether it is the last request.
     """
     given = (message.metadata or {}).get(CATEGORY)
@@ -40,12 +40,12 @@ def category(message: ChatMessage, *, request: bool = False) -> str:
 
 
 class Limits(Layer):
-    """Keeps every category to its part of the budget."""
+    """A layer that keeps each category within its part of the budget."""
 
     name = "limits"
 
     async def run(self, context: Context) -> Ran:
-        """Cut what may be cut.
+        """Remove entries and turns that exceed the budget.
 
         Raises:
             PipelineOverflowError: system messages or the request are over their part, or
@@ -62,11 +62,11 @@ class Limits(Layer):
             if cut:
                 gone[name] = len(cut)
                 messages = [_without(m) if id(m) in cut else m for m in messages]
-        # What pins and tools take beyond their parts, history leaves them.
+        # History makes room for pins and tools that exceed their parts.
         pinned = context.pinned_tokens + size(groups["system"]) - budget.system
         tools = context.tools_tokens - budget.tools
         most = budget.history - max(0, pinned) - max(0, tools)
-        # What was cut above is no history, so its size is the same as before.
+        # No history was cut above, so its size is unchanged.
         kept = messages if size(groups["history"]) <= most else _turns(messages, most)
         if len(kept) < len(messages):
             gone["history"] = len(messages) - len(kept)
@@ -85,7 +85,7 @@ def _grouped(messages: Sequence[ChatMessage]) -> defaultdict[str, list[ChatMessa
 
 
 def _over(budget: Budget, name: str, entries: Sequence[ChatMessage]) -> set[int]:
-    """The entries that are over a category's number or tokens, by identity."""
+    """Return the identities of the entries that exceed a category's number or tokens; the newest stay."""
     most = {"memory": budget.most_memories, "retrieval": budget.most_retrieved}.get(name)
     tokens = getattr(budget, name)
     used = kept = 0
@@ -109,12 +109,12 @@ def _check(name: str, used: int, most: int) -> None:
 
 
 def _without(message: ChatMessage) -> ChatMessage:
-    # A tool's result stays, for its call needs one.
+    # The message stays, because a call needs a result.
     return message.model_copy(update={"content": CUT})
 
 
 def _turns(messages: list[ChatMessage], most: int) -> list[ChatMessage]:
-    """The messages less the oldest turns, so that what is history fits.
+    """Return the messages without the oldest turns, so that the history fits.
 
     Raises:
         PipelineOverflowError: the latest turn alone does not.

@@ -1,8 +1,8 @@
-"""Personal data is masked on its way to the model, and shown again in the answer.
+"""Masking of personal data on its way to the model, and unmasking of the answer.
 
-One value has one placeholder throughout a conversation, so a rule that names somebody
-still fits the request that names them. What the pins name is not masked: it goes to the
-model with every request anyway, and a rule about a masked name would fit nothing.
+A value has one placeholder throughout a conversation, so a rule about a person still fits a request
+about them. Values in the pins are not masked: the model sees them with every request anyway, and a
+pinned rule about a masked value would fit nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from constraintrot.memory.pipeline.context import Context, Session
 from constraintrot.memory.pipeline.layer import Layer, Ran, with_message
 from constraintrot.memory.pipeline.memo import Memo, content_of
 
-# What is personal in a text: its start, its end and its kind.
+# A function from a text to its personal data: start, end and kind of each.
 Detector: TypeAlias = Callable[[str], "tuple[tuple[int, int, str], ...]"]
 _PATTERNS: Final = re.compile(
     r"(?P<EMAIL>[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)"
@@ -32,13 +32,16 @@ _PATTERNS: Final = re.compile(
     r"|(?P<PHONE>(?<![\w.])\+\d(?:[ ()-]{0,2}\d){7,14}\b|\(\d{3}\) ?\d{3}-\d{4}\b)"
     r"|(?P<IP>\b(?:\d{1,3}\.){3}\d{1,3}\b)"
 )
-# What looks like a placeholder and was none is masked itself, or it would be shown as what it is not.
+# Text that looks like a placeholder is masked too; else it would be replaced in the answer.
 _LITERAL: Final = re.compile(r"<[A-Z_]+_\d+>|masked-\d+@[\w.-]+")
 
 
 @lru_cache(maxsize=8192)
 def by_patterns(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Addresses, account, card, social security and telephone numbers; names of people are not found."""
+    """Return the addresses and the account, card, social security and telephone numbers in a text.
+
+    Names of people are not found.
+    """
     return tuple(_spans(text))
 
 
@@ -53,7 +56,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _length(kind: str, text: str) -> int:
-    """Return the length of the longest part of a match, up to a blank, that checks out."""
+    """Return the length of the longest part of a match, up to a blank, with a valid checksum."""
     if kind == "IP":
         return len(text) if all(int(part) < 256 for part in text.split(".")) else 0
     if kind not in ("CARD", "IBAN"):
@@ -76,13 +79,12 @@ def _iban(text: str) -> bool:
 
 
 def presidio(analyzer: Any = None, language: str = "en", least: float = 0.4) -> Detector:
-    """A detector by Microsoft's Presidio (extra ``pii``), which finds names of people as well.
+    """Return a detector by Microsoft's Presidio (extra ``pii``), which also finds names of people.
 
     Args:
-        analyzer: an ``AnalyzerEngine``; one of its defaults unless given, which loads a
-            language model of spaCy's.
+        analyzer: an ``AnalyzerEngine``; the default one loads a language model of spaCy's.
         language: of the texts.
-        least: score from which on something counts.
+        least: the score from which a finding counts.
 
     Raises:
         MissingExtraError: Presidio is not installed.
@@ -106,11 +108,11 @@ def presidio(analyzer: Any = None, language: str = "en", least: float = 0.4) -> 
 
 
 class Masking(Layer):
-    """Masks personal data, and shows it again in the answer's text and calls.
+    """A layer that masks personal data, and unmasks the answer's text and calls.
 
     Args:
-        detect: finds it; by patterns unless given.
-        keep_domain: leave an address its domain, which rules are often about.
+        detect: the detector; by patterns by default.
+        keep_domain: keep the domain of an email address, because rules are often about domains.
     """
 
     name = "masking"
@@ -122,7 +124,7 @@ class Masking(Layer):
         self.detect, self.keep_domain = detect, keep_domain
 
     async def run(self, context: Context) -> Ran:
-        """Mask every message; what is in the vault already keeps its placeholder."""
+        """Mask every message; a value that was masked before keeps its placeholder."""
         vault = context.session.vault
         before = len(vault)
         mask = self._memo(context)
@@ -130,7 +132,7 @@ class Masking(Layer):
         return replace(context, messages=messages), {"new": len(vault) - before}
 
     def _memo(self, context: Context) -> Memo[ChatMessage, ChatMessage]:
-        """Masks messages of a conversation, each once for the same pins."""
+        """Return the memo that masks each message of a conversation once for the same pins."""
         session = context.session
         manifest, memo = session.masked
         if memo is None or manifest != context.manifest:
@@ -169,7 +171,7 @@ class Masking(Layer):
         return known[value]
 
     def answered(self, context: Context, output: ModelOutput) -> ModelOutput:
-        """The answer with the values in place of their placeholders."""
+        """Return the answer with the values in place of their placeholders."""
         vault = context.session.vault
         if not vault or not output.choices:
             return output
@@ -178,14 +180,14 @@ class Masking(Layer):
         return with_message(output, shown)
 
     def revealed(self, context: Context, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-        """Messages with the values in place of their placeholders."""
+        """Return messages with the values in place of their placeholders."""
         vault = context.session.vault
         return [_revealed(message, vault) for message in messages] if vault else messages
 
 
 @lru_cache(maxsize=8192)
 def _names(pinned: str, value: str) -> bool:
-    """Return whether the pins name a value, as a whole: ``joana@example.org`` does not name ``ana@example.org``."""
+    """Return whether the pins hold a value as a whole word, and not as a part of a longer one."""
     if value not in pinned:
         return False
     whole = rf"(?<![\w+@-])(?<!\w\.){re.escape(value)}(?![\w+@-]|\.\w)"
@@ -193,13 +195,13 @@ def _names(pinned: str, value: str) -> bool:
 
 
 def _revealed(message: ChatMessage, vault: dict[str, str]) -> ChatMessage:
-    # The longest first: one placeholder may begin as another one.
+    # The longest first, because one placeholder may begin another.
     found = re.compile("|".join(map(re.escape, sorted(vault, key=len, reverse=True))))
     return _each_text(message, lambda text: found.sub(lambda match: vault[match[0]], text))
 
 
 def _each_text(message: ChatMessage, change: Callable[[str], str]) -> ChatMessage:
-    """A message with its texts and its calls' arguments changed; the same where nothing changes."""
+    """Return a message with its texts and its calls' arguments changed, or the same message."""
     updates: dict[str, Any] = {}
     content = message.content
     if isinstance(content, str):
@@ -216,7 +218,7 @@ def _each_text(message: ChatMessage, change: Callable[[str], str]) -> ChatMessag
         calls = [_call(call, change) for call in message.tool_calls]
         if calls != message.tool_calls:
             updates["tool_calls"] = calls
-    # A failed call's result goes to the model as its error, and not as its text.
+    # The model is shown a failed call's error, not its text.
     if isinstance(message, ChatMessageTool) and message.error is not None:
         told = change(message.error.message)
         if told != message.error.message:

@@ -1,7 +1,7 @@
-"""A memory of values read from messages and tools, which come again with every request.
+"""A memory of values computed from messages and tools, which are the same in many requests.
 
-An object is known by its identity, and by what it holds, so one that somebody changed is
-read again; only what changed deep within a list or a tool's parameters is not seen.
+An object is known by its identity and its content, so a changed one is read again. Only a change
+deep within a list or a tool's parameters is missed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ MOST: Final = 20_000
 
 
 class Memo(Generic[K, T]):
-    """A function of a message or a tool that is asked once for each.
+    """A function of a message or a tool that is called once for each.
 
     Args:
         read: the function.
-        holds: what of the object it depends on; None of one that may change unseen, which is
-            read every time.
-        most: objects that are kept.
+        holds: the content that the function depends on; None if it may change unseen, so that the
+            object is read every time.
+        most: the number of objects that are kept.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Memo(Generic[K, T]):
 
 
 def content_of(message: ChatMessage) -> object | None:
-    """A message's text; None where it has parts, calls or an error, which may be changed in place."""
+    """Return a message's text, or None if it has parts, calls or an error, which may change in place."""
     content = message.content
     if type(content) is not str or (message.role == "assistant" and message.tool_calls):
         return None
@@ -57,12 +57,12 @@ def content_of(message: ChatMessage) -> object | None:
 
 
 def length_of(message: ChatMessage) -> object | None:
-    """Return what a message's length depends on: its calls if it has any, else its text."""
+    """Return a message's calls if it has any, else its text: its length depends on these."""
     if message.role == "assistant" and message.tool_calls:
         return message.tool_calls
     return message.content
 
 
 def parameters_of(tool: ToolInfo) -> object | None:
-    """All of a tool's definition."""
+    """Return a tool's name, description and parameters."""
     return tool.name, tool.description, tool.parameters

@@ -1,10 +1,10 @@
-"""Layers one after the other, and the pins behind them.
+"""The pipeline: layers one after the other, and the pins after all of them.
 
 >>> pipeline = Pipeline([ExactCache(), Compaction(strategy)], pins=registry)
 >>> output = await pipeline.generate(model, messages, tools, session="ticket-17")
 
-No layer sees the pins: they are taken out of what the client sends, and put in, word for
-word, when all layers are done. So nothing can compress, mask, reorder or cache them away.
+No layer sees the pins. They are removed from the client's messages, and added, word for word, after
+all layers, so nothing can compress, mask, reorder or cache them away.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from constraintrot.memory.pipeline.context import (
 from constraintrot.memory.pipeline.layer import Layer, Prepared
 from constraintrot.memory.pipeline.limits import Limits
 
-# Is told of the messages as each layer leaves them.
+# Called with each layer's name and the messages as it leaves them.
 Watch: TypeAlias = Callable[[str, Sequence[ChatMessage]], None]
 
 
@@ -41,13 +41,13 @@ class Pipeline:
     """Layers around the calls of a model.
 
     Args:
-        layers: in the order in which a request passes them.
-        pins: whose pins are in every request, word for word; None for none.
+        layers: the layers, in the order in which a request passes them.
+        pins: a registry; its pins are in every request, word for word.
         budget: the token budget.
 
     Raises:
-        ParameterError: what stands among the layers is none, two have the same name, one
-            behind ``limits`` makes a request longer, or pins or budget are none.
+        ParameterError: a layer is not a ``Layer``, two have the same name, one after
+            ``limits`` makes requests longer, or pins or budget have the wrong type.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Pipeline:
         self.sessions = Sessions()
 
     def unpinned(self) -> Pipeline:
-        """The same layers, with all that they keep, and no pins."""
+        """Return a pipeline of the same layers, with all that they keep, without pins."""
         return Pipeline(self.layers, budget=self.budget)
 
     async def prepare(
@@ -96,18 +96,18 @@ class Pipeline:
         Args:
             messages: the whole conversation, as the client has it.
             tools: the client's tools.
-            session: names the conversation; the id of its first message, unless given.
-            tenant: on whose behalf it is.
-            model: the agent's, which layers may ask.
-            settings: what else the answer depends on, as a text (``settings_of``); None keeps
-                the caches out of it.
-            tool_choice: as Inspect takes it; a tool that it names is not pruned. What the caches
-                tell apart by it is in ``settings``.
-            compact_now: compact the history, whatever its size.
-            watch: is told of the messages as each layer leaves them.
+            session: the conversation's name; by default the id of its first message.
+            tenant: the tenant of the request.
+            model: the agent's model, which layers may ask.
+            settings: further conditions of the answer as a text (``settings_of``); None turns the
+                caches off.
+            tool_choice: as Inspect takes it; a tool that it names is not pruned. The caches compare
+                ``settings``, not this.
+            compact_now: compact the history regardless of its size.
+            watch: called with each layer's name and the messages as it leaves them.
 
         Raises:
-            PipelineOverflowError: what must stay whole is over the budget.
+            PipelineOverflowError: the parts that must stay whole exceed the budget.
             ParameterError: the messages are not Inspect's.
         """
         _check_messages(messages)
@@ -121,8 +121,8 @@ class Pipeline:
         start = self._with_pins(given)
         context, traces, passed = await self._through(start, watch)
         while self._with_pins(given).manifest != start.manifest:
-            # A pin came or went while a layer waited for a model, so what the layers did, and
-            # what the caches would keep, is of pins that are no longer in force.
+            # A pin came or went while a layer waited for a model, so the layers' work, and what
+            # the caches would keep, belongs to pins that are no longer in force.
             start = self._with_pins(replace(given, compact_now=False))
             context, traces, passed = await self._through(start, watch)
         sent = await self._pinned(context)
@@ -135,7 +135,7 @@ class Pipeline:
     async def _through(
         self, context: Context, watch: Watch | None
     ) -> tuple[Context, list[Trace], list[tuple[Layer, Context]]]:
-        """The context behind all layers, what each did, and each with the context that it got."""
+        """Return the context after all layers, the traces, and each layer with its input."""
         traces: list[Trace] = []
         passed: list[tuple[Layer, Context]] = []
         for layer in self.layers:
@@ -149,7 +149,7 @@ class Pipeline:
         return context, traces, passed
 
     def _with_pins(self, context: Context) -> Context:
-        """The context with the pins as they are now."""
+        """Return the context with the pins as they are now."""
         if self.pins is None:
             return context
         now = self.pins.rendering()
@@ -164,7 +164,7 @@ class Pipeline:
         )
 
     async def _pinned(self, context: Context) -> list[ChatMessage]:
-        """The messages with the pins, whole and under the budget."""
+        """Return the messages with the pins, and check that they are within the budget."""
         if self.pins is None or not self.pins.text:
             sent = list(context.messages)
         else:
@@ -190,19 +190,19 @@ class Pipeline:
         tool_choice: ToolChoice | None = None,
         config: GenerateConfig | None = None,
     ) -> ModelOutput:
-        """A request through the layers, to the model, and back.
+        """Take a request through the layers to the model, and the answer back.
 
         Args:
-            model: is asked, unless a cache has the answer.
+            model: the model, which is asked unless a cache has the answer.
             messages: the whole conversation, as the client has it.
             tools: the client's tools.
-            session: names the conversation.
-            tenant: on whose behalf it is.
+            session: the conversation's name.
+            tenant: the tenant of the request.
             tool_choice: as Inspect takes it.
-            config: how the model is to sample.
+            config: the sampling settings.
 
         Raises:
-            PipelineOverflowError: what must stay whole is over the budget.
+            PipelineOverflowError: the parts that must stay whole exceed the budget.
         """
         config = config or GenerateConfig()
         prepared = await self.prepare(
@@ -223,20 +223,20 @@ class Pipeline:
 def settings_of(tool_choice: ToolChoice | None, config: GenerateConfig) -> str:
     """Return the settings of an answer as a text, as ``prepare`` takes it.
 
-    An evaluation's own settings are in it, which no public function of Inspect gives.
+    It includes an evaluation's own settings, which no public function of Inspect returns.
 
     Args:
         tool_choice: as Inspect takes it.
-        config: how the model is to sample.
+        config: the sampling settings.
     """
     return repr((tool_choice, config, active_generate_config()))
 
 
 def checked(pipeline: object) -> Pipeline:
-    """A pipeline, which is refused where it is given and not with the first request.
+    """Return the pipeline, or refuse it before the first request.
 
     Raises:
-        ParameterError: it is none, as a bare list of layers.
+        ParameterError: it is not a ``Pipeline``, but for instance a list of layers.
     """
     if not isinstance(pipeline, Pipeline):
         raise ParameterError(
@@ -266,7 +266,7 @@ def _check_order(layers: Sequence[Layer], names: Sequence[str]) -> None:
 
 
 def _check_messages(messages: Sequence[ChatMessage]) -> None:
-    # One tells a list of another library's; all would be read with every request.
+    # The first tells another library's list; checking all would cost time with every request.
     first = next(iter(messages), None)
     if first is not None and not isinstance(first, ChatMessageBase):
         raise ParameterError(

@@ -1,9 +1,9 @@
-"""The layers by name, as two profiles: one that keeps rules, and one that takes a text literally.
+"""The layers as two profiles: ``kept`` keeps rules, ``literal`` follows the specification literally.
 
-``kept`` is what this package recommends. ``literal`` does as the specification of the
-context pipeline says where it says something, and protects nothing where it leaves that
-open: a summary in the system role, caches that know a request by its words alone, an
-injection filter that withholds instead of marking. It is there to be measured.
+``kept`` is what this package recommends. ``literal`` follows the specification of the context
+pipeline, and adds no protection where the specification is silent: a summary in the system role,
+caches keyed by a request's words alone, an injection filter that withholds instead of marking. It
+exists to be measured.
 """
 
 from __future__ import annotations
@@ -58,19 +58,19 @@ def layers(
     write: Summarize | None = None,
     core: Collection[str] = (),
 ) -> list[Layer]:
-    """All layers in their order.
+    """Return all layers in their order.
 
     Args:
-        strategy: compacts the history; a summary of all but ten turns unless given.
+        strategy: the compactor; by default a summary of all but the last ten turns.
         profile: ``kept`` or ``literal``.
-        threshold: share of the budget from which on history is compacted.
+        threshold: share of the budget from which history is compacted.
         handoff_after: compactions before a hand-off.
-        backends: between which affinity chooses.
-        write: writes summaries and briefings, for who has no Inspect model.
+        backends: the backends between which affinity chooses.
+        write: a function that writes summaries and briefings, for callers without an Inspect model.
         core: names of tools that are never pruned.
 
     Raises:
-        ParameterError: there is no such profile, or a number is out of its range.
+        ParameterError: the profile is unknown, or a number is out of its range.
     """
     if profile not in PROFILES:
         raise ParameterError(f"profile is {' or '.join(PROFILES)}, not {profile!r}")

@@ -1,8 +1,8 @@
-"""Tools: only those that the request is about, and meta-tools for a large catalogue.
+"""Layers that offer the tools a request needs, or meta-tools for a large catalogue.
 
-What is pruned here is left out to save tokens; the model may still come by it with
-``execute_tool``. So pruning forbids nothing. A tool that must not be used is ``withheld``:
-it is never on offer, and a call of it goes no further, by whichever name it is made.
+Pruning only saves tokens: a model may still reach a pruned tool by ``execute_tool``. A tool that
+must not be used is ``withheld``: it is never offered, and any call of it is stopped, direct or by
+``execute_tool``.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from constraintrot.memory.pipeline.context import Context, definition, tool_toke
 from constraintrot.memory.pipeline.layer import Layer, Ran, with_message
 from constraintrot.rule_text.quantities import words
 
-# Fewer tools than this are left alone; more than that are reached by meta-tools.
+# Above the first number tools are pruned, above the second meta-tools are offered.
 ABOVE: Final = 15
 META_ABOVE: Final = 100
 EXECUTE, SEARCH, SCHEMA = "execute_tool", "search_tools", "get_tool_schema"
-# How well a tool fits a request; higher is better.
+# A function from a request and a tool to their fit; higher is better.
 Relevance: TypeAlias = Callable[[str, ToolInfo], float]
 
 
 def by_words(query: str, tool: ToolInfo) -> float:
-    """The share of a tool's words that the request has, its name's twice."""
+    """Return the share of a tool's words that the request has; words of the name count twice."""
     asked = _words(query)
     name, told = _words(tool.name.replace("_", " ")), _words(tool.description)
     return (2 * len(name & asked) + len(told & asked)) / (2 * len(name) + len(told) or 1)
@@ -48,8 +48,8 @@ class _ToolLayer(Layer):
     Args:
         core: names of tools that are always on offer.
         withheld: names of tools that must not be used.
-        above: up to so many tools, all are offered; the layer's own number unless given.
-        relevance: how well a tool fits a request; by words unless given.
+        above: the number of tools above which the layer acts; each layer has a default.
+        relevance: the fit of a tool and a request; by words by default.
     """
 
     _above: ClassVar[int]
@@ -71,13 +71,13 @@ class _ToolLayer(Layer):
 
 
 class ToolPruning(_ToolLayer):
-    """Offers the core tools and those that fit the request best, in the order of their names.
+    """A layer that offers the core tools and those that fit the request best, ordered by name.
 
     Args:
         core: names of tools that are always on offer.
         withheld: names of tools that must not be used.
-        above: up to so many tools, none is pruned.
-        relevance: how well a tool fits a request; by words unless given.
+        above: the number of tools above which some are pruned.
+        relevance: the fit of a tool and a request; by words by default.
     """
 
     name = "tools"
@@ -114,17 +114,16 @@ class ToolPruning(_ToolLayer):
 
 
 class MetaTools(_ToolLayer):
-    """Offers a large catalogue as three meta-tools: search, schema and execute.
+    """A layer that offers a large catalogue as three meta-tools: search, schema and execute.
 
-    A call through ``execute_tool`` leaves this layer under the tool's own name, so that
-    whatever approves calls sees what is called; one of a withheld or unknown tool goes no
-    further. Put it before ``ToolPruning``.
+    A call by ``execute_tool`` leaves this layer under the tool's own name, so that an approver sees
+    the real call. A call of a withheld or unknown tool is stopped. Put this before ``ToolPruning``.
 
     Args:
-        core: names of tools that are offered by themselves.
+        core: names of tools that are always offered directly.
         withheld: names of tools that must not be used.
-        above: up to so many tools, all are offered by themselves.
-        relevance: how well a tool fits a search.
+        above: the number of tools above which meta-tools are offered.
+        relevance: the fit of a tool and a search.
     """
 
     name = "meta_tools"
@@ -155,7 +154,7 @@ class MetaTools(_ToolLayer):
 
         Args:
             tools: the whole catalogue.
-            call: as ``answered`` lets it through.
+            call: the call as ``answered`` returns it.
         """
         open_to = [tool for tool in tools if tool.name not in self.withheld]
         if call.function == SEARCH:
@@ -172,7 +171,7 @@ class MetaTools(_ToolLayer):
 
 
 def stopped(output: ModelOutput, withheld: Collection[str]) -> ModelOutput:
-    """An answer without its calls of withheld tools, made by whichever name."""
+    """Return an answer without its calls of withheld tools, whether direct or by ``execute_tool``."""
     calls = list(output.message.tool_calls or []) if output.choices else []
     gone = [_unwrapped(call).function for call in calls if _unwrapped(call).function in withheld]
     if not gone:
@@ -182,7 +181,7 @@ def stopped(output: ModelOutput, withheld: Collection[str]) -> ModelOutput:
 
 
 def _unwrapped(call: ToolCall) -> ToolCall:
-    """The call that an ``execute_tool`` stands for, however deep; any other as it is."""
+    """Return the call that an ``execute_tool`` stands for, at any depth; any other call as it is."""
     while call.function == EXECUTE:
         arguments: Mapping[str, Any] = call.arguments
         params = arguments.get("params")

@@ -1,7 +1,12 @@
-"""A workspace that is assembled anew for every decision, from what is known and not from a session.
+"""A workspace that is assembled anew for every decision, from entries whose value is learned.
 
-Nothing grows and nothing is compacted: each tick chooses entries by what was learned of
-them. Its invariants are the registry's pins, which no budget and no learning touches.
+Nothing grows and nothing is compacted: each decision chooses entries by their learned scores. The
+registry's pins are its invariants, which no budget and no learning touches.
+
+Three loops learn, as in the specification: an entry in a context that won gains .1, and in one that
+lost loses .05; after every 50 outcomes the categories' totals move tokens to those that did well; a
+change of regime halves all that was learned. A rule's effect is often a refusal, which looks like a
+loss. So a refusal is no outcome here, and a rule has no score that could fall.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ WON: Final = 0.1
 LOST: Final = -0.05
 EVERY: Final = 50
 DECAY: Final = 0.5
-# No category loses more than half of its tokens, whatever its outcomes.
+# No category loses more than half of its tokens.
 FLOOR: Final = 0.5
 LEARNED: Final = ("memory", "retrieval", "domain")
 Outcome: TypeAlias = Literal["won", "lost", "refused"]
@@ -32,13 +37,13 @@ Outcome: TypeAlias = Literal["won", "lost", "refused"]
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that may be put into a context.
+    """A text that may be put into a context.
 
     Attributes:
-        key: names it.
+        key: the entry's name.
         text: its text.
         category: ``memory``, ``retrieval`` or ``domain``.
-        rule: whether it is a rule: always in, and never scored.
+        rule: whether it is a rule, which is always included and never scored.
     """
 
     key: str
@@ -55,10 +60,9 @@ class Allocation:
     """The learned scores of entries, and the part of the budget for each category.
 
     Args:
-        budget: what the categories start with.
-        every: outcomes after which their parts are set anew.
-        refusals: ``ignored``, or counted as ``lost``, which starves rules and is there to
-            be measured.
+        budget: the categories' initial parts.
+        every: the number of outcomes after which the parts are divided anew.
+        refusals: ``ignored``, or counted as ``lost``, which starves rules and exists to be measured.
     """
 
     def __init__(
@@ -85,11 +89,11 @@ class Allocation:
         return self._parts[category]
 
     def outcome(self, entries: Iterable[Entry], what: Outcome) -> None:
-        """Learn what came of a context.
+        """Learn from the outcome of a context.
 
         Args:
-            entries: what was in it.
-            what: whether it won, lost, or the agent refused.
+            entries: the entries of the context.
+            what: ``won``, ``lost`` or ``refused``.
         """
         if what == "refused" and self.refusals == "ignored":
             return
@@ -103,21 +107,21 @@ class Allocation:
             self._share()
 
     def regime_changed(self) -> None:
-        """Halve all that was learned: it holds in part."""
+        """Halve all that was learned, after a change of regime."""
         self._scores = {key: DECAY * value for key, value in self._scores.items()}
         for name in self._totals:
             self._totals[name] *= DECAY
         self._share()
 
     def chosen(self, entries: Sequence[Entry], most: int) -> list[Entry]:
-        """The rules, and the best of the other entries, up to so many in all of these."""
+        """Return the rules, and the best of the other entries up to a number."""
         rules = [entry for entry in entries if entry.rule]
         rest = [entry for entry in entries if not entry.rule]
         rest.sort(key=lambda entry: -self.score(entry.key))
         return [*rules, *rest[:most]]
 
     def _share(self) -> None:
-        """Divide what the categories have together anew; their sum stays the same."""
+        """Divide the categories' tokens anew; their sum stays the same."""
         base = {name: int(getattr(self.budget, name)) for name in LEARNED}
         whole = sum(base.values())
         span = max((abs(total) for total in self._totals.values()), default=0.0) or 1.0
@@ -130,12 +134,12 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Assembled:
-    """A workspace of one moment.
+    """The workspace at one moment.
 
     Attributes:
-        messages: what the model is sent, the situation left out.
-        entries: what was chosen, for ``Allocation.outcome``.
-        manifest: of the pins that are in it.
+        messages: the messages for the model, without the situation.
+        entries: the chosen entries, for ``Allocation.outcome``.
+        manifest: the manifest of its pins.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -144,13 +148,13 @@ class Assembled:
 
 
 class Workspace:
-    """Assembles a context from entries, with the pins as invariants.
+    """A context that is assembled from entries, with the pins as invariants.
 
     Args:
-        pins: the registry, or what is made from it.
-        entries: gives what may be chosen, as it is now.
+        pins: the registry, or its ``Pins``.
+        entries: returns the current entries.
         system: the agent's instructions.
-        allocation: what was learned; nothing at first.
+        allocation: the learned scores and parts.
         budget: the token budget.
     """
 
@@ -170,16 +174,16 @@ class Workspace:
 
     @property
     def manifest(self) -> str:
-        """Of the pins that are in force."""
+        """The manifest of the pins that are in force."""
         return self.pins.rendering().manifest
 
     def assemble(self) -> Assembled:
-        """The workspace of this moment.
+        """Return the workspace at this moment.
 
         Raises:
             PipelineOverflowError: instructions, pins and rules are over the budget.
         """
-        # First, so that a pin that comes while entries are chosen is seen to be missing.
+        # First, so that a pin that comes while entries are chosen makes the manifest stale.
         manifest = self.manifest
         chosen = self._chosen(self.entries())
         system: list[ChatMessage] = [ChatMessageSystem(content=self.system)] if self.system else []
@@ -193,7 +197,7 @@ class Workspace:
         return Assembled(tuple(messages), tuple(chosen), manifest)
 
     def request(self, situation: str) -> list[ChatMessage]:
-        """The workspace and the situation, ready to send."""
+        """Return the messages of the workspace and the situation, ready to send."""
         return [*self.assemble().messages, ChatMessageUser(content=situation)]
 
     def _chosen(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -214,10 +218,10 @@ class Prebuilt:
     """A workspace that is built ahead, so that a decision need not wait for it.
 
     Args:
-        workspace: builds it.
-        every: decisions after which it is built anew.
-        keyed: also where the pins have changed since. Without it a new policy waits for
-            the next turn of building, which is there to be measured.
+        workspace: the workspace to build.
+        every: the number of decisions after which it is built anew.
+        keyed: rebuild also when the pins have changed. Without it a new policy waits for the next
+            build; that exists to be measured.
     """
 
     def __init__(self, workspace: Workspace, *, every: int = 50, keyed: bool = True) -> None:
@@ -228,7 +232,7 @@ class Prebuilt:
         self._served = 0
 
     def get(self) -> Assembled:
-        """The workspace that was built ahead, or a new one."""
+        """Return the workspace that was built ahead, or a new one."""
         built = self._built
         stale = self.keyed and built is not None and built.manifest != self.workspace.manifest
         if built is None or stale or self._served >= self.every:

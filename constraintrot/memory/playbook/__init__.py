@@ -2,8 +2,7 @@
 
 Bullets with identifiers and counters; deltas that plain code merges; refinement that never
 touches a constraint. ``roles`` asks models (Generator, Reflector, Curator), ``adaptation``
-learns from tasks, offline over epochs or online at test time, and both need Inspect; all
-else does not.
+learns from tasks, offline over epochs or online at test time. Only these two need Inspect.
 """
 
 from constraintrot.memory.playbook.bullets import (

@@ -25,19 +25,19 @@ from constraintrot.memory.playbook.roles import Cost, curate, reflect
 
 
 class Memory(Protocol):
-    """A memory of earlier work that an agent is shown, and that learns."""
+    """The interface of a memory that an agent is shown and that learns from its work."""
 
     def render(self) -> str:
-        """The memory as it stands in a prompt."""
+        """Return the memory as a prompt shows it."""
         ...
 
     async def learn(self, messages: Sequence[ChatMessage], feedback: str, source: str) -> Cost:
         """Learn from messages that end before the question.
 
         Args:
-            messages: what happened.
-            feedback: what the environment said of the outcome; may be empty.
-            source: what the messages are called.
+            messages: the messages.
+            feedback: the environment's feedback on the outcome; may be empty.
+            source: the name of the messages as a source.
         """
         ...
 
@@ -49,7 +49,7 @@ class PlaybookMemory:
         playbook: the playbook.
         reflector: the model of that role, or its name.
         curator: the model of that role, or its name.
-        rounds: how often the Reflector is asked of one trajectory at most; the paper has 5.
+        rounds: the most questions to the Reflector about one trajectory; the paper has 5.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class PlaybookMemory:
 
 
 Task = TypeVar("Task")
-# Where an object is, which another process has elsewhere.
+# An object's address, which differs in another process.
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -79,8 +79,8 @@ class Trajectory:
     """The Generator's work on a task.
 
     Attributes:
-        messages: what was said and done.
-        feedback: what the environment said of the outcome, as an error; no label is needed.
+        messages: the messages of the work.
+        feedback: the environment's feedback on the outcome, such as an error; no label is needed.
         success: whether the task is done.
     """
 
@@ -90,7 +90,7 @@ class Trajectory:
 
 
 Play: TypeAlias = Callable[[Task, str], Awaitable[Trajectory]]
-"""Has the Generator do a task; the second argument is the rendered memory."""
+"""A function that has the Generator do a task; its second argument is the rendered memory."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class Step:
     Attributes:
         epoch: from 1.
         number: of the task within its epoch, from 1.
-        success: whether the task was done, with the memory as it was before the step.
-        size: tokens of the memory after it.
+        success: whether the task was done, with the memory from before the step.
+        size: tokens of the memory after the step.
         cost: of the models that learn, without the Generator.
     """
 
@@ -119,22 +119,22 @@ async def offline(
     """Adapt on a training set, one task a step (the paper's batch size), over epochs.
 
     Args:
-        memory: what learns.
-        tasks: told apart by their ``repr``.
-        play: has the Generator do one.
-        epochs: how often all are done.
-        path: of a file into which the playbook is saved after every step. Where it is there,
-            what it holds takes the place of the playbook; if the last call with it had the
-            same tasks, this one goes on behind the last step that was saved, and other tasks
-            begin anew with what was learned. Only a step that was cut off is done twice.
+        memory: the memory.
+        tasks: the tasks, compared by their ``repr``.
+        play: has the Generator do a task.
+        epochs: the number of passes over all tasks.
+        path: a file that the playbook is saved to after every step. An existing file replaces the
+            playbook's content. If it was made with the same tasks, this call continues after the
+            last saved step, so only a step that was cut off is repeated; other tasks begin anew
+            with the learned playbook.
 
     Returns:
-        All steps, those of an earlier call included.
+        All steps, including those of an earlier call.
 
     Raises:
-        PlaybookError: the file cannot be read or written, the memory is no playbook or has
-            learned what the file lacks; another process has written the file meanwhile; or
-            there is no epoch, or no trajectory was played.
+        PlaybookError: the file cannot be read or written, or another process wrote it meanwhile; the
+            memory is not a playbook, or has learned more than the file; ``epochs`` is below 1;
+            or ``play`` returned no trajectory.
     """
     if epochs < 1:
         raise PlaybookError(f"epochs is a whole number, 1 or more, not {epochs!r}")
@@ -151,7 +151,7 @@ async def offline(
 async def online(
     memory: Memory, tasks: Sequence[Task], play: Play[Task], *, path: str | Path | None = None
 ) -> list[Step]:
-    """Adapt at test time: each task is done with the memory so far, and then learned from.
+    """Adapt at test time: do each task with the memory so far, then learn from it.
 
     With ``path`` as for ``offline``.
     """
@@ -159,7 +159,7 @@ async def online(
 
 
 async def evaluate(memory: Memory, tasks: Sequence[Task], play: Play[Task]) -> list[bool]:
-    """Return whether each task is done with a memory, which learns nothing here."""
+    """Return whether each task succeeds with a memory, which is not changed."""
     text = memory.render()
     return [(await _played(play, task, text)).success for task in tasks]
 
@@ -187,7 +187,7 @@ def _playbook(memory: Memory) -> Playbook:
 
 
 def _resumed(playbook: Playbook, path: str | Path, tasks: Sequence[Task]) -> list[Step]:
-    """The steps that are done; the playbook is then as it was after them, and can be saved."""
+    """Return the finished steps, with the playbook as it was after them."""
     if Path(path).exists():
         more = playbook.deltas - load(Playbook(), path).deltas
         if more > 0:
@@ -206,7 +206,7 @@ def _resumed(playbook: Playbook, path: str | Path, tasks: Sequence[Task]) -> lis
         raise PlaybookError(
             f"{path} holds steps of an adaptation that are none: {error!r}"
         ) from error
-    # A file that cannot be written is said before anything is paid for.
+    # A file that cannot be written is reported before any model is paid.
     _keep(playbook, path, tasks, done)
     return done
 

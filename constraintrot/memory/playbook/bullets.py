@@ -1,4 +1,4 @@
-"""Bullets: what a playbook is made of, how one is written into a prompt, and how that is read back.
+"""Bullets, the units of a playbook, and their form in a prompt.
 
 A bullet is a small unit (a strategy, a fact, a pitfall or a constraint) with an identifier
 and counters of how often it helped or harmed (ACE, section 3.1). In a prompt::
@@ -7,8 +7,8 @@ and counters of how often it helped or harmed (ACE, section 3.1). In a prompt::
     - [ema-00003] helpful=2 harmful=0 :: Attach the minutes as a PDF,
         not as a link.
 
-A bullet's line and a section's line begin in the first column; every further line of a
-text is indented. So no text, whatever it holds, begins another bullet or section.
+A bullet's line and a section's line begin in the first column, and further lines of a text are
+indented. So no text can begin another bullet or section.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DEFAULT_SECTION: Final = "general"
 LONGEST_TEXT: Final = 4_000
 _LONGEST_SECTION: Final = 60
 _INDENT: Final = "    "
-# Whatever a reader may take for the end of a line, as str.splitlines does.
+# Every sign that str.splitlines takes for the end of a line.
 _LINE_ENDS: Final = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _ID: Final = re.compile(r"\A(?P<prefix>[a-z]{3})-(?P<number>\d{5,})\Z", re.ASCII)
 _BULLET: Final = re.compile(
@@ -45,13 +45,13 @@ class Bullet:
     """A bullet at one moment.
 
     Attributes:
-        id: a prefix of its first section and a number that the playbook gives once only.
-        section: the heading under which it stands; one line.
-        text: what it says; its line ends are newlines.
-        kind: what it is. A constraint is neither changed, merged nor pruned.
-        helpful: how often it was marked helpful.
-        harmful: how often it was marked harmful.
-        sources: where it came from, oldest first; a merged one has those of all its parts.
+        id: a prefix from its first section, and a number that the playbook gives only once.
+        section: its section's heading, one line.
+        text: its text; line ends are newlines.
+        kind: its kind. A constraint is never changed, merged or pruned.
+        helpful: the number of times it was marked helpful.
+        harmful: the number of times it was marked harmful.
+        sources: its sources, oldest first; a merged bullet has those of all its parts.
         touched: number of the last delta that added, changed or counted it.
     """
 
@@ -66,12 +66,12 @@ class Bullet:
 
     @property
     def number(self) -> int:
-        """The number in its id; a later bullet has a larger one."""
+        """The number in the id; a later bullet has a larger one."""
         return int(self.id.rpartition("-")[2])
 
     @property
     def net(self) -> int:
-        """The times it helped less the times it harmed."""
+        """The number of times it helped minus the number of times it harmed."""
         return self.helpful - self.harmful
 
     @property
@@ -80,12 +80,12 @@ class Bullet:
         return self.kind == "constraint"
 
     def line(self) -> str:
-        """The bullet in a prompt, with a newline at its end."""
+        """Return the bullet as a prompt shows it, with a newline at its end."""
         text = self.text.replace("\n", f"\n{_INDENT}")
         return f"- [{self.id}] helpful={self.helpful} harmful={self.harmful} :: {text}\n"
 
     def plain(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "id": self.id, "section": self.section, "text": self.text, "kind": self.kind,
             "helpful": self.helpful, "harmful": self.harmful, "sources": list(self.sources),
@@ -94,10 +94,10 @@ class Bullet:
 
 
 def bullet_from(data: Mapping[str, Any]) -> Bullet:
-    """A bullet from its plain data, checked.
+    """Return the bullet of plain data, after checking it.
 
     Raises:
-        PlaybookError: it is not what ``Bullet.plain`` makes.
+        PlaybookError: the data is not from ``Bullet.plain``.
     """
     try:
         one = Bullet(**{**data, "sources": tuple(data["sources"])})
@@ -118,19 +118,19 @@ def bullet_from(data: Mapping[str, Any]) -> Bullet:
 
 
 def bullet_id(section: str, number: int) -> str:
-    """The id of the bullet of a number, with a prefix of three letters from its section."""
+    """Return the id of a bullet: three letters of its section, and its number."""
     return f"{_prefix(section)}-{number:05}"
 
 
 def checked_text(text: object) -> str:
-    """A bullet's text: trimmed, and every line end a newline; nothing else is changed.
+    """Return a bullet's text trimmed, with every line end as a newline.
 
     Raises:
-        PlaybookError: no text, blank, too long, or no valid Unicode.
+        PlaybookError: it is not a string, blank, too long, or not valid Unicode.
     """
     if not isinstance(text, str):
         raise PlaybookError(f"a bullet's text is a string, not {type(text).__name__}")
-    # Most texts are one printable line, which has no line end to look for.
+    # Most texts are one printable line, without line ends to replace.
     plain = (text if text.isprintable() else _LINE_ENDS.sub("\n", text)).strip()
     if not 0 < len(plain) <= LONGEST_TEXT:
         raise PlaybookError(f"a bullet's text has 1 to {LONGEST_TEXT} characters, not {len(plain)}")
@@ -143,10 +143,10 @@ def checked_text(text: object) -> str:
 
 
 def checked_section(section: object) -> str:
-    """A section's name on one line; ``general`` where none is given.
+    """Return a section's name on one line; ``general`` for an empty one.
 
     Raises:
-        PlaybookError: no text, or no valid Unicode.
+        PlaybookError: it is not a string, or not valid Unicode.
     """
     if not isinstance(section, str):
         raise PlaybookError(f"a section is a string, not {type(section).__name__}")
@@ -166,7 +166,7 @@ def _one_line(section: str) -> str:
 
 
 def rendered(bullets: Iterable[Bullet]) -> str:
-    """Bullets as they stand in a prompt, by section, sections in their order of appearance."""
+    """Return bullets as a prompt shows them: by section, in the order of first appearance."""
     sections: dict[str, list[str]] = {}
     for bullet in bullets:
         sections.setdefault(bullet.section, []).append(bullet.line())
@@ -174,17 +174,17 @@ def rendered(bullets: Iterable[Bullet]) -> str:
 
 
 def heading(section: str) -> str:
-    """A section's line."""
+    """Return a section's line."""
     return f"## {section}\n"
 
 
 def read_rendered(text: str) -> Iterator[Bullet]:
-    """The bullets of a rendered playbook: id, section, text and counters.
+    """Parse the bullets of a rendered playbook: id, section, text and counters.
 
-    A prompt does not say a bullet's kind and sources.
+    A prompt does not hold a bullet's kind and sources.
 
     Raises:
-        PlaybookError: the text is not what ``rendered`` makes.
+        PlaybookError: the text is not from ``rendered``.
     """
     section, lines = "", list[str]()
     for line in text.removesuffix("\n").split("\n") if text else ():

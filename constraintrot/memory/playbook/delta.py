@@ -1,4 +1,4 @@
-"""Deltas: the small edits that a curator proposes, and their reading from what a model wrote.
+"""Deltas, the small edits that a curator proposes, and their parsing from a model's answer.
 
 ::
 
@@ -10,7 +10,7 @@
       {"op": "COUNT", "id": "ema-00003", "helpful": 1}
     ]}
 
-A model's fault is no exception: what cannot be read is listed, and the rest is used.
+A model's fault raises nothing: unreadable parts are listed, and the rest is used.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from pydantic import (
 from constraintrot.memory.playbook.bullets import DEFAULT_SECTION, KINDS, Kind
 from constraintrot.rule_text.rule_words import reads_as_rule
 
-# Of words for a constraint: requirement, restricción, prohibición.
+# Stems of words for a constraint: requirement, restricción, prohibición.
 _RULE_STEMS: Final = ("requir", "restric", "prohib", "约束", "限制")
 MOST_OPERATIONS: Final = 200
-"""Operations of one delta that are read; more are no small edit."""
+"""The most operations that are read from one delta, which is meant as a small edit."""
 
 
 def read_kind(word: object) -> Kind:
-    """The kind that a model named; of another word, a constraint if it means a rule."""
+    """Return the kind that a model named; an unknown word for a rule means a constraint."""
     said = str(word).casefold()
     named = [kind for kind in KINDS if kind in said]
-    # A form that came back unfilled names them all.
+    # An unfilled form names all kinds.
     if len(named) == len(KINDS):
         return "strategy"
     if "constraint" in named or reads_as_rule(said) or any(stem in said for stem in _RULE_STEMS):
@@ -52,17 +52,17 @@ def read_kind(word: object) -> Kind:
 
 
 def says_something(text: str) -> bool:
-    """Return whether a text has a letter or a digit; a form that came back unfilled ("...") has none."""
+    """Return whether a text has a letter or a digit; an unfilled form ("...") has neither."""
     return any(map(str.isalnum, text))
 
 
 class _Operation(BaseModel):
-    # A model may add a reason or a comment, which changes nothing.
+    # A model may add a reason or a comment, which is ignored.
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Add(_Operation):
-    """Append a bullet."""
+    """An operation that appends a bullet."""
 
     op: Literal["ADD"] = "ADD"
     text: str
@@ -71,7 +71,7 @@ class Add(_Operation):
 
 
 class Update(_Operation):
-    """Change a bullet's text; its id and counters stay."""
+    """An operation that changes a bullet's text; its id and counters stay."""
 
     op: Literal["UPDATE"] = "UPDATE"
     id: str
@@ -79,7 +79,7 @@ class Update(_Operation):
 
 
 class Merge(_Operation):
-    """Join bullets of one kind in the first of them; counters are added up."""
+    """An operation that joins bullets of one kind in the oldest one; counters are added up."""
 
     op: Literal["MERGE"] = "MERGE"
     ids: Annotated[tuple[str, ...], Field(min_length=2, max_length=20)]
@@ -87,14 +87,14 @@ class Merge(_Operation):
 
 
 class Delete(_Operation):
-    """Remove a bullet."""
+    """An operation that removes a bullet."""
 
     op: Literal["DELETE"] = "DELETE"
     id: str
 
 
 class Count(_Operation):
-    """Add to a bullet's counters."""
+    """An operation that adds to a bullet's counters."""
 
     op: Literal["COUNT"] = "COUNT"
     id: str
@@ -108,20 +108,20 @@ _OPERATION: Final[TypeAdapter[Operation]] = TypeAdapter(
 )
 _OPENING: Final = re.compile(r"[\[{]")
 _MOST_TRIES: Final = 100
-# The names that the paper's public code gives to the same things.
+# The names of the paper's public code for the same fields.
 _SAME: Final = {"type": "op", "content": "text", "bullet_id": "id"}
 
 
 @dataclass(frozen=True)
 class Delta:
-    """Operations in their order, and what could not be read of what a model wrote."""
+    """Operations in their order, and the parts of a model's answer that could not be parsed."""
 
     operations: tuple[Operation, ...] = ()
     unreadable: tuple[str, ...] = ()
 
 
 def read_delta(text: str) -> Delta:
-    """The delta in a model's answer: its first JSON object with ``operations``, or list of them."""
+    """Parse the delta in a model's answer: the first JSON object with ``operations``, or a list of them."""
     for value in json_values(text):
         listed = _listed(value)
         if listed is not None:
@@ -130,10 +130,9 @@ def read_delta(text: str) -> Delta:
 
 
 def json_values(text: str) -> Iterator[Any]:
-    """The JSON objects and lists in a text, from the first on; prose around them is left out.
+    """Yield the JSON objects and lists in a text, without the prose around them.
 
-    Of a text that holds bracket after bracket and no JSON, only the first are tried: each
-    try may read all the rest.
+    Only the first hundred brackets are tried, because each try may read the rest of the text.
     """
     decoder = json.JSONDecoder()
     opening = _OPENING.search(text)
@@ -177,7 +176,7 @@ def _delta(listed: list[Any]) -> Delta:
 def _named(one: Any) -> Any:
     if not isinstance(one, Mapping):
         return one
-    # Beside an "op", "type" is a model's word for the kind.
+    # Beside an "op", a model uses "type" for the kind.
     same = _SAME | {"type": "kind"} if "op" in one else _SAME
     plain = {same.get(str(key), str(key)): value for key, value in one.items()}
     if isinstance(plain.get("op"), str):

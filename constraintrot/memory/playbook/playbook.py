@@ -8,8 +8,8 @@
     playbook.apply(Delta((Add(text="Never send email outside example.com."),)))
     prompt = playbook.render()
 
-What no delta does, whatever a model proposes: change, merge, prune or delete a constraint,
-touch the pins, give an id twice, or take the playbook over its budget.
+No delta can change, merge, prune or delete a constraint, touch the pins, give an id twice, or take
+the playbook over its budget, whatever a model proposes.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Playbook:
     """Bullets, in the order in which they were added, and pins before them.
 
     Args:
-        budget: tokens of the rendered playbook at most, pins included; None for any number.
-        most: bullets at most; None for any number.
-        refinement: how it is kept compact.
-        similarity: measure of likeness; ``Words`` unless given.
-        pins: gives the pinned text, as ``Registry.pinned_text`` of the policy registry does.
-            It is rendered first, byte for byte, and no delta or refinement reaches it.
-        counter: of tokens; used where there is a budget.
+        budget: the most tokens of the rendered playbook, pins included; None for no limit.
+        most: the most bullets; None for no limit.
+        refinement: the rules that keep it compact.
+        similarity: measure of likeness; ``Words`` by default.
+        pins: returns the pinned text, as ``Registry.pinned_text`` does. It is rendered first, byte
+            for byte, and no delta or refinement reaches it.
+        counter: a counter of tokens, used if there is a budget.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Playbook:
 
     @property
     def adaptation(self) -> Mapping[str, Any] | None:
-        """The done steps of an adaptation, as ``adaptation.offline`` notes them."""
+        """The finished steps of an adaptation, as ``adaptation.offline`` records them."""
         return self._store.adaptation
 
     @adaptation.setter
@@ -106,29 +106,29 @@ class Playbook:
         return self._pinned() + self._size()
 
     def get(self, bullet_id: str) -> Bullet | None:
-        """The bullet of an id, or of the one that it was merged into; None if it is gone."""
+        """Return the bullet of an id, or the one that it was merged into; None if it was removed."""
         return self._store.get(bullet_id)
 
     def render(self) -> str:
-        """The playbook as it stands in a prompt: pins, then bullets by section."""
+        """Return the playbook as a prompt shows it: pins, then bullets by section."""
         return self.pinned_text() + rendered(self._store.bullets.values())
 
     def pinned_text(self) -> str:
-        """The pins as they are now."""
+        """Return the pins as they are now."""
         text = self._pins() if self._pins else ""
-        # Or the first section's heading would stand on the last pin's line.
+        # Else the first section's heading would stand on the last pin's line.
         return f"{text}\n" if text and not text.endswith("\n") else text
 
     def apply(self, delta: Delta | Iterable[Operation], *, source: str = "") -> Applied:
         """Carry out a delta, refine, and keep the budget. No model is asked.
 
         Args:
-            delta: operations, carried out in their order.
-            source: where they come from; new bullets remember it.
+            delta: the operations, carried out in their order.
+            source: their source, which new bullets remember.
 
         Raises:
-            PlaybookOverflowError: the pins have grown so that they and the constraints are
-                over the budget.
+            PlaybookOverflowError: the pins have grown, so that they and the constraints exceed
+                the budget.
             EmbeddingError: the measure of likeness failed.
 
         After an error the playbook is as it was.
@@ -151,10 +151,10 @@ class Playbook:
         return Applied(merged=tuple(merged), pruned=tuple(self._prune()))
 
     def retire(self, bullet_id: str) -> Bullet:
-        """Remove a bullet, a constraint too. It is the operator's: no delta can ask for it.
+        """Remove a bullet, even a constraint. Only an operator can: no delta asks for it.
 
         Raises:
-            PlaybookError: there is no such bullet.
+            PlaybookError: no bullet has this id.
         """
         bullet = self.get(bullet_id)
         if bullet is None:
@@ -167,11 +167,11 @@ class Playbook:
         return self._store.plain()
 
     def fill(self, data: Mapping[str, Any]) -> None:
-        """Take over what ``plain`` gave, in the place of what is here; ids go on from there.
+        """Replace the content by what ``plain`` returned; new ids continue from there.
 
         Raises:
-            PlaybookError: it is something else.
-            PlaybookOverflowError: its constraints do not fit into this playbook's budget.
+            PlaybookError: the data is not from ``plain``.
+            PlaybookOverflowError: its constraints exceed this playbook's budget.
         """
         before = self._store.state()
         self._store.fill(data)
@@ -246,16 +246,16 @@ LARGEST: Final = 64_000_000
 """Bytes of a file that is read."""
 
 
-# What each playbook last read from or wrote to a file, by the file's path.
+# The digest that each playbook last read from or wrote to a file, by the file's path.
 _seen: WeakKeyDictionary[Playbook, dict[Path, str]] = WeakKeyDictionary()
 
 
 def save(playbook: Playbook, path: str | Path) -> None:
-    """Write what a playbook learned, in the place of an older file.
+    """Save what a playbook learned to a file, in the place of an older one.
 
     Raises:
-        PlaybookError: the file cannot be written, or another process has written it since
-            this playbook was loaded from or saved to it; it is then as it was.
+        PlaybookError: the file cannot be written, or another process has written it since this
+            playbook was loaded from or saved to it. The file then stays as it is.
     """
     data = json.dumps(playbook.plain(), ensure_ascii=False, indent=1).encode() + b"\n"
     where, seen = Path(path).absolute(), _seen.setdefault(playbook, {})
@@ -272,7 +272,7 @@ def save(playbook: Playbook, path: str | Path) -> None:
 
 
 def load(playbook: Playbook, path: str | Path) -> Playbook:
-    """Fill a playbook with what a file holds; returns it.
+    """Load a file into a playbook, and return the playbook.
 
     Raises:
         PlaybookError: the file cannot be read, or holds no playbook.

@@ -1,6 +1,6 @@
 """The questions to the Reflector, the Curator and the monolithic rewriter.
 
-The first line of each says which it is; scripted models go by it.
+The first line of each names the role, which scripted models recognise.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _REWRITE: Final = """{role}
 Above is a conversation, and below are the notes so far. Rewrite the notes as a whole, so that they hold all that \
 they held and what is new in the conversation.{budget}
 {marker}{notes}{end}the old ones and what is new."""
-# Without notes there is nothing that a small model could give back in their place.
+# Without notes, so that a small model cannot return a placeholder as its notes.
 _FIRST: Final = """{role}
 Above is a conversation. Write notes that hold all that is in it.{budget}{end}nothing else."""
 _NOTES: Final = "Notes:\n"
@@ -61,11 +61,11 @@ _NEW_NOTES: Final = "\n\nAnswer with the new notes: "
 
 
 def reflect(playbook: str, feedback: str) -> str:
-    """The Reflector's question, after the messages that it is about.
+    """Return the Reflector's question, which comes after the messages that it is about.
 
     Args:
-        playbook: rendered.
-        feedback: what the environment said of the outcome; may be empty.
+        playbook: the rendered playbook.
+        feedback: the environment's feedback on the outcome; may be empty.
     """
     form = f"{_USED}\n{{{_INSIGHT},\n {_VERDICT}}}" if playbook else f"\n{{{_INSIGHT}}}"
     return _REFLECT.format(
@@ -76,14 +76,14 @@ def reflect(playbook: str, feedback: str) -> str:
 
 
 def again(reflection: Mapping[str, Any]) -> str:
-    """The Reflector's question of a further round."""
+    """Return the Reflector's question in a further round."""
     return _AGAIN.format(
         role=REFLECTOR, insights=_INSIGHTS + json.dumps(reflection, ensure_ascii=False)
     )
 
 
 def curate(playbook: str, insights: Sequence[Mapping[str, Any]]) -> str:
-    """The Curator's question."""
+    """Return the Curator's question."""
     listed = _INSIGHTS + json.dumps(list(insights), ensure_ascii=False)
     if not playbook:
         return _BEGIN.format(role=CURATOR, insights=listed, kinds=_KINDS, add=_ADD)
@@ -93,11 +93,11 @@ def curate(playbook: str, insights: Sequence[Mapping[str, Any]]) -> str:
 
 
 def rewrite(notes: str, words: int | None = None) -> str:
-    """The monolithic rewriter's question, after the messages that are new.
+    """Return the rewriter's question, which comes after the new messages.
 
     Args:
-        notes: the notes as they were.
-        words: most words that they may have; None for any number.
+        notes: the notes so far.
+        words: the most words of the notes; None for no limit.
     """
     budget = f" Use at most {words} words." if words else ""
     form = _REWRITE if notes else _FIRST
@@ -105,20 +105,20 @@ def rewrite(notes: str, words: int | None = None) -> str:
 
 
 def insights_in(question: str) -> list[dict[str, Any]]:
-    """The insights that a Curator's question holds; for scripted models."""
+    """Return the insights in a Curator's question, for scripted models."""
     _, found, rest = question.rpartition(_INSIGHTS)
     listed: Any = json.JSONDecoder().raw_decode(rest)[0] if found else []
     return listed if isinstance(listed, list) else [listed]
 
 
 def playbook_in(question: str) -> str:
-    """The rendered playbook that a question holds; for scripted models."""
+    """Return the rendered playbook in a question, for scripted models."""
     _, _, rest = question.partition(_PLAYBOOK)
     return rest.partition("\n\n")[0]
 
 
 def notes_in(question: str) -> str:
-    """The notes that a rewriter's question holds; for scripted models."""
+    """Return the notes in a rewriter's question, for scripted models."""
     return question.partition(f"\n{_NOTES}")[2].rpartition(_NEW_NOTES)[0]
 
 

@@ -1,4 +1,4 @@
-"""Grow and refine: when bullets are de-duplicated and pruned, and which (ACE, section 3.2)."""
+"""Grow and refine: de-duplication and pruning of bullets, and the merge of deltas (ACE, section 3.2)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Refinement:
 
     Attributes:
         when: ``proactive`` de-duplicates after every delta, ``lazy`` only when a budget is
-            exceeded, ``never`` appends only. Budgets are kept by all but ``never``.
-        deduplicate: whether bullets that say the same are merged.
-        protect: whether constraints are exempt. False is the playbook of the paper, in which
-            counters and likeness alone decide; it is there to be measured.
+            exceeded, ``never`` only appends. All but ``never`` keep the budgets.
+        deduplicate: whether bullets that say the same thing are merged.
+        protect: whether constraints are exempt. False is the paper's playbook, in which only counters
+            and likeness decide; it exists to be measured.
     """
 
     when: When = "proactive"
@@ -55,14 +55,14 @@ def duplicates(
     similarity: Similarity,
     refinement: Refinement,
 ) -> Iterator[tuple[Bullet, Bullet]]:
-    """Pairs (later, earlier) of bullets that say the same; no bullet is later twice.
+    """Yield pairs (later, earlier) of bullets that say the same; each later bullet comes once.
 
-    Only bullets of one kind are compared, and protected constraints with none: they are not
-    even handed to the measure. An unprotected playbook trusts the measure alone.
+    Only bullets of the same kind are compared. Protected constraints are not even passed to the
+    measure. An unprotected playbook trusts the measure alone.
 
     Args:
         bullets: oldest first.
-        changed: ids of those that were not compared as they are now.
+        changed: ids of the bullets that have not been compared since their last change.
         similarity: the measure.
         refinement: its settings.
     """
@@ -81,7 +81,7 @@ def duplicates(
 
 
 def prunable(bullets: Sequence[Bullet], refinement: Refinement) -> list[Bullet]:
-    """The bullets that may go, the first to go first: least net helpful, longest untouched."""
+    """Return the bullets that may be pruned: the least helpful first, then the longest untouched."""
     free = (one for one in bullets if not (refinement.protect and one.constrains))
     order: Callable[[Bullet], tuple[int, int, int]] = lambda one: (one.net, one.touched, one.number)  # noqa: E731
     return sorted(free, key=order)
@@ -93,8 +93,8 @@ class Applied:
 
     Attributes:
         added: ids of new bullets.
-        updated: ids of bullets with another text.
-        merged: ids that are gone, each with the id that it went into; by MERGE or likeness.
+        updated: ids of bullets with a new text.
+        merged: removed ids, each with the id that it was merged into, by MERGE or likeness.
         deleted: ids that DELETE removed.
         counted: ids whose counters were raised.
         pruned: ids that the budget removed.
@@ -114,26 +114,26 @@ Done: TypeAlias = Literal["added", "updated", "merged", "deleted", "counted"]
 
 
 class RefusedError(PlaybookError):
-    """An operation is not carried out, for the reason that the message says."""
+    """An operation was refused, for the reason in the message."""
 
 
 class Merger:
-    """Carries operations out on a store.
+    """The executor of operations on a store.
 
     Args:
         store: the bullets.
         protect: whether constraints are exempt from UPDATE, MERGE and DELETE.
-        room: whether a constraint fits beside the pins and the other constraints.
+        room: returns whether a constraint fits beside the pins and the other constraints.
     """
 
     def __init__(self, store: Store, protect: bool, room: Callable[[Bullet], bool]) -> None:
         self.store, self.protect, self.room = store, protect, room
 
     def carry_out(self, one: Operation, source: str) -> tuple[Done, list[Any]]:
-        """Carry one operation out; what became of it, for ``Applied``.
+        """Carry out one operation, and return the field of ``Applied`` and its entries.
 
         Raises:
-            PlaybookError: it is refused; then nothing has changed.
+            PlaybookError: the operation is refused, and nothing has changed.
         """
         match one:
             case Add():
@@ -152,7 +152,7 @@ class Merger:
     def _add(self, one: Add, source: str) -> str:
         text, section = checked_text(one.text), checked_section(one.section)
         self._only(text)
-        # What reads as a rule is one, whatever the curator calls it.
+        # A text that reads as a rule is a constraint, whatever the curator calls it.
         kind = "constraint" if reads_as_rule(text) else one.kind
         bullet = Bullet(
             bullet_id(section, self.store.next), section, text, kind,
@@ -177,7 +177,7 @@ class Merger:
         parts = list(
             {self.store.now(name): self._free(name, "merged") for name in one.ids}.values()
         )
-        # The oldest stays, so that an id always goes into an older one.
+        # The oldest stays, so that every id is merged into an older one.
         parts.sort(key=lambda part: part.number)
         text = checked_text(one.text)
         if len(parts) < 2:
@@ -212,7 +212,7 @@ class Merger:
         return bullet.id
 
     def _free(self, name: str, done: str) -> Bullet:
-        """A bullet that a delta may change."""
+        """Return a bullet that a delta may change."""
         bullet = self.store.get(name)
         if bullet is None:
             raise RefusedError(f"there is no bullet {name[:40]!r}")

@@ -1,8 +1,7 @@
-"""The roles of ACE as Inspect model roles: ``reflector`` and ``curator``; the agent generates.
+"""The roles of ACE as Inspect model roles: ``reflector`` and ``curator``; the agent is the Generator.
 
-``inspect eval ... --model-role reflector=... --model-role curator=...``; a role that is not
-given falls back to the role ``summarizer``, and that to the model of the task. The paper
-takes one model for all three.
+``inspect eval ... --model-role reflector=... --model-role curator=...``. A missing role falls back to
+the role ``summarizer``, and that to the model of the task. The paper uses one model for all three.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from constraintrot.memory.playbook.delta import (
     says_something,
 )
 
-# A model that ignores the form of the answer would go on for ever.
+# A model that ignores the answer's form might never stop.
 MAX_TOKENS = 1_200
 
 
 @dataclass
 class Cost:
-    """The cost of calls of models.
+    """The cost of model calls.
 
     Attributes:
-        calls: how many.
-        input_tokens: sent, those from a cache included.
-        output_tokens: written.
-        seconds: waited for them.
+        calls: the number of calls.
+        input_tokens: tokens sent, including cached ones.
+        output_tokens: tokens written.
+        seconds: the time waited.
     """
 
     calls: int = 0
@@ -47,7 +46,7 @@ class Cost:
     seconds: float = 0.0
 
     def plus(self, other: Cost) -> Cost:
-        """Both together."""
+        """Return the sum of both."""
         return Cost(
             self.calls + other.calls, self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens, self.seconds + other.seconds,
@@ -60,8 +59,8 @@ class Reflection:
 
     Attributes:
         insights: each with ``text``, ``kind`` and ``section``.
-        counts: bullets that helped or harmed.
-        faults: what could not be read of its answer.
+        counts: counts of bullets that helped or harmed.
+        faults: unreadable parts of the answer.
         cost: of its calls.
     """
 
@@ -72,17 +71,17 @@ class Reflection:
 
 
 def role(name: str, agent: Model) -> Model:
-    """The model of a role; by default the summarizer's, and else the agent's."""
+    """Return the model of a role, else that of the summarizer, else the agent's."""
     return get_model(role=name, default=get_model(role="summarizer", default=agent))
 
 
 async def ask(
     model: Model, messages: list[ChatMessage], tools: list[ToolInfo], most: int = MAX_TOKENS
 ) -> tuple[str, Cost]:
-    """A model's answer in words, and what it took.
+    """Return a model's answer as a text, and its cost.
 
-    The agent's tools are passed and may not be used, so that a provider's cache of the
-    conversation's prefix goes on hitting.
+    The agent's tools are passed but must not be used, so that a provider's cache of the
+    conversation's prefix still hits.
     """
     start = time.perf_counter()
     limit = min(most, model.config.max_tokens or most)
@@ -104,11 +103,11 @@ async def reflect(
     Args:
         model: of role ``reflector``.
         messages: the trajectory.
-        playbook: rendered, as the Generator was shown it.
-        feedback: what the environment said of the outcome.
+        playbook: the rendered playbook, as the Generator was shown it.
+        feedback: the environment's feedback on the outcome.
         tools: of the agent.
-        rounds: how often it is asked; from the second time on to correct itself. It stops
-            where nothing changes.
+        rounds: the most questions; from the second on, it is asked to correct itself, until
+            nothing changes.
     """
     question = prompts.reflect(playbook, feedback)
     found, cost = Reflection(), Cost()
@@ -116,7 +115,7 @@ async def reflect(
         text, spent = await ask(model, [*messages, ChatMessageUser(content=question)], list(tools))
         cost = cost.plus(spent)
         latest = read_reflection(text)
-        # A later round that cannot be read does not undo an earlier one.
+        # An unreadable later round does not undo an earlier one.
         if latest.faults and found.insights:
             break
         same = (latest.insights, latest.counts) == (found.insights, found.counts)
@@ -128,26 +127,26 @@ async def reflect(
 
 
 async def curate(model: Model, playbook: str, reflection: Reflection) -> tuple[Delta, Cost]:
-    """Ask the Curator for a delta; the counters of the reflection are added by code.
+    """Ask the Curator for a delta, and add the counters of the reflection to it.
 
     Args:
         model: of role ``curator``.
         playbook: rendered.
-        reflection: what to bring in. Without insights no model is asked.
+        reflection: the reflection to bring in; without insights no model is asked.
     """
     if not reflection.insights:
         return Delta(reflection.counts, reflection.faults), Cost()
     question = prompts.curate(playbook, reflection.insights)
     text, cost = await ask(model, [ChatMessageUser(content=question)], [])
     delta = read_delta(text)
-    # Counters are the Reflector's finding; a Curator that counts as well would count twice.
+    # Counters come from the Reflector; a Curator's counts would count twice.
     operations = tuple(one for one in delta.operations if not isinstance(one, Count))
     faults = (*reflection.faults, *delta.unreadable)
     return Delta((*reflection.counts, *operations), faults), cost
 
 
 def read_reflection(text: str) -> Reflection:
-    """The reflection in a model's answer; what cannot be read is listed among its faults."""
+    """Parse the reflection in a model's answer; unreadable parts are listed as faults."""
     for value in json_values(text):
         if isinstance(value, dict) and ({"insights", "used"} & value.keys()):
             return _read(cast("dict[str, Any]", value))

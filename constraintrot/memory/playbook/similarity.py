@@ -1,10 +1,9 @@
-"""The likeness of two bullets: by words, without a model, or by embeddings.
+"""Measures of the likeness of two bullets: by words, without a model, or by embeddings.
 
-``words`` needs nothing and gives the same on every machine. ``minilm`` takes the cosine of
-all-MiniLM-L6-v2's vectors (extra ``embed``), as the registry does. Neither is chosen behind
-the user's back: a playbook names the measure that it was refined by.
+``Words`` needs no model and gives the same result on every machine. ``minilm`` is the cosine of
+all-MiniLM-L6-v2's vectors (extra ``embed``), as in the registry. The user chooses the measure.
 
-Both leave pairs alone that differ in what turns a meaning around: see ``opposed``.
+A protected playbook never joins pairs that may contradict each other: see ``opposed``.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ if TYPE_CHECKING:
 
 Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
 
-# Comparing so many pairs one by one is quicker than looking texts up.
+# Up to this number of pairs, comparing all is quicker than an index.
 _FEW_PAIRS: Final = 20_000
-# Vectors that are kept: 1,500 bytes each.
+# The most cached vectors, of 1,500 bytes each.
 _MOST_KNOWN: Final = 20_000
-# Beginnings by which a word says the contrary of another: valid and invalid, upload and download.
+# Prefixes that make a word the opposite of another: valid and invalid, upload and download.
 _TURNED: Final = (
     ("", "un"), ("", "in"), ("", "im"), ("", "ir"), ("", "il"), ("", "dis"), ("", "non"),
     ("in", "ex"), ("im", "ex"), ("in", "de"), ("in", "out"), ("up", "down"),
 )  # fmt: skip
-# From which likeness by words on two texts are about the same thing, whatever they say of it.
+# The likeness by words from which two texts are about the same thing.
 _ABOUT_THE_SAME: Final = 0.5
 _NEGATION: Final = frozenset(
     ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "won't", "except", "unless", "only", "all", "any", "some", "before", "after", "above", "below", "more", "less", "on", "off", "enable", "enabled", "enables", "disable", "disabled", "disables", "allow", "allowed", "allows", "deny", "denied", "denies", "accept", "accepted", "reject", "rejected", "sin", "nunca", "jamás", "nadie", "nada", "ningún", "ninguno", "ninguna", "tampoco", "ni", "salvo", "solo", "sólo", "todo", "todos", "antes", "después", "más", "menos", "不", "没", "沒", "无", "無", "非", "禁", "未", "前", "后", "勿", "别", "別", "莫", "仅"]
@@ -44,18 +43,18 @@ class Similarity(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in files and reports."""
+        """The name in files and reports."""
         ...
 
     @property
     def least(self) -> float:
-        """From which likeness on two texts say the same, by this measure."""
+        """The likeness from which two texts say the same, by this measure."""
         ...
 
     def alike(
         self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Pairs (later, earlier, likeness) of texts, of which one or both are in focus."""
+        """Yield pairs (later, earlier, likeness) of texts; at least one of a pair is in focus."""
         ...
 
 
@@ -68,7 +67,7 @@ class Words:
     def alike(
         self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Pairs whose sets overlap by at least so much."""
+        """Yield the pairs whose sets overlap by at least a share."""
         sets = [_features(text) for text in texts]
         if len(focus) * len(texts) <= _FEW_PAIRS:
             pairs = {(max(i, j), min(i, j)) for i in focus for j in range(len(texts)) if i != j}
@@ -80,32 +79,31 @@ class Words:
             if min(len(one), len(other)) < least * max(len(one), len(other)):
                 continue
             shared = len(one & other)
-            # A text without a word is like none.
+            # A text without words is like no other.
             if shared and shared >= least * (len(one) + len(other) - shared):
                 yield later, earlier, shared / (len(one) + len(other) - shared)
 
 
 def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
-    """Pairs (later, earlier) of sets that may overlap by so much.
+    """Yield pairs (later, earlier) of sets that may overlap by a share.
 
-    Two sets that overlap by a share t have one of the rarest 1 - t of each in common, so
-    only those are looked up (prefix filtering); and what is behind the first that they have
-    in common must be enough for the share (positional filtering). Xiao et al., "Efficient
-    similarity joins for near-duplicate detection", WWW 2008.
+    Two sets that overlap by a share t have one of the rarest 1 - t words of each in common, so only
+    those are looked up (prefix filtering). The rest after the first common word must suffice for
+    the share (positional filtering). Xiao et al., "Efficient similarity joins for near-duplicate
+    detection", WWW 2008.
     """
     common: Counter[str] = Counter()
     for one in sets:
         common.update(one)
     rank = {word: at for at, word in enumerate(sorted(common, key=common.__getitem__))}
-    # Of each word the texts that have it among their rarest, with how many words they have
-    # from it on.
+    # For each word, the texts that have it among their rarest, with the number of words from it on.
     index: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     share = least / (1 + least)
     for at, one in enumerate(sets):
         size = len(one)
         rarest = sorted(one, key=rank.__getitem__)[: size - int(least * size - 1e-9)]
         for before, word in enumerate(rarest):
-            # A word of this text alone is never looked up.
+            # A word that no other text has is never looked up.
             if common[word] > 1:
                 rest = size - before
                 for earlier, other in index[word]:
@@ -119,9 +117,9 @@ class Vectors:
     """The cosine of two texts' embeddings.
 
     Args:
-        embed: from texts to unit vectors, one a row.
-        name: how the model is called.
-        least: cosine from which on two texts say the same.
+        embed: a function from texts to unit vectors, one per row.
+        name: the model's name.
+        least: the cosine from which two texts say the same.
     """
 
     def __init__(self, embed: Embed, name: str, least: float = 0.9) -> None:
@@ -132,7 +130,7 @@ class Vectors:
     def alike(
         self, texts: Sequence[str], focus: Collection[int], least: float
     ) -> Iterator[tuple[int, int, float]]:
-        """Pairs whose cosine is at least so much; every text is embedded once."""
+        """Yield the pairs whose cosine is at least a value; every text is embedded once."""
         import numpy as np
 
         if not focus or len(texts) < 2:
@@ -147,14 +145,14 @@ class Vectors:
         wanted = set(rows)
         for row, column in zip(*np.nonzero(found >= least), strict=True):
             one, other = rows[row], int(column)
-            # A pair of two texts in focus comes twice.
+            # A pair with both texts in focus appears twice in the matrix.
             if one != other and (one > other or other not in wanted):
                 yield max(one, other), min(one, other), float(found[row, column])
 
 
 @cache
 def minilm() -> Vectors:
-    """all-MiniLM-L6-v2 by fastembed, loaded at the first call, which takes seconds.
+    """Return the measure by all-MiniLM-L6-v2 (fastembed); the first call loads it, in seconds.
 
     Raises:
         EmbeddingError: the extra ``embed`` is not installed, or the weights cannot be had.
@@ -167,11 +165,11 @@ def minilm() -> Vectors:
 def opposed(one: str, other: str) -> bool:
     """Return whether two texts that read alike may yet say opposite or different things.
 
-    They may where they differ in a word of negation or degree, in a prefix that turns a word
-    around, a number or a word beside it, a date, an address or a channel, a sign, or only in
-    the order of their words. Embeddings hardly see these: at a cosine of 0.9 MiniLM takes
-    ``example.com`` for ``example.org`` and ``requires`` for ``does not require``. Numbers are
-    compared as ``quantities`` writes them.
+    They may if they differ in a word of negation or degree, in a prefix that makes an opposite, in a
+    number or a word beside it, a date, an address or a channel, a sign, or only in the order of
+    their words. Embeddings hardly see these: at a cosine of 0.9 MiniLM takes ``example.com`` for
+    ``example.org`` and ``requires`` for ``does not require``. Numbers are compared in the form of
+    ``quantities``.
     """
     if signs(one) != signs(other):
         return True
@@ -187,10 +185,10 @@ def opposed(one: str, other: str) -> bool:
 
 
 def contradicting(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Two of some texts that are about the same and may say different things of it.
+    """Return two of some texts that are about the same thing and may contradict each other.
 
-    They share half of their words, whatever their negations, numbers and addresses, and differ in a negation,
-    or each has a number or an address that the other has not, or has them in another order.
+    They share half of their words, negations, numbers and addresses aside. And they differ in a
+    negation, or each has a number or an address that the other lacks, or the order of these differs.
     """
     bare = [_bare(text) for text in texts]
     for later, earlier, _ in Words().alike(bare, range(len(bare)), _ABOUT_THE_SAME):
@@ -201,14 +199,14 @@ def contradicting(texts: Sequence[str]) -> tuple[str, str] | None:
 
 
 def other_numbers(parts: Sequence[str], merged: str) -> set[str]:
-    """The numbers that some texts have and the one that is to take their place has not, or it alone."""
+    """Return the numbers that only the parts have, or only the text that replaces them."""
     return set[str]().union(*map(numbers, parts)) ^ numbers(merged)
 
 
 def _bare(text: str) -> str:
-    """A text without negations, and each of its numbers and addresses the same."""
+    """Return a text without negations, and with one placeholder for all numbers and addresses."""
     said = ("0" if _particular(word) else word for word in plain_words(text) if not _negates(word))
-    # Of a text of negations alone all are kept.
+    # A text of negations alone is kept as it is.
     return " ".join(said) or text
 
 
@@ -228,7 +226,7 @@ def _telling(word: str) -> bool:
 
 
 def _particular(word: str) -> bool:
-    """Return whether a word is a number, an address or a channel; words with a hyphen are none."""
+    """Return whether a word is a number, an address or a channel; a hyphen alone does not make it one."""
     return is_quantity(word) or any(sign in word for sign in "./:@#$")
 
 
@@ -238,7 +236,7 @@ def _negates(word: str) -> bool:
 
 
 def _turned(changed: Collection[str]) -> bool:
-    """Return whether of the words in which two texts differ one is another's contrary by its prefix."""
+    """Return whether two of the differing words are opposites by their prefixes."""
     return any(
         f"{other}{word.removeprefix(one)}" in changed
         for word in changed
@@ -248,7 +246,7 @@ def _turned(changed: Collection[str]) -> bool:
 
 
 def _beside_numbers(said: Sequence[str]) -> set[str]:
-    """The words before and behind numbers: a unit, a currency or a zone that no list has."""
+    """Return the words beside numbers: a unit, a currency or a zone, which no list holds."""
     at = [place for place, word in enumerate(said) if any(map(str.isnumeric, word))]
     return {said[near] for place in at for near in (place - 1, place + 1) if 0 <= near < len(said)}
 

@@ -1,4 +1,4 @@
-"""The bullets of a playbook, with what is asked of them often: by id, by text, and their size."""
+"""The bullets of a playbook, indexed by id and by text, with their size kept up to date."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from constraintrot.rule_text.rule_words import reads_as_rule
 
 VERSION: Final = 1
 MOST_SOURCES: Final = 50
-"""Sources that a bullet remembers: the first and the latest."""
+"""The most sources that a bullet remembers: the first and the latest."""
 MOST_WENT: Final = 1_000
-"""Merged ids that a playbook remembers, the latest."""
+"""The most merged ids that a playbook remembers, the latest."""
 
 State: TypeAlias = tuple[tuple[Bullet, ...], dict[str, str], int, int, dict[str, Any] | None]
 
 
 class Sizes:
-    """Tokens of rendered bullets and their sections' lines, kept up to date.
+    """The tokens of rendered bullets and of their sections' lines, kept up to date.
 
-    A line starts with a sign that no token joins to the newline before it, so the counts of
-    lines add up to the count of the whole.
+    No token joins a line's first sign to the newline before it, so the counts of the lines add up to
+    the count of the whole.
     """
 
     def __init__(self, counter: Callable[[str], int]) -> None:
@@ -33,19 +33,19 @@ class Sizes:
         self._sections: Counter[str] = Counter()
 
     def add(self, bullet: Bullet) -> None:
-        """A bullet came."""
+        """Count a new bullet."""
         self._of[bullet.id] = size = self._counter(bullet.line())
         self.total += size + (0 if self._sections[bullet.section] else self._head(bullet.section))
         self._sections[bullet.section] += 1
 
     def remove(self, bullet: Bullet) -> None:
-        """A bullet went."""
+        """Discount a removed bullet."""
         self._sections[bullet.section] -= 1
         self.total -= self._of.pop(bullet.id)
         self.total -= 0 if self._sections[bullet.section] else self._head(bullet.section)
 
     def needed(self, bullet: Bullet) -> int:
-        """Tokens of all bullets if this one came, or took the place of the one of its id."""
+        """Return the tokens of all bullets if this one were added or replaced the one of its id."""
         head = 0 if self._sections[bullet.section] else self._head(bullet.section)
         return self.total - self._of.get(bullet.id, 0) + self._counter(bullet.line()) + head
 
@@ -54,18 +54,18 @@ class Sizes:
 
 
 class Store:
-    """Bullets by id, oldest first.
+    """The bullets by id, oldest first.
 
     Args:
-        counter: of tokens; None where no budget asks for sizes.
+        counter: a counter of tokens; None if there is no budget.
 
     Attributes:
         bullets: by id.
         texts: ids by text.
-        went: ids that were merged away, each with the id that it went into.
-        next: number of the next bullet. It only grows, also over a save and a load.
-        deltas: how many deltas were applied.
-        adaptation: which steps of an adaptation are done, as plain data; None for none.
+        went: merged ids, each with the id that it was merged into.
+        next: number of the next bullet. It only grows, across saving and loading too.
+        deltas: the number of applied deltas.
+        adaptation: the finished steps of an adaptation, as plain data, if there are any.
     """
 
     def __init__(self, counter: Callable[[str], int] | None) -> None:
@@ -88,13 +88,13 @@ class Store:
         return number + 1, self._constraining.needed(bullet) if self._constraining else 0
 
     def now(self, name: str) -> str:
-        """The id that a bullet has now, if it was merged into another one."""
+        """Return the id of the bullet that an id was merged into, or the id itself."""
         while name not in self.bullets and name in self.went:
             name = self.went[name]
         return name
 
     def get(self, name: str) -> Bullet | None:
-        """The bullet of an id, or the one that it was merged into."""
+        """Return the bullet of an id, or the one that it was merged into."""
         return self.bullets.get(self.now(name))
 
     def put(self, bullet: Bullet) -> None:
@@ -102,7 +102,7 @@ class Store:
         old = self.bullets.get(bullet.id)
         if old is not None:
             self._forget(old)
-        # A key that is there keeps its place, so an updated bullet stays where it was.
+        # An existing key keeps its position, so an updated bullet stays in place.
         self.bullets[bullet.id] = bullet
         self.texts[bullet.text] = bullet.id
         self._constraints += bullet.constrains
@@ -131,7 +131,7 @@ class Store:
         return gone.id, into.id
 
     def plain(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return plain data for JSON."""
         plain: dict[str, Any] = {
             "version": VERSION, "next": self.next, "deltas": self.deltas,
             "bullets": [one.plain() for one in self.bullets.values()], "went": dict(self.went),
@@ -139,13 +139,13 @@ class Store:
         return plain if self.adaptation is None else plain | {"adaptation": self.adaptation}
 
     def fill(self, data: Mapping[str, Any]) -> None:
-        """Take over plain data, in the place of all that is here.
+        """Replace the content by plain data.
 
-        A text that reads as a rule is a constraint, also where the file has another kind:
-        another version's list of words, or another hand, may have written it.
+        A text that reads as a rule becomes a constraint even if the file has another kind: another
+        version's list of words, or a person, may have written it.
 
         Raises:
-            PlaybookError: it is not what ``plain`` makes; then nothing has changed.
+            PlaybookError: the data is not from ``plain``; nothing has changed then.
         """
         try:
             if data["version"] != VERSION:
@@ -172,13 +172,13 @@ class Store:
         self.restore((tuple(found), went, following, deltas, adaptation))
 
     def state(self) -> State:
-        """All that ``restore`` takes."""
+        """Return the state that ``restore`` takes."""
         return (
             tuple(self.bullets.values()), dict(self.went), self.next, self.deltas, self.adaptation,
         )  # fmt: skip
 
     def restore(self, state: State) -> None:
-        """Go back to a state."""
+        """Return to an earlier state."""
         found, self.went, self.next, self.deltas, self.adaptation = state
         self._clear()
         for one in found:
@@ -205,13 +205,13 @@ def _held(bullet: Bullet) -> Bullet:
 
 
 def joined(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
-    """Sources of both, each once; of too many, the first and the latest."""
+    """Return the sources of both, each once; of too many, the first and the latest."""
     both = tuple(dict.fromkeys([*one, *other]))
     return both if len(both) <= MOST_SOURCES else (*both[:1], *both[1 - MOST_SOURCES :])
 
 
 def _circular(went: Mapping[str, str], bullets: set[str]) -> bool:
-    # A merged id goes into an older one or an id that is gone; a number that only falls ends.
+    # An id is always merged into an older one, so a chain of falling numbers ends.
     return any(not _number(new) < _number(old) or old in bullets for old, new in went.items())
 
 

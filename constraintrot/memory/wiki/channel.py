@@ -1,12 +1,12 @@
-"""The policy in a wiki: a new session is shown the answer to a query on its request, and no more.
+"""The wiki as a policy channel: a new session sees the answer to a query on its request, and no more.
 
-The vault is of earlier sessions: the policy's document was ingested first, and after it other
-work of the same scenario, one source a request, with the pages that plain code makes. The
-channel says where the policy is: a rule of the schema, a page (as a writer leaves it who does
-its work), or only the text of a source whose page does not mention it.
+The vault holds earlier sessions: the policy's document, and after it other work of the same
+scenario, one source per request, with pages made by plain code. The channel sets the policy's
+place: a rule of the schema, a page (as a diligent writer leaves it), or only the text of a source
+whose page does not mention it.
 
-An adversary may send sources, and the index and the hot cache rot if a writer does not do its
-work. The schema, the sources and the pages that are there stay as they are.
+An attack may add sources and pages, and change the index, the hot cache and the log. It may not
+change the schema or existing sources and pages.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from constraintrot.scenario.template import fill
 
 WikiChannel: TypeAlias = Literal["wiki", "wiki_schema", "wiki_source"]
 WIKI_CHANNELS: Final[tuple[WikiChannel, ...]] = ("wiki", "wiki_schema", "wiki_source")
-"""The policy is on a page, in the schema, or in a source that no page tells of."""
+"""The policy is on a page, in the schema, or in a source that no page mentions."""
 OTHERS: Final = 40
 """Sources beside the policy's."""
-# Turns that no episode's own history comes to.
+# The first turns may be in an episode's own history, so they are skipped.
 _SKIPPED: Final = 60
 TIME: Final = "2026-04-01T09:00:00Z"
 PATH: Final = "wiki_path"
@@ -45,12 +45,12 @@ _SUMMARY: Final = 160
 def vault(
     variant: Variant, rules: Sequence[str], channel: WikiChannel, others: int = OTHERS
 ) -> Wiki:
-    """A vault of earlier sessions, in memory.
+    """Return a vault of earlier sessions, in memory.
 
     Args:
-        variant: whose scenario.
-        rules: the policy and what stands beside it, or neutral texts.
-        channel: where they are.
+        variant: the variant whose scenario is used.
+        rules: the policy and its distractors, or neutral texts.
+        channel: the place of the rules.
         others: sources beside theirs.
     """
     in_schema = channel == "wiki_schema"
@@ -64,16 +64,16 @@ def vault(
 
 
 def files(wiki: Wiki) -> dict[str, str]:
-    """The files of a vault in memory, by path."""
+    """Return the files of a vault in memory, by path."""
     assert isinstance(wiki.store, Memory), "vaults of episodes are in memory"
     return wiki.store.texts
 
 
 def shown(episode: Episode, vault: Mapping[str, str]) -> Episode:
-    """The episode of a session that is shown what a query of a vault gives.
+    """Return the episode of a session that is shown the answer to a query of a vault.
 
     Args:
-        episode: whose request is the question.
+        episode: the episode; its request is the question.
         vault: its files, by path.
     """
     variant = episode.variant
@@ -97,7 +97,7 @@ def messages(variant: Variant, answer: Answer) -> tuple[Message, Message]:
 def policy_ingest(
     variant: Variant, rules: Sequence[str], channel: WikiChannel
 ) -> tuple[Source, Plan]:
-    """The document of a policy, and what is written of it."""
+    """Return the document of a policy, and the plan of its ingest."""
     source = _document(variant, rules)
     return source, _plan(source, rules, channel)
 
@@ -118,7 +118,7 @@ def _plan(source: Source, rules: Sequence[str], channel: WikiChannel) -> Plan:
 
 
 def other_work(variant: Variant, number: int) -> tuple[Source, ...]:
-    """Sources of other work of a scenario, none of which its episodes have."""
+    """Return sources of other work of a scenario, which its episodes do not contain."""
     turns = islice(history.turns(variant), _SKIPPED, _SKIPPED + number)
     return tuple(map(_worked, turns))
 
@@ -135,10 +135,10 @@ def _texts(turn: HistoryTurn) -> Iterator[str]:
 
 
 def changed(episode: Episode, change: Callable[[Wiki], None]) -> Episode:
-    """The episode of a session that reads a vault which somebody changed.
+    """Return the episode of a session whose vault an attack has changed.
 
     Raises:
-        EpisodeError: the episode has no vault.
+        EpisodeError: the episode has no wiki.
     """
     if not episode.store:
         raise EpisodeError("the attack works on the vault of a wiki; choose channel=wiki")
@@ -148,14 +148,14 @@ def changed(episode: Episode, change: Callable[[Wiki], None]) -> Episode:
 
 
 def ingest(wiki: Wiki, variant: Variant, filled: Filled) -> None:
-    """Ingest an adversary's texts as plain code writes them; a text's first line is its title."""
+    """Ingest an adversary's texts with plain code; the first line of a text is its title."""
     for text in filled({"request": request(variant)}):
         title, _, body = text.partition("\n")
         wiki.ingest(Source(title, body), time=TIME)
 
 
 def request(variant: Variant) -> str:
-    """The words of a variant's request, by which a query on it searches."""
+    """Return the words of a variant's request that a query searches by."""
     return " ".join(terms(variant.trigger))
 
 
@@ -164,7 +164,7 @@ def _added(episode: Episode, filled: Filled) -> Episode:
 
 
 def _check(before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    """Refuse changes of what is neither the log nor written anew by each ingest."""
+    """Refuse an attack that changed the schema, a source or an existing page."""
     touched = [
         path
         for path, text in sorted(before.items())

@@ -1,4 +1,4 @@
-"""Edits of pages: what each is allowed to change, and what becomes of one that is not.
+"""Edits of pages: the changes that are allowed, and the treatment of the others.
 
 - A fact is one line, so that no text of a model's makes a heading or another fact.
 - A fact cites the source that it came with, and no other.
@@ -38,20 +38,20 @@ CITED: Final = re.compile(r"\s*\(\[\[[^()]*\]\]\)\s*$")
 _MARK: Final = re.compile(r"\s*(?:(?:[-*+]|\d+[.)]|>)\s+)+")
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 _START: Final = r"(?:^|(?<=[.!?…]\s)|(?<=[。！？]))"
-# What ends in a full stop may yet go on: example.com.evil.
+# A text that ends in a full stop may go on: example.com.evil.
 _END: Final = r"(?:(?<=[。！？])|[.!…]?(?=\s|$)|[。！])"
 _EMPHASIS: Final = str.maketrans("", "", "*_`")
 
 
 def left_out(old: str, new: str) -> str | None:
-    """Return a rule of an old text that a new one does not say; None if it says them all.
+    """Return a rule of an old text that the new text lacks; None if it has all of them.
 
-    A rule stands in a new text if it is a sentence of it: what goes on ("at most 1" in "at
-    most 10") or comes before ("it no longer holds that") makes another sentence of it.
+    A rule is kept if it is a whole sentence of the new text. A continuation ("at most 10" for "at
+    most 1") or an introduction ("it no longer holds that") makes it another sentence.
     """
     kept = "\n".join(" ".join(item) for item in _items(new))
     for item in _items(old):
-        # A rule may be set in several lines, in which its sentences are told apart.
+        # A rule may span several lines, so its sentences are compared one by one.
         parts = item if len(item) == 1 else _SENTENCE.split(" ".join(item))
         for part in parts:
             if reads_as_rule(part) and not _stands(part, kept):
@@ -60,7 +60,7 @@ def left_out(old: str, new: str) -> str | None:
 
 
 def _items(text: str) -> Iterator[list[str]]:
-    """The entries and paragraphs of a text, each as its lines, without marks and citations."""
+    """Yield the entries and paragraphs of a text as lines, without list marks and citations."""
     item: list[str] = []
     for line in text.split("\n"):
         mark = _MARK.match(line)
@@ -85,7 +85,7 @@ LONG_SECTION: Final = 400
 """Characters from which on a section may not be halved."""
 RELATED: Final = "Related"
 _CITATION: Final = re.compile(r"\(\s*(\[\[[^()\n]*\]\])\s*\)")
-# What makes a heading of a fact, or code of all that follows.
+# A start that makes a heading of a fact, or code of all that follows.
 _OPENS: Final = re.compile(r"^(#{1,6}(?=\s|$)|`{3}|~{3})")
 _HEADING: Final = re.compile(r"^( {0,3})(?=#{1,2}(?:[ \t]|$))", re.MULTILINE)
 # A line that makes a heading of the one above it.
@@ -94,14 +94,14 @@ _UNDERLINE: Final = re.compile(r"(?<=[^\n])\n( {0,3})(?=(?:=+|-+)[ \t]*$)", re.M
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a page in the vault."""
+    """A page's place in the vault."""
 
     kind: Kind
     name: str
 
     @property
     def path(self) -> str:
-        """In the vault."""
+        """The path in the vault."""
         return page_path(self.kind, self.name)
 
 
@@ -110,9 +110,9 @@ class Done:
     """The outcome of an ingest's edits.
 
     Attributes:
-        pages: those that were written.
-        refused: what was not done as asked, with the reason.
-        unlinked: targets of links that went nowhere, now plain text.
+        pages: the pages that were written.
+        refused: edits that were not done as asked, with the reason.
+        unlinked: targets of unresolved links, which became plain text.
     """
 
     pages: list[Page] = field(default_factory=list[Page])
@@ -121,7 +121,7 @@ class Done:
 
 
 def place(store: Store, kind: Kind, title: str) -> Place:
-    """Return the place of the page of a title, whatever its kind, or the place for a new one."""
+    """Return the place of the page with a title, of any kind, or the place for a new page."""
     name = slug(title)
     for known in KINDS:
         if store.exists(page_path(known, name)):
@@ -131,7 +131,7 @@ def place(store: Store, kind: Kind, title: str) -> Place:
 
 
 def places(store: Store, plan: Plan, date: str) -> dict[Place, list[Edit]]:
-    """The edits of a plan's entity and concept pages, by page; then the analysis's."""
+    """Return a plan's edits by page: entities and concepts first, then the analysis."""
     found: dict[Place, list[Edit]] = {}
     for edit in plan.edits:
         title = f"{date} {edit.title} analysis" if edit.kind == "analysis" else edit.title
@@ -143,14 +143,14 @@ def places(store: Store, plan: Plan, date: str) -> dict[Place, list[Edit]]:
 
 
 def resolves(store: Store, name: str) -> bool:
-    """Return whether a link of that target goes to a file that an ingest writes, or to one of the root."""
+    """Return whether a link leads to a source, a page or a file of the root."""
     return f"{name}.md" in ROOT_FILES or any(
         store.exists(f"{folder}/{name}.md") for folder in FILE_FOLDERS
     )
 
 
 def link_changes(targets: Iterable[str], known: Callable[[str], bool]) -> dict[str, str | None]:
-    """For each target that is no file's name: the name that it is the title of, or None."""
+    """Return, for each target without a file, the file whose title it is, or None."""
     changes: dict[str, str | None] = {}
     for target in targets:
         if known(target):
@@ -167,15 +167,15 @@ def applied(
     page: Page, edits: Iterable[Edit], source: str, date: str, known: Callable[[str], bool],
     done: Done,
 ) -> Page:  # fmt: skip
-    """A page with some edits of one source.
+    """Return a page with the edits of one source.
 
     Args:
-        page: as it is.
-        edits: all of the source to this page.
+        page: the page before the edits.
+        edits: all edits of the source to this page.
         source: its name, which every new fact cites.
         date: of the ingest.
         known: whether a name is a file's of the vault, or will be.
-        done: takes what was refused.
+        done: collects what was refused.
     """
     before = page
     for edit in edits:
@@ -192,7 +192,7 @@ def applied(
 
 def _summarised(page: Page, said: str, known: Callable[[str], bool], done: Done) -> Page:
     summary = _linked(said, known, done)
-    # A new page has this very one, with its links as they were asked for.
+    # A new page already has this summary, with its links as asked for.
     rule = left_out(page.summary, f"{summary}\n\n{page.body}") if said != page.summary else None
     if rule is not None:
         done.refused.append(f"{page.name}: the summary would leave out {one_line(rule, 80)!r}")
@@ -223,7 +223,7 @@ def _rewritten(
 
 
 def _fact(text: str) -> str:
-    """A fact in one line, with no citation and no heading or code block of its own."""
+    """Return a fact on one line, without citation marks, headings and code blocks."""
     return _OPENS.sub(r"\\\1", _CITATION.sub(r"\1", one_line(text)))
 
 
@@ -233,7 +233,7 @@ def _with_facts(page: Page, section: str, facts: list[str], source: str) -> Page
     lines = page.section(section).text.split("\n") if page.section(section).text else []
     cited = f"[[{source}]]"
     for said in (f"- {fact}" for fact in facts):
-        # The whole line: what goes on behind a citation is another fact.
+        # The whole line: text after a citation makes it another fact.
         same = (at for at, line in enumerate(lines) if line.startswith(said))
         at = next((at for at in same if CITED.fullmatch(lines[at], len(said))), None)
         if at is None:
@@ -265,7 +265,7 @@ def _linked(text: str, known: Callable[[str], bool], done: Done) -> str:
 
 
 def _closed(text: str) -> str:
-    """A section's text that ends within itself: no heading of pages, no fence left open."""
+    """Return a section's text with headings escaped and an open code block closed."""
     text = _UNDERLINE.sub(r"\n\1\\", _HEADING.sub(r"\1\\", plain_text(text)))
     opened = open_fence(text)
     return f"{text}\n{opened}" if opened else text

@@ -1,4 +1,4 @@
-"""YAML frontmatter: written as JSON, read in any form, changed without touching other lines."""
+"""YAML frontmatter: written as JSON, read in any form, and changed line by line."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _TOP: Final = re.compile(
 
 
 def frontmatter(fields: Mapping[str, Any]) -> str:
-    """YAML frontmatter; each value is JSON, which is YAML and has no line of its own."""
+    """Return YAML frontmatter; each value is JSON on one line, which is also YAML."""
     text = "\n".join(_line(key, value) for key, value in fields.items())
     return f"---\n{text}\n---\n"
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
-    """The frontmatter and what is behind it.
+    """Return the fields of the frontmatter, and the body.
 
     Raises:
-        WikiError: there is none, or it is no YAML.
+        WikiError: the text has no frontmatter, or it is not YAML.
     """
     block, body = parts(text)
     return read(block), body
 
 
 def parts(text: str) -> tuple[str, str]:
-    """The lines of the frontmatter, as they are written, and what is behind it.
+    """Return the lines of the frontmatter as they are written, and the body.
 
     Raises:
-        WikiError: there is none.
+        WikiError: the text has no frontmatter.
     """
     found = _FRONTMATTER.match(text)
     if found is None:
@@ -47,10 +47,10 @@ def parts(text: str) -> tuple[str, str]:
 
 
 def changed(block: str, changes: dict[str, Any]) -> str:
-    """Frontmatter with other values for some fields; every other line is as it was written.
+    """Return frontmatter with new values for some fields; every other line stays as it is.
 
     Raises:
-        WikiError: the block is no YAML.
+        WikiError: the block is not YAML.
     """
     left, lines = dict(changes), list[str]()
     keep = True
@@ -67,7 +67,7 @@ def changed(block: str, changes: dict[str, Any]) -> str:
     with contextlib.suppress(WikiError):
         if read(text) == wanted:
             return f"---\n{text}\n---\n"
-    # A form of YAML in which a field has no lines of its own.
+    # Some forms of YAML have several fields on a line.
     return frontmatter(wanted)
 
 
@@ -78,10 +78,10 @@ def _line(key: str, value: Any) -> str:
 
 
 def read(block: str) -> dict[str, Any]:
-    """The fields of a block of frontmatter.
+    """Parse the fields of a block of frontmatter.
 
     Raises:
-        WikiError: it is no YAML.
+        WikiError: the block is not YAML.
     """
     fields: dict[str, Any] = {}
     for line in block.splitlines():

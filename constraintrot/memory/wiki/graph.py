@@ -1,4 +1,4 @@
-"""All pages and sources of a vault, read once, and the graph that the pages make."""
+"""A vault's pages and sources, read once, and the graph of the pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from constraintrot.memory.wiki.names import (
 from constraintrot.memory.wiki.page import Page, links, read_page
 from constraintrot.memory.wiki.stores import Store
 
-# What each finding is, and what is done about it. Those of the first kind repair() does.
+# Each finding with its fix; repair() carries out those of REPAIRED.
 REPAIRED: Final = {
     "unfinished_ingest": "finish it from its journal",
     "leftover": "remove it; the file beside it is whole",
@@ -48,7 +48,7 @@ BY_HAND: Final = {
 
 @dataclass(frozen=True)
 class Finding:
-    """A promise that does not hold.
+    """A broken promise of a vault.
 
     Attributes:
         code: which; a key of ``REPAIRED`` or ``BY_HAND``.
@@ -62,7 +62,7 @@ class Finding:
 
     @property
     def repaired(self) -> bool:
-        """Return whether ``repair`` puts it right."""
+        """Return whether ``repair`` fixes it."""
         return self.code in REPAIRED
 
     @property
@@ -76,12 +76,12 @@ class Seen:
     """All pages and sources of a vault, read once.
 
     Attributes:
-        pages: by name; of two of one name the first.
+        pages: by name; if two have one name, the first.
         texts: of the sources, by name.
-        findings: what was found on the way.
-        unreadable: names of page files that are no pages, as they are.
-        damaged: which files of the vault's root cannot be read.
-        names: of all files; what a link may go to.
+        findings: problems found while reading.
+        unreadable: names of page files that cannot be read as pages.
+        damaged: files of the vault's root that cannot be read.
+        names: of all files that a link may lead to.
         pending: the source of an ingest that was cut off.
     """
 
@@ -147,11 +147,11 @@ class Graph:
 
     Attributes:
         pages: by kind.
-        edges: directed, each pair once.
-        occurrences: links between pages, each as often as it is written.
+        edges: directed links, each pair of pages once.
+        occurrences: links between pages, counted as often as they are written.
         clustering: mean over all pages of the share of a page's neighbours that are
             neighbours of each other, directions aside; 0 for a page with fewer than two.
-        unresolved: links that go to no file, each as often as it is written.
+        unresolved: unresolved links, counted as often as they are written.
         orphans: pages that no other page links to.
         hubs: the pages that most link to, with how many.
     """
@@ -166,16 +166,16 @@ class Graph:
 
     @property
     def nodes(self) -> int:
-        """All pages."""
+        """The number of pages."""
         return sum(self.pages.values())
 
     @property
     def links_a_page(self) -> float:
-        """Mean of the different pages that a page links to."""
+        """The mean number of different pages that a page links to."""
         return self.edges / self.nodes if self.nodes else 0.0
 
     def plain(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         return {
             "pages": self.nodes, **{f"pages_{kind}": number for kind, number in self.pages.items()},
             "edges": self.edges, "occurrences": self.occurrences,

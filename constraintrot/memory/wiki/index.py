@@ -1,4 +1,4 @@
-"""The index: every page in one line, and the search in it."""
+"""The index (every page in one line), the search in it, and the hot cache."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from constraintrot.memory.wiki.names import FOLDERS, KINDS, Kind, WikiError, one
 from constraintrot.memory.wiki.page import Page, links
 
 LONGEST_SUMMARY: Final = 160
-# Many: a page that holds every rare word of a question is to hide none that holds a common one.
+# Many, so that a page with every rare word of a question hides no page with a common one.
 _MOST_TERMS: Final = 200
 _MOST_LINES: Final = 100
-# So many lines are enough to choose from.
+# Beyond this number of lines, further terms only rank them.
 _ENOUGH: Final = 256
 _HEAD: Final = (
     "# Index\n\nEvery page of this vault. It is written with each ingest; whatever else is put"
@@ -28,7 +28,7 @@ _HEAD: Final = (
 _LINE: Final = re.compile(r"- \[\[([^\[\]|#]+)\]\] ?(.*)")
 _WORD: Final = re.compile(r"[^\W_]+")
 _IDEOGRAPHS: Final = re.compile(r"[\u3400-\u9fff]+")
-# Words that are in most lines and say nothing of what is asked.
+# Words of most lines, which say nothing about the question.
 _EMPTY: Final = frozenset(
     """a about all an and any are as at be by can could do does for from had has have how i if in
     into is it its just may me my no not of on or our out please so some than that the their them
@@ -40,10 +40,10 @@ _EMPTY: Final = frozenset(
 
 @dataclass(frozen=True)
 class Line:
-    """A page as the index has it.
+    """A page's line in the index.
 
     Attributes:
-        name: of the page.
+        name: the page's name.
         text: its title and summary.
     """
 
@@ -52,7 +52,7 @@ class Line:
 
     @property
     def line(self) -> str:
-        """As it is written."""
+        """The line as it is written."""
         return f"- [[{self.name}]] {self.text}"
 
 
@@ -66,7 +66,7 @@ def line_of(page: Page) -> Line:
 
 
 def read(text: str) -> dict[Kind, dict[str, Line]]:
-    """The lines of an index, by kind and name."""
+    """Parse the lines of an index, by kind and name."""
     found: dict[Kind, dict[str, Line]] = {kind: {} for kind in KINDS}
     headings = {f"## {FOLDERS[kind].capitalize()}": kind for kind in KINDS}
     kind: Kind | None = None
@@ -79,7 +79,7 @@ def read(text: str) -> dict[Kind, dict[str, Line]]:
 
 
 def render(lines: Mapping[Kind, Mapping[str, Line]]) -> str:
-    """An index of these lines, each kind in the order of names."""
+    """Return an index of these lines, by kind and ordered by name."""
     parts = [_HEAD]
     for kind in KINDS:
         parts.append(f"\n## {FOLDERS[kind].capitalize()}\n")
@@ -88,7 +88,7 @@ def render(lines: Mapping[Kind, Mapping[str, Line]]) -> str:
 
 
 def updated(text: str, pages: Iterable[Page]) -> str:
-    """An index with the lines of some pages brought up to date."""
+    """Return an index with the lines of some pages brought up to date."""
     lines = read(text)
     for page in pages:
         for kind in KINDS:
@@ -98,7 +98,7 @@ def updated(text: str, pages: Iterable[Page]) -> str:
 
 
 def terms(question: str) -> list[str]:
-    """The words that a question is searched by, each once; of ideographs each pair."""
+    """Return the words that a question is searched by, each once; ideographs are paired."""
     folded = question.casefold()
     found = [
         word
@@ -111,10 +111,10 @@ def terms(question: str) -> list[str]:
 
 
 def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], int]:
-    """The lines of an index that hold some of the terms, best first, and how many there are.
+    """Return the best lines of an index that hold some of the terms, and the number of all such lines.
 
-    A term counts where a word begins with it, and the more the rarer it is. Terms that are
-    in most lines only rank what rarer ones have found.
+    A term counts if a word begins with it; rarer terms count more. Terms of most lines only
+    rank the lines that rarer terms have found.
 
     Args:
         text: the index.
@@ -142,7 +142,7 @@ def search(text: str, wanted: Sequence[str]) -> tuple[list[tuple[Line, float]], 
 
 
 def _lines_at(text: str, folded: str, starts: Sequence[int]) -> list[str]:
-    """The lines of a text that start at some places of its casefolded form."""
+    """Return the lines of a text that start at some positions of its casefolded form."""
     if len(folded) == len(text):
         return [text[at : text.find("\n", at)] for at in starts]
     # Casefolding changed lengths, and lines are no longer where they were.
@@ -179,7 +179,7 @@ def _places(folded: str, term: str) -> Iterator[int]:
 
 
 def _stem(word: str) -> str:
-    """A word without a plural's end, so that it also finds the singular."""
+    """Return a word without its plural ending, so that it also finds the singular."""
     if word.isascii() and len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         return word[:-1]
     return word
@@ -193,12 +193,12 @@ _HOT_HEAD: Final = (
 
 
 def render_hot(entry: Entry, pages: Iterable[Page], before: str = "") -> str:
-    """The hot cache after a change.
+    """Return the hot cache after a change.
 
     Args:
-        entry: the change, as the log has it.
-        pages: those that were changed.
-        before: the hot cache until now, whose pages follow as far as there is room.
+        entry: the change as an entry of the log.
+        pages: the changed pages.
+        before: the previous hot cache; its pages follow as far as there is room.
     """
     lines = {page.name: line_of(page).line for page in pages}
     for line in before.split("\n"):
@@ -211,7 +211,7 @@ def render_hot(entry: Entry, pages: Iterable[Page], before: str = "") -> str:
 
 
 def hot_latest(text: str) -> str:
-    """Return the chain of the log's entry that a hot cache is of; empty if it names none."""
+    """Return the chain of the log entry that a hot cache describes; empty if it names none."""
     try:
         return str(split(text)[0].get("latest", ""))
     except WikiError:
@@ -219,7 +219,7 @@ def hot_latest(text: str) -> str:
 
 
 def hot_lines(text: str) -> list[Line]:
-    """The pages that it names, with what it says of them."""
+    """Return the lines of a hot cache: the pages that it names."""
     found = (line for line in text.split("\n") if line.startswith("- [["))
     return [
         Line(name, line.partition("]]")[2].strip()) for line in found for name in [*links(line)][:1]

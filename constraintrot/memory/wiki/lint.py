@@ -1,4 +1,4 @@
-"""Lint: each promise of a vault, as findings with a fix."""
+"""Lint and repair: broken promises of a vault as findings, and the fixes that need no judgement."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _POSES: Final = re.compile(
 
 
 def lint(store: Store) -> list[Finding]:
-    """All promises that do not hold; of a vault that only ingests have written to, none."""
+    """Return the broken promises of a vault; a vault that only ingests have written to has none."""
     seen = see(store)
     checks: tuple[Callable[[Store, Seen], Iterator[Finding]], ...] = (
         _journal, _leftovers, _schema, _log, _sources, _pages, _links, _index, _hot_cache,
@@ -48,7 +48,7 @@ def lint(store: Store) -> list[Finding]:
 
 
 def blocking(found: Iterable[Finding]) -> list[str]:
-    """The files which have to be repaired by hand before code can put anything right."""
+    """Return the files that must be repaired by hand before ``repair`` can do anything."""
     needed = (INDEX, HOT_CACHE, LOG)
     return [one.path for one in found if one.code == "unreadable" and one.path in needed]
 
@@ -147,7 +147,7 @@ def _index(store: Store, seen: Seen) -> Iterator[Finding]:
         elif line != index.line_of(page):
             yield Finding("index_stale", INDEX, f"[[{page.name}]] is not what its page says")
     for name in there:
-        # Of a page that a person has broken the line stays, so that a query still finds it.
+        # The line of a page that a person broke stays, so that a query still finds it.
         if name not in seen.pages and name not in seen.unreadable:
             yield Finding("index_dangling", INDEX, f"[[{name}]] is no page")
 
@@ -164,16 +164,16 @@ def _hot_cache(store: Store, seen: Seen) -> Iterator[Finding]:
 
 
 def repair(store: Store, *, time: str = "") -> list[Finding]:
-    """Put right what can be; returns what was wrong, and is right now.
+    """Fix what code can fix, and return the findings that are fixed.
 
-    A cut-off ingest is finished; index and hot cache are written from pages and log; links
-    that go nowhere become plain text. Whatever was changed is logged. No source and no
-    schema is touched. What the end of a cut-off ingest refuses is in the text of its finding.
-    Where index, log or hot cache cannot be read, nothing is done: all that is done is told there.
+    It finishes a cut-off ingest, rewrites index and hot cache from pages and log, and turns
+    unresolved links into plain text. Changes are logged. Sources and the schema are never changed.
+    The text of a finding says what the rest of a cut-off ingest refused. Nothing is done if index,
+    log or hot cache cannot be read, because every change is recorded there.
 
     Args:
         store: the vault.
-        time: in UTC; now, unless given.
+        time: in UTC; by default the current time.
 
     Raises:
         WikiError: a journal or a file is damaged.
@@ -187,7 +187,7 @@ def repair(store: Store, *, time: str = "") -> list[Finding]:
         for path in store.leftovers():
             store.remove(path)
         _rewrite(store, time or now())
-        # What cannot be repaired is still there.
+        # These could not be repaired.
         left = {*lint(store)}
     fixed = [one for one in before if one.repaired and one not in left]
     return [
@@ -206,7 +206,7 @@ def _rewrite(store: Store, time: str) -> None:
         | {page.name: index.line_of(page) for page in seen.pages.values() if page.kind == kind}
         for kind in KINDS
     }
-    # What a human wrote around the lines is no drift.
+    # Only the lines count; other text in the index is no drift.
     drifted = lines != listed
     if drifted:
         store.write(INDEX, index.render(lines))
@@ -233,7 +233,7 @@ def _refresh_hot_cache(store: Store, seen: Seen) -> None:
     before = store.read(HOT_CACHE)
     if entry is None or (before is not None and index.hot_latest(before) == entry.chain):
         return
-    # A stale one may name what is gone; only what is there is carried on.
+    # A stale hot cache may name removed pages; only existing ones are carried on.
     recent = [name for one in reversed(log.entries(store)) for name in one.pages]
     pages = [seen.pages[name] for name in dict.fromkeys(recent) if name in seen.pages]
     store.write(HOT_CACHE, index.render_hot(entry, pages[: index.MOST_HOT]))

@@ -1,7 +1,7 @@
-"""The log: one line for each change and each question, only ever added to.
+"""The log: one line per change and per logged question; lines are only ever added.
 
-Each line ends in a digest of itself and of the line before it, so that a line that was
-changed, removed or put between others shows.
+Each line ends in a digest of itself and the line before it, which reveals changed, removed and
+inserted lines.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Entry:
     Attributes:
         time: when, in UTC.
         operation: what was done.
-        about: a source as ``[[name]]``, a question, or what was repaired.
-        pages: names of the pages that were written or, by a question, read.
-        sha256: digest of the source's file; empty for all but an ingest.
+        about: a source as ``[[name]]``, a question, or the repaired parts.
+        pages: names of the pages that were written, or read for a question.
+        sha256: digest of the source's file; empty except for an ingest.
         chain: digest of this line and the one before it.
     """
 
@@ -49,7 +49,7 @@ class Entry:
 
     @property
     def changes(self) -> bool:
-        """Return whether the vault was changed, and its hot cache with it."""
+        """Return whether the entry is a change of the vault, and not a question."""
         return self.operation != "query"
 
     @property
@@ -60,21 +60,21 @@ class Entry:
 
     @property
     def line(self) -> str:
-        """Without the chain."""
-        # A question may hold the sign that is between the fields.
+        """The line without the chain."""
+        # A question may hold the sign that separates the fields.
         about = one_line(self.about, 300).replace("·", "-") or "-"
         pages = " ".join(f"[[{name}]]" for name in self.pages) or "-"
         parts = (f"- {self.time}", self.operation, about, pages, f"sha256={self.sha256}")
         return _BETWEEN.join(parts)
 
     def chained(self, before: str) -> str:
-        """The digest that ends its line, after a line that ends in ``before``."""
+        """Return the digest that ends this line if the line before it ends in ``before``."""
         data = f"{before}\n{self.line}".encode("utf-8", "replace")
         return hashlib.sha256(data).hexdigest()[: len(START)]
 
 
 def read_line(line: str) -> Entry | None:
-    """An entry, or None where the line is none."""
+    """Parse an entry; None if the line has another form."""
     found = _LINE.fullmatch(line)
     if found is None:
         return None
@@ -85,7 +85,7 @@ def read_line(line: str) -> Entry | None:
 
 
 def lines(text: str) -> Iterator[str]:
-    """The lines of a log that are or should be entries; one that a crash tore is left out."""
+    """Yield the lines of a log that are meant as entries, without one that a crash cut off."""
     *whole, last = text.split("\n")
     for line in whole:
         if line.startswith("- "):
@@ -102,41 +102,41 @@ def torn(text: str) -> bool:
 
 
 def cut_torn(store: Store) -> None:
-    """Cut off the last line of a log, if a crash has; the lock is held."""
+    """Remove a last line that a crash cut off. The caller holds the lock."""
     if torn(_last_part(store)):
         text = store.read(LOG) or ""
         store.write(LOG, text[: text.rfind("\n") + 1])
 
 
 def entries(store: Store) -> list[Entry]:
-    """All entries that can be read, oldest first."""
+    """Return all readable entries, oldest first."""
     found = (read_line(line) for line in lines(store.read(LOG) or ""))
     return [one for one in found if one is not None]
 
 
 def has(store: Store, source: str) -> bool:
-    """Return whether the ingest of a source is there."""
+    """Return whether the log has the ingest of a source."""
     return any(one.source == source for one in entries(store))
 
 
 def latest(store: Store) -> Entry | None:
-    """The last entry."""
+    """Return the last entry."""
     found = [read_line(line) for line in lines(_last_part(store))]
     return next((one for one in reversed(found) if one is not None), None)
 
 
 def latest_change(store: Store) -> Entry | None:
-    """The last entry that changed the vault."""
+    """Return the last entry that changed the vault."""
     found = [read_line(line) for line in lines(_last_part(store))]
     for one in reversed(found):
         if one is not None and one.changes:
             return one
-    # So many questions since; the whole log knows.
+    # More questions since then than the tail holds, so the whole log is read.
     return next((one for one in reversed(entries(store)) if one.changes), None)
 
 
 def append(store: Store, entry: Entry) -> Entry:
-    """Add an entry; the lock is held. Returns it with its chain."""
+    """Append an entry, and return it with its chain. The caller holds the lock."""
     cut_torn(store)
     before = latest(store)
     chain = entry.chained(before.chain if before else START)
@@ -151,7 +151,7 @@ def append(store: Store, entry: Entry) -> Entry:
 
 
 def faults(text: str) -> Iterator[tuple[int, str]]:
-    """Entries that are none or do not follow from the one before, with their numbers from 1."""
+    """Yield malformed and out-of-order log entries, with their numbers from 1 and the reason."""
     before = START
     for number, line in enumerate(lines(text), start=1):
         entry = read_line(line)

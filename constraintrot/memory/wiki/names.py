@@ -1,4 +1,4 @@
-"""The places of a vault's files, and the names that they may have."""
+"""The paths of a vault's files, and the names that they may have."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ FOLDERS: Final[dict[Kind, str]] = {
 }  # fmt: skip
 KINDS: Final[tuple[Kind, ...]] = ("entity", "concept", "analysis")
 JOURNAL: Final = ".wiki/journal.json"
-# With ".md", and with what a file that is being written is called, below 255 bytes in UTF-8.
+# With ".md" and the suffix of a file being written, below 255 bytes in UTF-8.
 _LONGEST: Final = 60
 _RESERVED: Final = frozenset(name.removesuffix(".md").casefold() for name in ROOT_FILES)
 
 
 class WikiError(ConstraintRotError, ValueError):
-    """A vault cannot be used as asked: no vault, a damaged file, a name that is none."""
+    """A vault cannot be used as asked: it is missing, a file is damaged, or a name is invalid."""
 
 
 def slug(title: str) -> str:
-    """The file name, without ``.md``, of a title.
+    """Return the file name of a title, without ``.md``.
 
-    Letters of any alphabet and digits, in lower case, joined by dashes. Titles that differ
-    in case or punctuation only have one name, so that they are one page.
+    Letters of any alphabet and digits, in lower case, joined by dashes. Titles that differ only
+    in case or punctuation have the same name, so they are one page.
 
     Raises:
         WikiError: the title has no letter and no digit.
@@ -44,35 +44,35 @@ def slug(title: str) -> str:
     if not name:
         raise WikiError(f"{title!r} makes no file name: it has no letter and no digit")
     if len(name) > _LONGEST:
-        # What differs behind the cut stays two pages.
+        # Titles that differ after the cut stay two pages.
         name = f"{name[: _LONGEST - 9]}-{digest(name)[:8]}"
     return f"{name}-page" if name in _RESERVED else name
 
 
 def page_path(kind: Kind, name: str) -> str:
-    """The path of a page in its vault."""
+    """Return the path of a page in its vault."""
     return f"{FOLDERS[kind]}/{name}.md"
 
 
 def source_path(name: str) -> str:
-    """The path of a source in its vault."""
+    """Return the path of a source in its vault."""
     return f"{SOURCES}/{name}.md"
 
 
 def digest(text: str) -> str:
-    """SHA-256 of a text in UTF-8, in hexadecimal."""
+    """Return the SHA-256 of a text in UTF-8, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def plain_text(text: str) -> str:
-    """A text with line feeds for all line ends of Markdown, and without a byte order mark.
+    """Return a text with line feeds for all line ends, and without a byte order mark.
 
-    Editors and version control change both, and say nothing by it.
+    Editors and version control change both without a meaning.
     """
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def one_line(text: str, most: int = 0) -> str:
-    """A text in one line, whatever line ends it has; cut where it is longer than ``most``."""
+    """Return a text on one line, cut to ``most`` characters."""
     line = " ".join(text.split())
     return f"{line[: most - 1].rstrip()}…" if most and len(line) > most else line

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from constraintrot.memory.wiki.frontmatter import changed, frontmatter, parts, read
 from constraintrot.memory.wiki.names import KINDS, Kind, WikiError, digest, one_line
 
-# In a table the bar before an alias has a backslash.
+# In a table, a backslash stands before the alias's bar.
 _LINK: Final = re.compile(r"(!?)\[\[([^\[\]\n|#^]+?)(\\?(?:[|#^][^\[\]\n]*)?)\]\]")
 # A fence may be in a list or a quotation; no code in a line goes on behind a paragraph.
 _CODE: Final = re.compile(
@@ -28,8 +28,8 @@ class Section:
     """A section of a page.
 
     Attributes:
-        heading: without the two signs; empty for what comes before the first one.
-        text: what is under it, without blank lines at either end.
+        heading: without the two signs; empty for the text before the first heading.
+        text: the text under it, without blank lines at either end.
     """
 
     heading: str
@@ -46,15 +46,15 @@ class Page:
     """A page of the wiki.
 
     Attributes:
-        name: of its file, without ``.md``.
-        kind: entity, concept or analysis; its folder says so too.
-        title: as it is read.
-        summary: one line; the index has it.
+        name: the file's name without ``.md``.
+        kind: entity, concept or analysis, like its folder.
+        title: the title.
+        summary: one line, which the index shows.
         created: date.
         updated: date.
-        sources: names of the sources that went into it.
-        body: all behind the frontmatter.
-        extra: what else the frontmatter has, as a human's tags and aliases.
+        sources: names of its sources.
+        body: the text after the frontmatter.
+        extra: further fields of the frontmatter, such as a person's tags and aliases.
         front: the lines of the frontmatter as they were read; empty for a new page.
     """
 
@@ -71,11 +71,11 @@ class Page:
 
     @property
     def sections(self) -> list[Section]:
-        """Its sections, in order."""
+        """The sections, in order."""
         return [Section(one.heading, one.rest.strip("\n")) for one in _parts(self.body)]
 
     def section(self, heading: str) -> Section:
-        """A section by its heading; one without text where the page has none of that name."""
+        """Return a section by its heading, or an empty one if the page lacks it."""
         wanted = _heading(heading)
         for one in self.sections:
             if one.heading.casefold() == wanted.casefold():
@@ -83,7 +83,7 @@ class Page:
         return Section(wanted, "")
 
     def with_section(self, heading: str, text: str) -> Page:
-        """The page with another text under a heading; all else is as it was, byte for byte."""
+        """Return the page with another text under a heading; all else stays as it is, byte for byte."""
         heading = _heading(heading)
         found = _parts(self.body)
         new = f"\n{text.strip(chr(10))}\n"
@@ -99,7 +99,7 @@ class Page:
         return replace(self, body="".join(f"{one.line}{one.rest}" for one in found))
 
     def render(self) -> str:
-        """The file's text; of the frontmatter as it was read, no line but of what has changed."""
+        """Return the file's text; lines of the frontmatter whose value did not change stay as they are."""
         if not self.front:
             return frontmatter(self._fields() | dict(self.extra)) + self.body
         was = _page(self.kind, self.name, self.front, "")._fields()
@@ -114,16 +114,16 @@ class Page:
 
 
 def new_page(kind: Kind, name: str, title: str, summary: str, date: str) -> Page:
-    """A page without sections."""
+    """Return a page without sections."""
     title, summary = one_line(title), one_line(summary)
     return Page(name, kind, title, summary, date, date, body=f"\n# {title}\n")
 
 
 def read_page(kind: Kind, name: str, text: str) -> Page:
-    """A page from its file's text.
+    """Parse a page from its file's text.
 
     Raises:
-        WikiError: the frontmatter is missing, no YAML, lacks title or type, or has another
+        WikiError: the frontmatter is missing, is not YAML, lacks title or type, or has another
             type than its folder; or no link can name the file.
     """
     if re.search(r"[\[\]|#^\n]", name):
@@ -157,7 +157,7 @@ def _source_name(said: Any) -> str:
 
 
 def _heading(said: str) -> str:
-    """A heading as it will be read: ``## Rules ##`` is that of Rules."""
+    """Return a heading as a reader sees it: ``Rules`` for ``## Rules ##``."""
     found = _HEADING.match(f"## {one_line(said)}")
     return found[1] if found else ""
 
@@ -170,48 +170,49 @@ class _Part(NamedTuple):
 
 
 def _parts(body: str) -> list[_Part]:
-    """Headings and what follows each, in order; the first may have none."""
+    """Return the headings and their texts, in order; the first heading may be empty."""
     starts = [*_HEADING.finditer(_blanked(body))]
     edges = [found.start() for found in starts] + [len(body)]
     sections = [_Part("", "", body[: edges[0]])] if edges[0] else []
     for found, end in zip(starts, edges[1:], strict=True):
         rest = body[found.end() : end].removeprefix("\n")
         line = f"{body[found.start() : found.end()]}\n"
-        # Of the text itself: what is code in it is blank above.
+        # From the text itself: code in a heading is blank above.
         heading = _HEADING.match(line)
         sections.append(_Part(one_line((heading or found)[1]), line, rest))
     return sections
 
 
 def links(text: str) -> Iterator[str]:
-    """The targets of the wikilinks of a text, those in code left out; one may come often."""
+    """Yield the targets of a text's wikilinks outside code, with repetitions."""
     if "[[" in text:
         for found in _LINK.finditer(_blanked(text)):
             yield target_name(found[2])
 
 
 def target_name(target: str) -> str:
-    """The file name, without folder and ``.md``, that a link goes to."""
+    """Return the file name that a link goes to, without folder and ``.md``."""
     return target.strip().removesuffix(".md").rpartition("/")[2].strip()
 
 
 def _blanked(text: str) -> str:
-    """A text whose code is blanks, every other character in its place."""
+    """Return a text with its code replaced by blanks of the same length."""
     if "`" not in text and "~~~" not in text:
         return text
     return _CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def open_fence(text: str) -> str:
-    """The fence of a code block that a text leaves open; empty for none."""
+    """Return the fence of a code block that a text leaves open; empty if all are closed."""
     found = (one for one in _CODE.finditer(text) if one["open"] is not None)
     return next((one["fence"] for one in found), "")
 
 
 def relinked(text: str, change: Mapping[str, str | None]) -> str:
-    """A text whose links to some names go elsewhere, or are plain text (None); code is as it was.
+    """Return a text whose links to some names lead elsewhere, or become plain text (None).
 
-    Headings, aliases and the sign of an embedding stay; plain text has the alias and the target.
+    Code is not changed. Headings, aliases and the sign of an embedding stay; plain text has the alias
+    and the target.
     """
     pieces: list[str] = []
     at = 0
@@ -231,5 +232,5 @@ def _elsewhere(found: re.Match[str], name: str | None, bar: str) -> str:
     said, alias = one_line(target + heading.removesuffix("\\")), one_line(alias)
     if name is None:
         return f"{alias} ({said})" if alias and alias != said else said
-    # What is embedded shows no name.
+    # An embedding shows no name.
     return f"{embeds}[[{name}{rest}{'' if aliased or embeds else bar + said}]]"

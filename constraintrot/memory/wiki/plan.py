@@ -1,6 +1,6 @@
-"""Sources and plans: what is to be ingested, and what is to be written of it.
+"""Sources to ingest, and plans of the pages to write from them.
 
-A plan is what a model writes, or plain code (``by_code``)::
+A model writes a plan, or plain code does (``by_code``)::
 
     {"pages": [{"kind": "entity", "title": "Acme", "summary": "A supplier of badges.",
                 "add": ["Delivers on Mondays."], "links": ["badge-rules"]},
@@ -8,7 +8,7 @@ A plan is what a model writes, or plain code (``by_code``)::
                 "rewrite": "the whole section anew"}],
      "analysis": {"title": "...", "summary": "...", "add": ["..."]}}
 
-A model's fault is no exception: what cannot be read is listed, and the rest is used.
+A model's fault raises nothing: unreadable parts are listed, and the rest is used.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Source:
     """A raw document.
 
     Attributes:
-        title: what it is called.
-        text: word for word.
-        kind: such as note, mail, transcript.
+        title: the title.
+        text: the text, word for word.
+        kind: the kind, such as note, mail or transcript.
         date: ISO 8601; empty for the day of the ingest.
-        tags: a human's.
+        tags: tags that a person gave.
     """
 
     title: str
@@ -66,14 +66,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit of a page; a missing page is made.
+    """An edit of a page; a missing page is created.
 
     Attributes:
         kind: of the page.
         title: of the page; two titles that make one file name are one page.
         summary: one line; empty leaves it as it is.
-        add: facts, each of which becomes a line that cites the source.
-        section: where they go.
+        add: facts; each becomes a line that cites the source.
+        section: the section for them.
         rewrite: the section's new text, in place of the old one; None to leave it.
         base: digest of the text that a rewrite is based on (``Section.digest``). Without it,
             or where the section has changed since, both texts are kept.
@@ -92,12 +92,12 @@ class Edit:
 
 @dataclass(frozen=True)
 class Plan:
-    """The pages that an ingest is to write besides its source.
+    """The pages that an ingest writes besides its source.
 
     Attributes:
         edits: of entity and concept pages.
-        analysis: a page of its own for what was worked out; None for none.
-        unreadable: what of a model's answer could not be read.
+        analysis: a page of its own for conclusions, if there are any.
+        unreadable: parts of a model's answer that could not be read.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -105,7 +105,7 @@ class Plan:
     unreadable: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "pages": [asdict(one) for one in self.edits],
             "analysis": asdict(self.analysis) if self.analysis else None,
@@ -113,7 +113,7 @@ class Plan:
 
 
 def read_plan(text: str) -> Plan:
-    """The plan in a model's answer."""
+    """Parse the plan in a model's answer."""
     for value in json_values(text):
         if isinstance(value, dict) and ({"pages", "analysis"} & value.keys()):
             return from_plain(cast("dict[str, Any]", value))
@@ -121,7 +121,7 @@ def read_plan(text: str) -> Plan:
 
 
 def from_plain(value: Mapping[str, Any]) -> Plan:
-    """A plan from plain data."""
+    """Parse a plan from plain data."""
     faults: list[str] = []
     listed: Any = value.get("pages") or []
     if not isinstance(listed, list):
@@ -165,13 +165,13 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def by_code(source: Source, known: Callable[[str], bool]) -> Plan:
-    """A plan without a model: a concept page of the source's title, with its first sentences.
+    """Return a plan without a model: a concept page of the source's title and first sentences.
 
-    It synthesises nothing; it makes a source findable, and links to pages that are there.
+    It makes a source findable and links to existing pages; it draws no conclusions.
 
     Args:
         source: the source.
-        known: whether a page of that name is there.
+        known: whether a page of that name exists.
     """
     said = [one_line(found[0]) for found in _SENTENCE.finditer(source.text)]
     said = [one for one in said if terms(one)]
@@ -195,7 +195,7 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def source_text(source: Source) -> str:
-    """A source's file."""
+    """Return the text of a source's file."""
     fields = {
         "title": source.title, "type": source.kind, "date": source.date, "tags": list(source.tags),
     }  # fmt: skip
@@ -204,7 +204,7 @@ def source_text(source: Source) -> str:
 
 
 def dated(source: Source, time: str) -> tuple[bool, Source]:
-    """Return whether a source has a date of its own, and the source as it is written."""
+    """Return whether a source has its own date, and the source as it is written."""
     day = source.date or time[:10]
     if not _is_date(day):
         raise WikiError(f"the date of a source is a day as YYYY-MM-DD, not {day!r}")
@@ -221,10 +221,10 @@ def _is_date(text: str) -> bool:
 
 
 def name_of(store: Store, source: Source, dated: bool) -> tuple[str, bool]:
-    """The name for a source, and whether it was ingested already.
+    """Return the name for a source, and whether it was already ingested.
 
-    One that is written and not logged was cut off, and its journal is gone: it is no further
-    source, and its pages are still to be written.
+    A source that is written but not logged was cut off, and its journal is gone. It keeps its
+    name, and its pages are still to be written.
     """
     if not dated and (earlier := _earlier(store, source)):
         return earlier, True
@@ -240,9 +240,9 @@ def name_of(store: Store, source: Source, dated: bool) -> tuple[str, bool]:
 
 
 def _earlier(store: Store, source: Source) -> str | None:
-    """The name of the same text under the same title from another day.
+    """Return the name of a source with the same text and title from another day.
 
-    Who gives no date and goes on after midnight has not got another source.
+    So a run without a date that continues after midnight ingests no source twice.
     """
     name = slug(f"{source.date} {source.title}")
     # A name that was too long ends in a digest, which another date changes.

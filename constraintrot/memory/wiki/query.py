@@ -1,8 +1,8 @@
-"""Query: hot cache, index, pages, sources, with the path that it took.
+"""Queries: read hot cache, index, pages and sources, and record the path.
 
-The hot cache is a guide and never a gate: what it names is ranked a little higher and fills
-places that nothing else takes, and the index is read whatever it says. ``gate`` is the
-behaviour of the paper's early runs (section 4.3), kept to measure what it hides.
+The hot cache is a guide: its pages rank a little higher and fill free places, and the index is
+always read. As a ``gate`` it may end the search, as in the paper's early runs (section 4.3); that
+is kept to measure what it hides.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HotCache: TypeAlias = Literal["guide", "gate", "off"]
 HOT_CACHES: Final[tuple[HotCache, ...]] = ("guide", "gate", "off")
 DEFAULT_PAGES: Final = 5
 DEFAULT_BUDGET: Final = 4_000
-# Of two lines that match alike the one that is hot comes first, and no more than that.
+# Decides only between lines that match about equally.
 _HOT_BONUS: Final = 1.1
 _SHOWN_INDEX: Final = 10
 _CUT: Final = "[…]"
@@ -54,10 +54,10 @@ class Read:
     """A file that a query read.
 
     Attributes:
-        part: as what it was read.
+        part: its role in the query.
         path: in the vault.
-        why: what led to it.
-        text: what is shown of it; None where the file is not there.
+        why: the reason for reading it.
+        text: the part that is shown; None if the file does not exist.
     """
 
     part: Part
@@ -67,7 +67,7 @@ class Read:
 
     @property
     def step(self) -> str:
-        """As a line of the path."""
+        """The step as a line of the path."""
         return f"{self.path}: {self.why}" + (" (not there)" if self.text is None else "")
 
 
@@ -85,7 +85,7 @@ class Answer:
 
     @property
     def path(self) -> list[str]:
-        """Each step, with what led to it."""
+        """The steps, each with its reason."""
         return [one.step for one in self.reads]
 
     @property
@@ -98,9 +98,9 @@ class Answer:
         ]
 
     def render(self) -> str:
-        """All that was read, as an agent is shown it.
+        """Return all that was read, as an agent is shown it.
 
-        Every line of a file is quoted, so that none of them passes for the head of another.
+        Every line of a file is quoted, so that no text passes for another file's head.
         """
         blocks = ["From the wiki:"]
         for one in self.reads:
@@ -120,7 +120,7 @@ class _Reading:
     reads: list[Read] = field(default_factory=list[Read])
 
     def add(self, part: Part, path: str, why: str, text: str | None) -> None:
-        """Show a text as far as there is room; of the schema, its rules whatever room there is.
+        """Add a text as far as there is room; the schema's rules are always added whole.
 
         Raises:
             WikiError: the schema's rules do not fit.
@@ -128,7 +128,7 @@ class _Reading:
         shown = text.strip("\n") if text is not None else None
         if shown and self.room is not None:
             whole = rule_lines(shown) if part == "schema" else ()
-            # What only says where to read on leaves room for it.
+            # These only say where to read on, so they leave room for the pages.
             share = 4 if part in ("hot-cache", "index") else 1
             shown = excerpt(shown, self.wanted, self.room // share, whole)
             self.room -= estimate(shown)
@@ -143,14 +143,14 @@ def query(
     store: Store, question: str, *, k: int = DEFAULT_PAGES, budget: int | None = DEFAULT_BUDGET,
     hot: HotCache = "guide", schema: bool = True,
 ) -> Answer:  # fmt: skip
-    """Read what a vault has on a question. Nothing is written.
+    """Read what a vault holds on a question, without writing anything.
 
     Args:
         store: the vault.
         question: in words.
         k: pages at most, and as many sources.
-        budget: tokens of all that is shown at most, estimated, headings aside; None for any number.
-        hot: what the hot cache does.
+        budget: estimated tokens of all shown text at most, without headings; None for no limit.
+        hot: the use of the hot cache: ``guide``, ``gate`` or ``off``.
         schema: whether the schema comes first.
 
     Raises:
@@ -174,7 +174,7 @@ def query(
 
 def _hot_lines(reading: _Reading, hot: HotCache) -> tuple[list[Line], list[tuple[str, str]]]:
     """Return the hot cache's lines, and the pages to read instead of a search if it is a gate."""
-    # A guide that cannot be read shuts no gate.
+    # If it cannot be read, the search goes on as without it.
     text = None if hot == "off" else shown(reading.store, HOT_CACHE)
     if text is None:
         return [], []
@@ -186,7 +186,7 @@ def _hot_lines(reading: _Reading, hot: HotCache) -> tuple[list[Line], list[tuple
 
 
 def _indexed(reading: _Reading, named: Sequence[Line], k: int) -> list[tuple[str, str]]:
-    """Names of pages, best first, each with what led to it."""
+    """Return the names of pages, best first, each with the reason for reading it."""
     text = reading.store.read(INDEX)
     found, number = index.search(text or "", reading.wanted)
     hot = {one.name for one in named}
@@ -230,7 +230,7 @@ def _add_page(reading: _Reading, name: str, why: str, part: Part, pages: list[Pa
     try:
         page = read_page(kind, name, text)
     except WikiError:
-        # It is shown as it is; lint says what is wrong with it.
+        # Shown as it is; lint says what is wrong.
         page = Page(name, kind, name, body=text)
     pages.append(page)
     reading.add(part, path, why, f"{page.summary}\n\n{page.body.strip()}".strip())
@@ -247,7 +247,7 @@ def _where(store: Store, name: str) -> tuple[str, Kind] | None:
 def _read_sources(reading: _Reading, pages: Sequence[Page], k: int) -> None:
     cited: dict[str, str] = {}
     for page in pages:
-        # Of many, those first whose names say something of the question, then the newest.
+        # Sources whose names match the question come first, then the newest.
         ordered = sorted(
             enumerate(page.sources), key=lambda one: (-_named(one[1], reading.wanted), -one[0])
         )
@@ -269,16 +269,16 @@ def _named(name: str, wanted: Sequence[str]) -> int:
 
 
 def excerpt(text: str, wanted: Sequence[str], room: int, whole: Collection[int] = ()) -> str:
-    """A text within so many tokens: rules first, then lines that match, in the text's order.
+    """Return lines of a text within a number of tokens: rules first, then lines that match.
 
     Args:
         text: the text.
         wanted: the question's terms.
         room: tokens.
-        whole: numbers of lines that are never left out.
+        whole: numbers of the lines that are always kept.
 
     Raises:
-        WikiError: those alone are over so many tokens.
+        WikiError: those lines alone exceed that number of tokens.
     """
     if estimate(text) <= room:
         return text

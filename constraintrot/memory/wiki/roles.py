@@ -1,7 +1,7 @@
 """The writer of a wiki as an Inspect model role: ``wiki_writer``.
 
-``inspect eval ... --model-role wiki_writer=...``; not given, it is the role ``summarizer``,
-and else the model of the task.
+``inspect eval ... --model-role wiki_writer=...``; the default is the role ``summarizer``, else the
+model of the task.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ still holds. Do not repeat what is there.
 
 
 def write(schema: str, known: str, title: str = "", text: str = "") -> str:
-    """The writer's question.
+    """Return the writer's question.
 
     Args:
         schema: the vault's.
-        known: what a query gives of the vault on the source.
-        title: of the source; empty where the messages before the question are the source.
+        known: the answer to a query of the vault on the source.
+        title: of the source; empty if the messages before the question are the source.
         text: of the source.
     """
     about = "A source is below." if text else "Above is what happened."
@@ -55,7 +55,7 @@ def write(schema: str, known: str, title: str = "", text: str = "") -> str:
 
 
 def source_in(question: str) -> str:
-    """The source that a question holds, with its title; for scripted models."""
+    """Return the source in a question, with its title, for scripted models."""
     return question.partition(SOURCE_HEAD)[2]
 
 
@@ -69,14 +69,14 @@ async def written(
     model: Model, store: Store, source: Source, messages: Sequence[ChatMessage] = (),
     tools: Sequence[ToolInfo] = (),
 ) -> tuple[Plan, Cost]:  # fmt: skip
-    """Ask the writer what a source changes in a vault.
+    """Ask the writer for the plan of a source's ingest.
 
     Args:
         model: of the role ``wiki_writer``.
         store: the vault.
         source: the source.
-        messages: where they are the source; its text is then not shown again.
-        tools: of the agent, so that a provider's cache of the messages goes on hitting.
+        messages: messages that are the source; its text is then not shown again.
+        tools: of the agent, so that a provider's cache of the messages still hits.
     """
     question = f"{source.title} {source.text[:2_000]}"
     known = query(store, question, budget=_KNOWN_TOKENS, schema=False).render()
@@ -89,25 +89,25 @@ async def written(
 
 
 async def ingest(model: Model, wiki: Wiki, source: Source, *, time: str = "") -> Ingested:
-    """Ingest a source with the writer's plan; of one that is there already none is asked.
+    """Ingest a source with the writer's plan; for a source that is already there no model is asked.
 
-    Where nothing can be read of the writer's answer, plain code makes the page.
+    If the writer's answer cannot be read at all, plain code makes the page.
 
     Args:
         model: of the role ``wiki_writer``.
         wiki: the vault.
         source: the source.
-        time: in UTC; now, unless given.
+        time: in UTC; by default the current time.
 
     Raises:
-        WikiError: as ``writing.ingest``; the model was then not asked.
+        WikiError: as ``writing.ingest``; then the model was not asked.
     """
     cut_off = wiki.finish()
     done = wiki.known(source, time=time)
     if done is None:
         plan, _ = await written(model, wiki.store, source)
         if plan.unreadable and not plan.edits and plan.analysis is None:
-            # A source without a page is hardly found again, and this one is not asked about again.
+            # A source without a page is hardly found again, and no later run would ask about it.
             told = f"{'; '.join(plan.unreadable)}; the page is by plain code"
             done = wiki.ingest(source, time=time)
             done = replace(done, refused=(told, *done.refused))

@@ -1,8 +1,8 @@
-"""The schema: what an agent is told of its vault, by a human, and what no ingest changes.
+"""The schema: the instructions for a vault, which people write and no ingest changes.
 
-The wording is a factor. With ``consequence`` each step says what it breaks to skip it, with
-``reminder`` it asks to be remembered; the paper saw the steps deferred under the second and
-not under the first, in eight ingests (section 4.2, and P2).
+The wording of the steps can be chosen: ``consequence`` says what a skipped step breaks,
+``reminder`` asks to remember it. In the paper's eight ingests, steps were deferred under reminders
+only (section 4.2, and P2).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WRITES: Final[dict[Step, str]] = {
     "log": "append a line to `log.md`",
     "hot-cache": "rewrite `hot-cache.md`",
 }
-# What it breaks to skip a step.
+# The consequence of a skipped step.
 _CONSEQUENCES: Final[dict[Step, str]] = {
     "source": "what is said here can never be traced or made again, and the vault rots",
     "pages": "nobody finds again what the source says, and the vault rots",
@@ -59,19 +59,19 @@ Then see that every link resolves.
 _STEP: Final = re.compile(r"^(\d)\. (.+(?:\n   .+)*)", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"\d+\. |   ?\S")
 _RULES: Final = "## Rules"
-# What is under these is how the vault is kept; under any other heading people have written rules.
+# Sections about the upkeep of the vault; sections under any other heading hold rules.
 _ORDERS: Final = frozenset(["## Write order", "## Read order"])
 
 
 def render(rules: Iterable[str] = (), wording: Wording = "consequence") -> str:
-    """A schema.
+    """Return a schema.
 
     Args:
-        rules: policies that hold whatever a vault says.
-        wording: of the write order's steps.
+        rules: policies that hold regardless of the vault's content.
+        wording: the wording of the write order's steps.
 
     Raises:
-        WikiError: no such wording.
+        WikiError: the wording is unknown.
     """
     if wording not in WORDINGS:
         raise WikiError(f"unknown wording {wording!r}; known: {', '.join(WORDINGS)}")
@@ -90,7 +90,7 @@ def _worded(step: Step, wording: Wording) -> str:
 
 
 def steps_of(text: str) -> dict[Step, str]:
-    """Return a schema's text about each step of its write order, without the steps that it lacks."""
+    """Return a schema's text for each step of its write order that it names."""
     part = text.partition("## Write order")[2].partition("\n## ")[0]
     found: dict[Step, str] = {}
     for _, said in _STEP.findall(part):
@@ -102,10 +102,10 @@ def steps_of(text: str) -> dict[Step, str]:
 
 
 def rule_lines(text: str) -> set[int]:
-    """Numbers, from 0, of a schema's lines that hold its rules.
+    """Return the numbers, from 0, of the lines of a schema that hold rules.
 
-    Those are all lines but of the title and of the two orders; and of these, what somebody has
-    written there, as a rule at the end of the file, but for steps in words of one's own.
+    These are all lines except the generated title and orders, and except reworded steps of the
+    orders. A line that a person added to an order, such as a rule at the end, counts.
     """
     found: set[int] = set()
     ours = True
@@ -125,12 +125,12 @@ def _own_lines() -> frozenset[str]:
 
 
 def in_order(found: Sequence[Step]) -> bool:
-    """Return whether all steps are there, in the order of the paper."""
+    """Return whether all steps are present in the paper's order."""
     return tuple(found) == STEPS
 
 
 def _names(step: Step, said: str) -> bool:
-    # By the file that it names, however it is worded.
+    # A step is recognised by the file that it names, in any wording.
     marks = {
         "source": "`sources/`", "pages": "`entities/`", "analysis": "`analyses/`",
         "index": "`index.md`", "log": "`log.md`", "hot-cache": "`hot-cache.md`",

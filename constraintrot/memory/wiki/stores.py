@@ -1,4 +1,4 @@
-"""The storage of a vault's files: in a folder, or in memory."""
+"""Storage of a vault's files: in a folder, or in memory."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FILE_FOLDERS: Final = (SOURCES, *FOLDERS.values())
 
 
 class Store(Protocol):
-    """The files of a vault, by paths with ``/``, relative to it."""
+    """The interface to a vault's files, by relative paths with ``/``."""
 
     def read(self, path: str) -> str | None:
-        """A file's text, as ``plain_text`` gives it; None where there is no such file."""
+        """Return a file's text as ``plain_text`` gives it; None if there is no such file."""
         ...
 
     def tail(self, path: str, characters: int) -> str:
-        """About the last so many characters of a file, or fewer; empty where there is none."""
+        """Return up to the last ``characters`` of a file; empty if there is no such file."""
         ...
 
     def write(self, path: str, text: str) -> None:
@@ -36,11 +36,11 @@ class Store(Protocol):
         ...
 
     def append(self, path: str, line: str) -> None:
-        """Add a line, whole."""
+        """Append a line in one write."""
         ...
 
     def remove(self, path: str) -> None:
-        """Remove a file, where there is one."""
+        """Remove a file if it exists."""
         ...
 
     def exists(self, path: str) -> bool:
@@ -48,15 +48,15 @@ class Store(Protocol):
         ...
 
     def files(self, folder: str) -> list[str]:
-        """The names of a folder's Markdown files without ``.md``, sorted."""
+        """Return the names of a folder's Markdown files without ``.md``, sorted."""
         ...
 
     def names(self) -> set[str]:
-        """Return the names that a link may have: all files in folders that are not hidden, less ``.md``."""
+        """Return the names that a link may have: all files outside hidden folders, without ``.md``."""
         ...
 
     def leftovers(self) -> list[str]:
-        """The paths of files that a killed process had begun to write."""
+        """Return the paths of files that a killed process had begun to write."""
         ...
 
     def locked(self) -> AbstractContextManager[None]:
@@ -119,7 +119,7 @@ class Memory:
 
 
 class Folder:
-    """A vault in a folder. Nothing outside it is read or written, and no link is followed.
+    """A vault in a folder; nothing outside it is read or written, and no link is followed.
 
     Args:
         path: the vault.
@@ -169,7 +169,7 @@ class Folder:
         start = "" if _ends_a_line(where) else "\n"
         data = f"{start}{line}\n".encode("utf-8", "replace")
         try:
-            # One call: a process that is killed has written the line or nothing of it.
+            # One call, so that a killed process has written the whole line or nothing.
             handle = os.open(where, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             try:
                 if os.write(handle, data) != len(data):
@@ -208,13 +208,13 @@ class Folder:
             f"{folder}/{name}".removeprefix("./")
             for folder in (".", _OWN, *FILE_FOLDERS)
             for name in self._listed(folder)
-            # A person may keep hidden files of other names.
+            # Other hidden files may be a person's.
             if name.startswith(".") and name.endswith((".md.new", ".json.new"))
         ]
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        # A vault that comes from Git has no empty folder.
+        # Git keeps no empty folders, so a cloned vault may lack some.
         self.make()
         with held(self._at(_LOCK), WikiError):
             yield
@@ -236,7 +236,7 @@ class Folder:
 
 
 def shown(store: Store, path: str) -> str | None:
-    """A file's text, or that it has none that can be read: one such file hides no other."""
+    """Return a file's text, or a note that it cannot be read, so that the other files are still shown."""
     try:
         return store.read(path)
     except WikiError:
@@ -244,7 +244,7 @@ def shown(store: Store, path: str) -> str | None:
 
 
 def joined(text: str, line: str) -> str:
-    """A text and a further line, which begins in the first column whatever comes before it."""
+    """Return a text with a further line, which begins in the first column."""
     return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{line}\n"
 
 

@@ -1,4 +1,4 @@
-"""A vault as one object: make it, open it, ingest, ask, lint, repair, measure."""
+"""A vault as one object: create, open, ingest, query, lint, repair, measure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Wiki:
         where: an existing vault's folder, or a store.
 
     Raises:
-        WikiError: there is no vault.
+        WikiError: the folder or store holds no vault.
     """
 
     def __init__(self, where: str | Path | Store) -> None:
@@ -59,13 +59,13 @@ class Wiki:
             where: a folder, made where it is not there, or a store.
             rules: policies of the schema.
             wording: of the schema's steps.
-            time: in UTC; now, unless given.
+            time: in UTC; by default the current time.
 
         Raises:
             WikiError: there is a vault already, the rules are a text, or the disk refused.
         """
         if isinstance(rules, str):
-            # Each of its characters would be a rule.
+            # A text is a sequence too: each character would become a rule.
             raise WikiError(f"rules are several texts, as [{rules!r:.60}], and no text")
         text = schema_of.render(rules, wording)
         if isinstance(where, str | Path):
@@ -86,7 +86,7 @@ class Wiki:
             if not store.exists(SCHEMA):
                 store.write(SCHEMA, text)
             store.write(INDEX, empty)
-            # The log comes last but one: a vault that has one is whole but for its hot cache.
+            # Last but one, so that a vault with a log lacks at most its hot cache.
             entry = log.append(store, Entry(time or now(), "init", "the vault"))
             store.write(HOT_CACHE, index.render_hot(entry, ()))
         return cls(store)
@@ -95,13 +95,13 @@ class Wiki:
         self, source: Source, plan: Plan | None = None, *, time: str = "",
         steps: Collection[Step] = STEPS,
     ) -> Ingested:  # fmt: skip
-        """Write a source and what a plan makes of it; without one, what plain code makes of it.
+        """Ingest a source with a plan, or with the plan that plain code makes.
 
         Args:
             source: the source.
-            plan: what to write of it.
-            time: in UTC; now, unless given.
-            steps: the writes that are done; all, but for a measurement.
+            plan: the pages to write from it.
+            time: in UTC; by default the current time.
+            steps: the writes to carry out; fewer than all only for a measurement.
 
         Raises:
             WikiError: as ``writing.ingest``.
@@ -110,7 +110,7 @@ class Wiki:
         return ingest(self.store, source, chosen, time=time, steps=steps)
 
     def finish(self) -> tuple[str, ...]:
-        """Finish an ingest that was killed; returns what of it was not done as asked.
+        """Finish an ingest that was killed, and return what was not done as asked.
 
         Raises:
             WikiError: its journal is damaged, or index, log or hot cache cannot be read.
@@ -120,14 +120,14 @@ class Wiki:
             return finished(self.store)
 
     def known(self, source: Source, *, time: str = "") -> Ingested | None:
-        """Return the result of ``ingest`` for a source that is there already; None for another one.
+        """Return the result of ``ingest`` for a source that is already there; None for another source.
 
-        Whoever asks this before a model pays for no source twice. An ingest that was killed is
-        finished first.
+        A caller that asks this first never pays a model twice for one source. An ingest that was
+        killed is finished first.
 
         Args:
             source: the source.
-            time: in UTC; now, unless given.
+            time: in UTC; by default the current time.
 
         Raises:
             WikiError: as ``writing.ingest``.
@@ -149,11 +149,11 @@ class Wiki:
             question: in words.
             k: pages at most, and as many sources.
             budget: tokens at most; None for any number.
-            hot: what the hot cache does.
+            hot: the use of the hot cache: ``guide``, ``gate`` or ``off``.
             record: whether the question goes to the log.
 
         Raises:
-            WikiError: it was to be recorded, and index, log or hot cache cannot be read.
+            WikiError: the question is to be logged, and index, log or hot cache cannot be read.
         """
         answer = query(self.store, question, k=k, budget=budget, hot=hot)
         if record:
@@ -163,15 +163,15 @@ class Wiki:
         return answer
 
     def lint(self) -> list[Finding]:
-        """All promises that do not hold."""
+        """Return the broken promises."""
         return lint(self.store)
 
     def repair(self, *, time: str = "") -> list[Finding]:
-        """Put right what code can; returns what was wrong, and is right now."""
+        """Fix what code can fix, and return the findings that are fixed."""
         return repair(self.store, time=time)
 
     def graph(self) -> Graph:
-        """Nodes, edges, clustering, hubs."""
+        """Return the graph: nodes, edges, clustering, hubs."""
         return graph(self.store)
 
     def log(self) -> list[Entry]:
@@ -179,7 +179,7 @@ class Wiki:
         return log.entries(self.store)
 
     def page(self, name: str) -> Page | None:
-        """A page by name; None where there is none.
+        """Return a page by name; None if there is no such page.
 
         Raises:
             WikiError: it cannot be read.

@@ -1,8 +1,8 @@
 """Ingest: the six ordered writes, with a journal that any later process finishes from.
 
-What is to be written is in the journal before the first write and goes with the last one.
-Each step sees for itself whether it was done, so that one that is done again changes nothing:
-a page names the sources that went into it, the log names each source once.
+The journal holds all that is to be written. It is made before the first write and removed after
+the last one. Each step checks whether it was already done, so repeating it changes nothing: a page
+names its sources, and the log names each source once.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Ingested:
     Attributes:
         source: the name of its source.
         pages: names of the pages that it wrote.
-        refused: what of the plan was not done as asked, with the reason.
-        unlinked: targets of links that went nowhere, now plain text.
-        already: the vault had this very text; nothing was written.
+        refused: the parts of the plan that were not done as asked, with the reason.
+        unlinked: targets of unresolved links, which became plain text.
+        already: whether the vault already had this text, so nothing was written.
     """
 
     source: str
@@ -63,34 +63,34 @@ class Ingested:
 
     @property
     def told(self) -> list[str]:
-        """The deviations from the plan, as lines for whoever asked."""
+        """The deviations from the plan, as lines for the caller."""
         gone = f"no page for {', '.join(self.unlinked)}; plain text now"
         return [*self.refused, *([gone] if self.unlinked else [])]
 
 
 def now() -> str:
-    """The time as the log has it."""
+    """Return the current time in the log's form."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def ingest(
     store: Store, source: Source, plan: Plan, *, time: str = "", steps: Collection[Step] = STEPS
 ) -> Ingested:
-    """Write a source and what a plan makes of it, in the order of the schema.
+    """Write a source and the pages of its plan, in the order of the schema.
 
     An ingest that was killed is finished first.
 
     Args:
         store: the vault.
-        source: never changes once it is there; another text under its title is a further
-            source. One without a date is also known by that of an earlier day.
+        source: never changes later; another text under its title is a further source. A source
+            without a date is also recognised if it was ingested on an earlier day.
         plan: what to write of it.
-        time: in UTC; now, unless given.
-        steps: those that are done. All, but for a measurement of what skipping one does.
+        time: in UTC; by default the current time.
+        steps: the steps to carry out; fewer than all only to measure the effect of a skipped step.
 
     Raises:
-        WikiError: the title makes no name, the date is none, or index, log or hot cache
-            cannot be read; then nothing was written.
+        WikiError: the title gives no file name, the date is invalid, or index, log or hot cache
+            cannot be read. Nothing was written then.
     """
     time = time or now()
     own, source = dated(source, time)
@@ -110,22 +110,22 @@ def ingest(
 
 
 def check_readable(store: Store) -> None:
-    """See that the files which every write goes to can be read.
+    """Check that index, log and hot cache can be read, since every ingest writes to them.
 
     Raises:
-        WikiError: one cannot; whatever is added to it would be lost when it is put right.
+        WikiError: one of them cannot be read. Anything added to it would be lost in its repair.
     """
     for path in (INDEX, LOG, HOT_CACHE):
         store.read(path)
 
 
 def finished(store: Store) -> tuple[str, ...]:
-    """Finish the ingest that a killed process left, and say what of it was not done as asked.
+    """Finish the ingest that a killed process left, and return what was not done as asked.
 
-    The lock is held. Who started that ingest is gone, so whoever comes next is told.
+    The caller holds the lock, and is told in place of the process that is gone.
 
     Raises:
-        WikiError: its journal is none of ours.
+        WikiError: the journal is damaged.
     """
     text = store.read(JOURNAL)
     if text is None:
@@ -138,7 +138,7 @@ def read_journal(text: str) -> dict[str, Any]:
     """Parse a journal: the writes of an ingest that was cut off.
 
     Raises:
-        WikiError: it is none of ours.
+        WikiError: the journal is damaged.
     """
     try:
         job: Any = json.loads(text)
@@ -163,7 +163,7 @@ def _write(store: Store, job: dict[str, Any], *, again: bool) -> Ingested:
     planned, changed = _changes(store, job, source.date, done)
     told = {"refused": done.refused, "unlinked": done.unlinked}
     if any(told.values()) and {**job, **told} != job:
-        # Before the pages: one that is written no longer shows what was refused on it.
+        # Before the pages: once a page is written, it no longer shows what was refused.
         _write_journal(store, {**job, **told})
     for where, page in changed:
         store.write(where.path, page.render())
@@ -190,7 +190,7 @@ def _write_journal(store: Store, job: dict[str, Any]) -> None:
 def _changes(
     store: Store, job: dict[str, Any], date: str, done: Done
 ) -> tuple[Sequence[Place], Sequence[tuple[Place, Page]]]:
-    """The pages of a plan, and those that are still to be written."""
+    """Return the places of a plan's pages, and the pages that are still to be written."""
     plan = from_plain(job["plan"])
     done.refused += plan.unreadable
     if "pages" not in job["steps"]:
@@ -199,7 +199,7 @@ def _changes(
         plan = replace(plan, analysis=None)
     planned = places(store, plan, date)
     names = {one.name for one in planned}
-    # A person's own: an attachment, a note in another folder. All folders are walked, so once.
+    # A person's own files: attachments, notes in other folders. Walking all folders is slow, so once.
     others = cache(store.names)
 
     def known(name: str) -> bool:
@@ -232,7 +232,7 @@ def _page(store: Store, where: Place, edits: Sequence[Edit], date: str) -> Page 
             return new_page(where.kind, where.name, edits[0].title, edits[0].summary, date)
         return read_page(where.kind, where.name, text)
     except WikiError:
-        # A human is at work there; what is unreadable is not written over.
+        # A person may be editing it, so an unreadable page is not overwritten.
         return None
 
 
