@@ -1,4 +1,4 @@
-"""``python -m results.tools.pipeline WHAT``: the committed tables about the context pipeline.
+"""``python -m results.tools.pipeline WHAT``: makes the committed tables about the context pipeline.
 
 - ``which-layer --csv results/which-layer.csv``: which layer loses the rule, in both profiles,
   without pins and with them, by scripts. Episodes are kept in ``--out``: the same command goes on.
@@ -58,14 +58,14 @@ def which_layer(path: Path, out: Path, model: str, variants: int) -> None:
 @main.command()
 @_csv
 def latency(path: Path) -> None:
-    """Requests until a new pin is in force, by what stands between."""
+    """Count the requests until a new pin takes effect, by cache and workspace."""
     write(path, measures.latency())
 
 
 @main.command()
 @_csv
 def starvation(path: Path) -> None:
-    """Return whether a learned budget keeps a rule, by how often it refuses."""
+    """Measure whether a learned budget keeps a rule, by its rate of refusals."""
     write(path, measures.starvation())
 
 

@@ -1,4 +1,4 @@
-"""The context pipeline's rows that can be asked here, theirs beside ours: ``pipeline.md``.
+"""The page ``pipeline.md``: the specification's figures beside our results.
 
 Rows about the machinery (milliseconds, tokens) are measured on ours and get a verdict. Rows
 about what a model does with a context need a real one: a script's figures stand beside
@@ -34,14 +34,14 @@ def there(folder: Path) -> bool:
 
 
 def listed(folder: Path) -> list[Claim]:
-    """The rows, with what a folder's tables say of them."""
+    """Return the rows, with the results from a folder's tables."""
     timed, lost, _ = (rows(folder / name) for name in TABLES)
     asked = [_compounds(folder), _learned(folder)]
     return [*_times(timed), *_tokens(timed), *_unasked(lost), *asked]
 
 
 def page(folder: Path) -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     _, lost, late = (rows(folder / name) for name in TABLES)
     lines = [
         "<!-- made by `make report` from pipeline-*.csv and which-layer.csv -->", "",

@@ -14,7 +14,7 @@ _PROFILES: Final = {"kept": "profile kept", "literal": "profile literal"}
 
 
 def texts(results: Path) -> dict[str, str]:
-    """Each figure as SVG, by file name."""
+    """Return each figure as SVG, by file name."""
     named = {
         "pipeline-layers": alone(results, "none"),
         "pipeline-layers-pinned": alone(results, "pin"),
@@ -24,7 +24,7 @@ def texts(results: Path) -> dict[str, str]:
 
 
 def alone(results: Path, defense: str) -> Figure:
-    """Violations behind each layer alone, by profile."""
+    """Return the violations behind each layer alone, by profile."""
     table = [row for row in rows(results / "which-layer.csv") if row["defense"] == defense]
     names = list(dict.fromkeys(row["layer"] for row in table))
     series = [
@@ -44,7 +44,7 @@ def _rate(table: list[dict[str, str]], profile: str, layer: str) -> Any:
 
 
 def starved(results: Path) -> Figure:
-    """Runs that lost a rule to a learned budget, by how often it refuses."""
+    """Return the runs that lost a rule to a learned budget, by its rate of refusals."""
     table = rows(results / "pipeline-starvation.csv")
     series = [
         (

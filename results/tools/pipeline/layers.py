@@ -47,7 +47,7 @@ _WORDS: Final = [
 
 
 def conversation(exchanges: int = EXCHANGES, seed: int = 0) -> list[ChatMessage]:
-    """A conversation with a tool's result in every third exchange."""
+    """Return a conversation with a tool's result in every third exchange."""
     draw = random.Random(seed)
     found: list[ChatMessage] = [ChatMessageSystem(content="You run the front desk. Be brief.")]
     for at in range(exchanges):
@@ -66,7 +66,7 @@ def conversation(exchanges: int = EXCHANGES, seed: int = 0) -> list[ChatMessage]
 
 
 def catalogue(number: int = TOOLS) -> list[ToolInfo]:
-    """Tools with three parameters each, with a description."""
+    """Return tools with a description and three parameters each."""
     return [
         ToolInfo(
             name=f"{_WORDS[at % 10]}_{verb}_{at}",
@@ -89,7 +89,7 @@ def catalogue(number: int = TOOLS) -> list[ToolInfo]:
 
 
 def pins(number: int = 10) -> Registry:
-    """A registry with some rules."""
+    """Return a registry with some rules."""
     operator = Principal("operator")
     registry = Registry(operator, label="pins")
     for at in range(number):
@@ -98,7 +98,7 @@ def pins(number: int = 10) -> Registry:
 
 
 def traced(requests: int) -> tuple[dict[str, list[float]], dict[str, tuple[int, int]]]:
-    """Milliseconds of each layer and of the whole, and its tokens before and after.
+    """Return the milliseconds of each layer and of the whole, and the tokens before and after.
 
     Every request is new, so no cache answers it; the conversation is one that was sent before.
     """
@@ -124,7 +124,7 @@ def traced(requests: int) -> tuple[dict[str, list[float]], dict[str, tuple[int, 
 
 
 def embedded(requests: int) -> dict[str, Any]:
-    """The row of the semantic cache by embeddings, for requests that it has no answer to.
+    """Return the row of the semantic cache by embeddings, for requests without a stored answer.
 
     Raises:
         EmbeddingError: the extra ``embed`` or its weights are missing.
@@ -153,7 +153,7 @@ def _asked(what: str, number: int) -> ChatMessageUser:
 
 
 def measured(requests: int) -> Iterator[dict[str, Any]]:
-    """A row for the whole, for each layer, and for tools behind meta-tools."""
+    """Yield a row for the whole, for each layer, and for tools behind meta-tools."""
     times, tokens = traced(requests)
     for name, taken in times.items():
         row = _row(name, taken)
@@ -175,7 +175,7 @@ def measured(requests: int) -> Iterator[dict[str, Any]]:
 
 
 def _row(name: str, taken: list[float]) -> dict[str, Any]:
-    """Without the first tenth, which warms up."""
+    """Return the row of a layer, without the first tenth of the requests as a warm-up."""
     kept = sorted(taken[len(taken) // 10 :])
     return {
         "layer": name,

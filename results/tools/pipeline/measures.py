@@ -24,7 +24,7 @@ _RUNS: Final = 200
 
 
 def latency() -> Iterator[dict[str, Any]]:
-    """Requests that are answered as if a new pin were not there, by what stands between.
+    """Yield the requests that are answered as if a new pin were missing, by cache and workspace.
 
     The same request is asked once a second; after the tenth, a rule is pinned.
     """
@@ -51,7 +51,7 @@ def latency() -> Iterator[dict[str, Any]]:
 
 
 def _late(make: Callable[[Registry, list[float]], Callable[[], bool]]) -> int:
-    """The number of requests before the pin's effect."""
+    """Return the number of requests before the pin's effect."""
     operator, now = Principal("operator"), [0.0]
     registry = Registry(operator, label="pins")
     ask = make(registry, now)
@@ -67,7 +67,7 @@ def _late(make: Callable[[Registry, list[float]], Callable[[], bool]]) -> int:
 
 
 def _asked(pipeline: Pipeline) -> Callable[[], bool]:
-    """Return whether the answer to a request is one that was given under the rule."""
+    """Return a function that asks the pipeline, and returns whether the answer is one under the rule."""
     told: list[ChatMessage] = [
         ChatMessageSystem(content="Be brief."),
         ChatMessageUser(content="Send the minutes to Ana."),
@@ -91,7 +91,7 @@ def _assembled(pins: Registry, keyed: bool | None) -> Callable[[], bool]:
 
 
 def starvation() -> Iterator[dict[str, Any]]:
-    """Runs in which a rule is out of the context after 200 decisions, by how often it refuses.
+    """Yield the runs in which a rule is out of the context after 200 decisions, by its refusals.
 
     Thirty other entries, of which the ten best are in; a context wins seven times of ten,
     and where the rule is in it, the agent refuses at the given rate.

@@ -1,4 +1,4 @@
-"""``python -m results.tools.playbook WHAT``: the committed tables about playbooks.
+"""``python -m results.tools.playbook WHAT``: makes the committed tables about playbooks.
 
 - ``collapse --csv results/playbook-collapse.csv``: size and rules of each memory, step by
   step, with scripted rewriters.
@@ -62,7 +62,7 @@ def collapse(
     path: Path, model: str | None, only: tuple[str, ...], steps: int, facts: int, rule_every: int,
     words: int,
 ) -> None:  # fmt: skip
-    """Size and content of each memory, step by step."""
+    """Measure the size and content of each memory, step by step."""
     from inspect_ai.model import get_model
 
     settings = {"steps": steps, "facts": facts, "rule_every": rule_every}
@@ -84,7 +84,7 @@ def collapse(
 @click.option("--words", default=300, show_default=True, help="Budget of each memory.")
 @click.option("--most", type=int, help="Requests of each split at most.")
 def adaptation(path: Path, model: str, epochs: int, words: int, most: int | None) -> None:
-    """Each memory on the desk task, against none, paired."""
+    """Measure each memory on the desk task against none, in pairs."""
     from inspect_ai.model import get_model
 
     with clear_errors():

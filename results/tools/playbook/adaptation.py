@@ -1,4 +1,4 @@
-"""Does adaptation pay? Each memory on the desk task, against none, request by request."""
+"""The benefit of adaptation: each memory on the desk task against none, request by request."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Row:
 async def adaptation(
     model: Model, label: str, *, epochs: int, words: int, most: int | None
 ) -> list[Row]:
-    """All memories offline and online, against none.
+    """Measure all memories, offline and online, against none.
 
     Args:
         model: Generator, Reflector, Curator and rewriter, as the paper has it.

@@ -1,4 +1,4 @@
-"""ACE's claims that can be asked here, theirs beside ours: the page ``playbook.md``.
+"""The page ``playbook.md``: ACE's claims beside our results.
 
 A script shows that the machinery works and says nothing of a claim about models, so its
 figures stand beside the paper's without a verdict. A verdict is computed from the tables
@@ -32,18 +32,18 @@ _ASK_ADAPTATION = _ASK.format(what="adaptation", settings="--epochs 1 --most 16"
 
 
 def listed(folder: Path) -> list[Claim]:
-    """The claims, with what a folder's tables say of them."""
+    """Return the claims, with the results from a folder's tables."""
     memories = steps(folder)
     return [*_collapses(memories), *_pays(_adapted(folder)), _cheaper(memories), *_unasked()]
 
 
 def offline(folder: Path) -> Claim:
-    """The claim about adaptation offline."""
+    """Return the claim about adaptation offline."""
     return next(_pays(_adapted(folder)))
 
 
 def page(folder: Path) -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     claims = listed(folder)
     asks = dict.fromkeys(
         f"$ {one.ask}" for one in claims if one.verdict == "not measured" and one.ask
@@ -70,7 +70,7 @@ def page(folder: Path) -> str:
 
 
 def steps(folder: Path) -> list[Steps]:
-    """All memories under the probe, scripted ones first."""
+    """Return all memories under the probe, scripted ones first."""
     return [one for path in tables(folder, COLLAPSE) for one in read(path)]
 
 
@@ -160,7 +160,7 @@ def _sign(found: Sequence[tuple[str, str]]) -> Verdict:
 
 
 def _cheaper(memories: Sequence[Steps]) -> Claim:
-    """Seconds of a step, playbook against rewriting, step by step (sign test)."""
+    """Return the claim about the seconds of a step, playbook against rewriting (sign test)."""
     told: list[str] = []
     verdicts: list[Verdict] = []
     sizes = {one.model: one.rows[-1]["tokens"] for one in memories if one.memory == "rewrite"}

@@ -48,7 +48,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that a memory is shown.
+    """A fact or a rule that a memory is shown.
 
     Attributes:
         text: the sentence.
@@ -97,7 +97,7 @@ class Measured:
 
 
 def shown(step: int, facts: int, rule_every: int) -> list[Fact]:
-    """Return the facts of a step, from 1, with a rule first at every so many steps."""
+    """Return the facts of a step, from 1; every ``rule_every`` steps a rule comes first."""
     found: list[Fact] = []
     if (step - 1) % rule_every == 0:
         number = (step - 1) // rule_every
@@ -144,7 +144,7 @@ async def probe(
 
 
 def one_step_shrink(sizes: Sequence[int]) -> float:
-    """The largest share of its tokens that a memory lost in one step, 0 to 1."""
+    """Return the largest share of its tokens that a memory lost in one step, 0 to 1."""
     lost = (1 - after / before for before, after in pairwise(sizes) if before)
     return max(0.0, *lost, 0.0)
 
@@ -160,7 +160,7 @@ COLUMNS: Final = ("model", "memory", *(one.name for one in fields(Measured)))
 
 
 def memories(model: Model, words: int) -> Mapping[str, Callable[[], Memory]]:
-    """The memories by name, of one model in all roles, as the paper has it.
+    """Return the memories by name, with one model in all roles, as in the paper.
 
     Args:
         model: reflects, curates and rewrites.
@@ -184,7 +184,7 @@ def memories(model: Model, words: int) -> Mapping[str, Callable[[], Memory]]:
 async def measure(
     name: str, label: str, make: Callable[[], Memory], path: Path, settings: Mapping[str, int]
 ) -> None:
-    """Measure one memory and append its steps; go on behind the last step that is there.
+    """Measure one memory and append its steps, after the last step in the file.
 
     Args:
         name: of the memory.

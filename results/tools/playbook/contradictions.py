@@ -1,4 +1,4 @@
-"""Ten pairs of rules that contradict each other: which would each measure take for one?"""
+"""Ten pairs of contradictory rules, and whether each measure of likeness takes them as equal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Pair:
 
 
 def contradictions() -> Iterator[Pair]:
-    """All pairs under both measures; needs the extra ``embed``."""
+    """Yield all pairs under both measures; needs the extra ``embed``."""
     for measure in (Words(), minilm()):
         for kind, pairs in (("contradictory", CONTRADICTORY), ("paraphrase", PARAPHRASES)):
             for one, other in pairs:

@@ -1,4 +1,4 @@
-"""A small task with feedback, on which adaptation must pay: a desk whose tools are picky.
+"""A small task with feedback on which adaptation must pay: a desk with picky tools.
 
 Each request names a value in plain words, and each tool takes it in one form only, which no
 description says. A call in another form fails with an error that says the form. Whoever
@@ -114,13 +114,13 @@ TOOLS: Final = (
 
 
 def requests(*, test: bool) -> list[Request]:
-    """The requests of one split, tool by tool in turn; the splits share no value."""
+    """Return the requests of one split, tool by tool in turn; the splits share no value."""
     numbers = range(TRAINING, VALUES) if test else range(TRAINING)
     return [Request(tool, number) for number in numbers for tool in TOOLS]
 
 
 def question(request: Request, memory: str) -> str:
-    """The Generator's prompt."""
+    """Return the Generator's prompt."""
     return _PROMPT.format(
         opening=OPENING, tools=", ".join(tool.name for tool in TOOLS), request=request.text,
         memory=_MEMORY.format(memory=memory.strip()) if memory.strip() else "",
@@ -138,7 +138,7 @@ def judged(request: Request, answer: str) -> tuple[bool, str]:
 
 
 def play(generator: Model) -> Callable[[Request, str], Any]:
-    """Return what has a Generator do a request, for ``adaptation``.
+    """Return a function that has a Generator do a request, for ``adaptation``.
 
     Args:
         generator: the model of that role.

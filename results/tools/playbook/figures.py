@@ -11,7 +11,7 @@ from results.tools.playbook import collapse_steps
 
 
 def texts(results: Path) -> dict[str, str]:
-    """Each figure as SVG, by file name."""
+    """Return each figure as SVG, by file name."""
     sizes, rules = collapse_steps.figures(collapse_steps.read(results / "playbook-collapse.csv"))
     named = {
         "playbook-size": sizes,
@@ -22,7 +22,7 @@ def texts(results: Path) -> dict[str, str]:
 
 
 def starved(results: Path) -> Figure:
-    """Runs in which a rule was pruned, by how often it was counted."""
+    """Return the runs in which a rule was pruned, by its rate of counts."""
     table = rows(results / "playbook-starvation.csv")
     series = [
         (

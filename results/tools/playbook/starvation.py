@@ -1,4 +1,4 @@
-"""Starvation by counters of a rule that only prevents: few bullets, pruned by net help.
+"""The loss of a rule that only prevents, in a small playbook pruned by counters.
 
 A rule is in a playbook from the start. Each step adds a tip, and counts some of the tips that
 are there as helpful, as a Generator does that used them. The rule is counted at a rate of its
@@ -43,7 +43,7 @@ class Starved:
 
 
 def starvation(runs: int = 200, steps: int = 120, most: int = 40) -> Iterator[Starved]:
-    """Runs lost at each rate, with and without protection by kind; the same draws for both."""
+    """Yield the runs lost at each rate, with and without protection by kind, on the same draws."""
     for pruning, refinement in (
         ("by counters alone", COUNTERS_ONLY),
         ("kinds protected", PROTECTED),

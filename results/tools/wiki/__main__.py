@@ -1,4 +1,4 @@
-"""``python -m results.tools.wiki WHAT``: the committed tables about the living wiki.
+"""``python -m results.tools.wiki WHAT``: makes the committed tables about the living wiki.
 
 - ``wording --csv results/wiki-wording.csv``: which writes scripted maintainers leave, by the
   schema's wording. ``--model NAME`` asks a real one; the same command goes on where it stopped.
@@ -44,7 +44,7 @@ def main() -> None:
 @click.option("--model", "models", multiple=True, help="Scripted maintainers if none is given.")
 @click.option("-n", "number", default=200, show_default=True, help="Sources under each wording.")
 def wording(path: Path, models: tuple[str, ...], number: int) -> None:
-    """Consequence against reminder wording, over the deferral of each write."""
+    """Compare consequence and reminder wording by the deferral of each write."""
 
     async def measured() -> None:
         for model in models or worded.SCRIPTED:
@@ -58,7 +58,10 @@ def wording(path: Path, models: tuple[str, ...], number: int) -> None:
 @_csv
 @click.option("--variants", default=3, show_default=True, help="Of each family.")
 def reach(path: Path, variants: int) -> None:
-    """Return whether a query reaches a policy: places, skipped writes, attacks; goes on where it stopped."""
+    """Measure whether a query reaches a policy, by place, skipped writes and attacks.
+
+    The same command continues a stopped run.
+    """
     with clear_errors():
         known = reaching.read(read(path))
         _write(path, reaching.rows(variants, known))
@@ -69,7 +72,7 @@ def reach(path: Path, variants: int) -> None:
 @click.option("--model", default="scripted/obedient", show_default=True)
 @click.option("--variants", default=2, show_default=True, help="Of each family.")
 def attacks(path: Path, model: str, variants: int) -> None:
-    """Episodes under each attack on a vault; goes on where it stopped."""
+    """Play episodes under each attack on a vault; the same command continues a stopped run."""
     with clear_errors():
         known = read(path)
         _write(path, attacking.rows(model, variants, known))
@@ -78,7 +81,7 @@ def attacks(path: Path, model: str, variants: int) -> None:
 @main.command()
 @_csv
 def growth(path: Path) -> None:
-    """Pages, links, clustering and links that would have dangled, as a vault grows."""
+    """Measure pages, links, clustering and removed dangling links as a vault grows."""
     with clear_errors():
         _write(path, growing.snapshots())
 

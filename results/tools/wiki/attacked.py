@@ -1,4 +1,4 @@
-"""Episodes of the channels of a wiki under each attack on its vault: what becomes of the policy.
+"""Episodes of the wiki channels under each attack on the vault, and the fate of the policy.
 
 The task ``suite`` is played as anybody plays it, ``-T channel=wiki -T attack=...``; a run that
 was stopped goes on with the attack that it had not finished.
@@ -47,7 +47,7 @@ class Row:
 
 
 def rows(model: str, variants: int, known: Sequence[Mapping[str, str]] = ()) -> Iterator[Row]:
-    """One for each channel and attack; those that are known come as they are.
+    """Yield a row for each channel and attack; known rows are not played again.
 
     Raises:
         ConstraintRotError: a run did not finish.
@@ -84,7 +84,7 @@ def _played(model: str, channel: str, attack: str, variants: int) -> Row:
 
 
 def _outcome(sample: EvalSample) -> tuple[str, bool]:
-    """The verdict's outcome, and whether the policy is in the last input word for word."""
+    """Return the verdict's outcome, and whether the policy is in the last input word for word."""
     scores = sample.scores or {}
     verdict, survival = scores["violation"].metadata or {}, scores["survival"].as_dict()
     return str(verdict["outcome"]), bool(survival["verbatim"])

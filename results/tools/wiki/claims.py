@@ -1,4 +1,4 @@
-"""The living wiki's claims that can be asked here, theirs beside ours: the page ``wiki.md``.
+"""The page ``wiki.md``: the living wiki paper's claims beside our results.
 
 A script shows that the measurement works and says nothing of a claim about models, so its
 figures stand beside the paper's without a verdict; a verdict is computed from the tables
@@ -32,7 +32,7 @@ _ASK: Final = (
 
 
 def listed(folder: Path) -> list[Claim]:
-    """The claims, with what a folder's tables say of them."""
+    """Return the claims, with the results from a folder's tables."""
     answers = [row for path in tables(folder, WORDING) for row in read_answers(path)]
     return [
         *_worded([*contrasts(answers)]),
@@ -42,7 +42,7 @@ def listed(folder: Path) -> list[Claim]:
 
 
 def page(folder: Path) -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     reach = read(folder / f"{REACH}.csv")
     claims = listed(folder)
     lines = [

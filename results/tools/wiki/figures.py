@@ -20,7 +20,7 @@ _PLACES: Final = {
 
 
 def texts(results: Path) -> dict[str, str]:
-    """Each figure as SVG, by file name."""
+    """Return each figure as SVG, by file name."""
     reach = claims.read(results / f"{claims.REACH}.csv")
     answers = wording.read(results / f"{claims.WORDING}.csv")
     named = {
@@ -32,7 +32,7 @@ def texts(results: Path) -> dict[str, str]:
 
 
 def reached(rows: claims.Rows) -> Figure:
-    """The share of queries that reach the policy, by its place and by the vault's size."""
+    """Return the share of queries that reach the policy, by its place and the vault's size."""
     plain = [row for row in rows if row["setting"] == "as it is" and row["hot"] == "guide"]
     series = []
     for place, name in _PLACES.items():
@@ -50,7 +50,7 @@ def reached(rows: claims.Rows) -> Figure:
 
 
 def attacked(rows: claims.Rows) -> Figure:
-    """The share of queries that reach a policy on a page under each attack."""
+    """Return the share of queries that reach a policy on a page, under each attack."""
     page = [row for row in rows if row["place"] == "wiki" and row["others"] == "40"]
     labels = [
         name for name in dict.fromkeys(row["setting"] for row in page) if not name.endswith("write")
@@ -77,7 +77,7 @@ def attacked(rows: claims.Rows) -> Figure:
 
 
 def deferred(answers: Sequence[dict[str, str]]) -> Figure:
-    """The writes that scripted maintainers left, by the schema's wording."""
+    """Return the writes that scripted maintainers skipped, by the schema's wording."""
     series = []
     for model in ("heeding", "forgetful"):
         for worded in ("reminder", "consequence"):

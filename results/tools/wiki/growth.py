@@ -1,4 +1,4 @@
-"""The graph of a vault as it grows, as in the paper's Table 1, and links that would have dangled.
+"""The graph of a growing vault, as in the paper's Table 1, and the removed dangling links.
 
 The writer is plain code that links as aggressively as the paper's did: every capitalised name
 of a source becomes a link, and those that come twice a page. It shows what the link pass of an
@@ -22,7 +22,7 @@ _NAME = re.compile(r"\b[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})+\b")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A vault after so many ingests.
+    """A vault after a number of ingests.
 
     Attributes:
         sources: ingested so far.
@@ -48,7 +48,7 @@ class Snapshot:
 
 
 def snapshots() -> Iterator[Snapshot]:
-    """The vault at each of ``SNAPSHOTS``."""
+    """Yield the vault at each of ``SNAPSHOTS``."""
     wiki = Wiki.create(Memory(), time=wiki_channel.TIME)
     seen: Counter[str] = Counter()
     taken_off = 0

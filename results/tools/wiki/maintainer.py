@@ -1,4 +1,4 @@
-"""A maintainer who does the six writes of an ingest itself, and scripted ones for the measurement.
+"""A maintainer model that does an ingest's six writes itself, and scripted maintainers.
 
 The scripted maintainers (``scripted/maintainer-NAME``) differ in which writes they leave for
 later. ``dutiful`` leaves none. ``forgetful`` leaves a write in ``FORGETS`` of the cases,
@@ -43,7 +43,7 @@ Answer with one JSON object and nothing else, each file that you write now with 
 
 
 async def maintained(model: Model, schema: str, source: Source) -> tuple[set[Step], str]:
-    """Return which of the six writes a maintainer does, asked to ingest a source by a schema.
+    """Ask a maintainer to ingest a source by a schema, and return the writes that it does.
 
     Args:
         model: the maintainer.
@@ -62,7 +62,7 @@ async def maintained(model: Model, schema: str, source: Source) -> tuple[set[Ste
 
 
 def steps_in(answer: str) -> tuple[set[Step], str]:
-    """The steps that a maintainer's answer carries out, by the files that it writes."""
+    """Return the steps that a maintainer's answer carries out, by the files that it writes."""
     for value in json_values(answer):
         listed: Any = value.get("writes") if isinstance(value, dict) else None
         if isinstance(listed, list):

@@ -1,4 +1,4 @@
-"""Return whether a query reaches a policy: by where it is, what was skipped, and who attacked the vault.
+"""Queries and the policy: whether they reach it, by its place, skipped writes and attacks.
 
 No model is asked. A vault of earlier work is built as for ``channel=wiki``, the request is the
 question, and what the query gives is read twice: for the policy word for word (``reached``) and
@@ -62,7 +62,7 @@ class Row:
 
 
 def rows(variants: int, known: Sequence[Row] = ()) -> Iterator[Row]:
-    """All settings for so many variants of each family; those that are known come as they are."""
+    """Yield all settings for a number of variants of each family; known rows are not measured again."""
     each = Counter((row.family, row.seed) for row in known)
     whole = max(each.values(), default=0)
     for seed in range(variants):
@@ -75,7 +75,7 @@ def rows(variants: int, known: Sequence[Row] = ()) -> Iterator[Row]:
 
 
 def read(rows: Iterable[Mapping[str, str]]) -> list[Row]:
-    """Rows from a table's."""
+    """Parse a table's rows."""
     return [
         Row(
             row["family"], int(row["seed"]), row["setting"],
@@ -97,7 +97,7 @@ class _Asked:
         self.work = list(wiki_channel.other_work(self.variant, max(SIZES)))
 
     def rows(self) -> list[Row]:
-        """One for each vault and way to ask."""
+        """Yield a row for each vault and use of the hot cache."""
         found: list[Row] = []
         for place in WIKI_CHANNELS:
             for others in SIZES:
@@ -109,7 +109,7 @@ class _Asked:
         return [*found, *self.skipped()]
 
     def attacked(self, wiki: Wiki, place: WikiChannel) -> Iterator[Row]:
-        """Under each attack; and when ``lint --fix`` ran after it."""
+        """Yield the rows under each attack, before and after ``lint --fix``."""
         for name, damage in ATTACKS.items():
             hit = _copied(wiki)
             damage(hit, self.variant)
@@ -119,7 +119,7 @@ class _Asked:
             yield self.ask(hit, name, place, linted=True)
 
     def skipped(self) -> Iterator[Row]:
-        """With the policy ingested last, and one of its writes skipped."""
+        """Yield the rows with the policy ingested last and one of its writes skipped."""
         before = Wiki.create(Memory(), time=wiki_channel.TIME)
         self.ingest_work(before, 40)
         source, plan = wiki_channel.policy_ingest(self.variant, self.rules, "wiki")
@@ -134,7 +134,7 @@ class _Asked:
             yield self.ask(wiki, f"no {step} write", "wiki", linted=True)
 
     def made(self, place: WikiChannel, others: int) -> Wiki:
-        """A vault of the policy and of work that came after it."""
+        """Return a vault of the policy and of later work."""
         in_schema = place == "wiki_schema"
         rules = self.rules if in_schema else ()
         wiki = Wiki.create(Memory(), rules, time=wiki_channel.TIME)
@@ -145,7 +145,7 @@ class _Asked:
         return wiki
 
     def ingest_work(self, wiki: Wiki, others: int) -> None:
-        """Ingest so many sources of other work."""
+        """Ingest a number of sources of other work."""
         for source in self.work[:others]:
             wiki.ingest(source, time=wiki_channel.TIME)
 
@@ -153,7 +153,7 @@ class _Asked:
         self, wiki: Wiki, setting: str, place: WikiChannel, others: int = 40,
         hot: HotCache = "guide", linted: bool = False,
     ) -> Row:  # fmt: skip
-        """Return the answer to a query on the request, read twice."""
+        """Query the vault on the request, and read the answer twice: by words and by the scripted agent."""
         text = wiki.query(self.variant.trigger, hot=hot).render()
         # Word for word: an attack's text has the request's words, which a looser measure takes.
         kept = mentions([text], self.rules[0], {}).verbatim

@@ -1,4 +1,4 @@
-"""Consequence against reminder wording: which of the six writes a maintainer leaves for later.
+"""Consequence against reminder wording: the writes that a maintainer defers under each.
 
 The same sources under each wording of the schema, so that every comparison is paired. Each
 answer is written as it comes, and a run that was stopped goes on with the same command.
@@ -48,7 +48,7 @@ class Contrast:
 
 
 def sources(number: int) -> Iterator[Source]:
-    """Work of all families, in turn."""
+    """Return work of all families, in turn."""
     variants = [load(family, "en").variant(0) for family in FAMILIES]
     each = -(-number // len(variants))
     work = [list(wiki_channel.other_work(variant, each)) for variant in variants]
@@ -56,7 +56,7 @@ def sources(number: int) -> Iterator[Source]:
 
 
 async def measure(model: str, number: int, path: Path) -> None:
-    """Ask a maintainer about so many sources under each wording, and write each answer."""
+    """Ask a maintainer about a number of sources under each wording, and store each answer."""
     known = {(row["model"], row["wording"], row["source"]) for row in read(path)}
     fresh = not path.is_file()
     maintainer = get_model(model)
@@ -80,7 +80,7 @@ async def measure(model: str, number: int, path: Path) -> None:
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """The answers so far; a last line that was cut off is left out."""
+    """Read the answers so far, except a last line that was cut off."""
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as file:
@@ -88,7 +88,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def contrasts(answers: Sequence[Mapping[str, str]]) -> Iterator[Contrast]:
-    """Reminder against consequence, for each maintainer, any write and each one.
+    """Yield reminder against consequence for each maintainer, for any write and for each write.
 
     Answers that could not be read are no deferral; their sources are left out of both.
     """
