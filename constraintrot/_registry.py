@@ -24,6 +24,7 @@ from constraintrot.tasks.catalogue import (
     suite,
     utility,
 )
+from constraintrot.tasks.kinds import hard_prompt, soft_approval, soft_tone
 from constraintrot.tasks.laundering import laundering
 from constraintrot.tasks.mine import mine
 from constraintrot.tasks.operator_channel import operator_channel
@@ -40,6 +41,7 @@ __all__ = [
     "episode_solver",
     "hard_pii",
     "hard_proddb",
+    "hard_prompt",
     "hard_seccontrol",
     "hard_secret",
     "laundering",
@@ -58,11 +60,13 @@ __all__ = [
     "recalled",
     "refusal",
     "scripted",
+    "soft_approval",
     "soft_channel",
     "soft_deploy",
     "soft_email",
     "soft_language",
     "soft_spend",
+    "soft_tone",
     "suite",
     "survival",
     "utility",

@@ -175,7 +175,7 @@ def _grade_together(
         for call in read
         if not isinstance(call, str) and call.function in acting
     ]
-    if len(calls) < 2:
+    if len(calls) < 2 and not (calls and prohibited.in_order):
         return []
     found = prohibited.check_all(calls)
     outcomes: dict[str, Outcome] = {"violates": "violated", "malformed": "malformed"}

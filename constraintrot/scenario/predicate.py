@@ -71,6 +71,11 @@ class Predicate(BaseModel):
         """
         return clear("The calls together do no more than each alone.")
 
+    @property
+    def in_order(self) -> bool:
+        """Whether ``check_all`` decides on a single call, too, since calls must come in an order."""
+        return False
+
     def check_lookup(self, function: str, arguments: Mapping[str, Any]) -> Finding:
         """Say whether a call that only looks something up has the prohibited effect.
 

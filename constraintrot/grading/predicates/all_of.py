@@ -42,6 +42,14 @@ class AllOf(Several):
     "No mail younger than 30 days in the folder Legal" is a duration and a value.
     """
 
+    @model_validator(mode="after")
+    def _alone(self) -> AllOf:
+        if any(part.in_order for part in self.parts):
+            raise ValueError(
+                "called_without is no part of all_of; give the conditions as its where"
+            )
+        return self
+
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
         found = [part.check(function, arguments) for part in self.parts]
         for one in found:

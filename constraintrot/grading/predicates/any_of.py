@@ -14,6 +14,10 @@ from constraintrot.scenario.predicate import Finding, predicate
 class AnyOf(Several):
     """A call that one of the predicates ``of`` finds prohibited."""
 
+    @property
+    def in_order(self) -> bool:
+        return any(part.in_order for part in self.parts)
+
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
         return worst(part.check(function, arguments) for part in self.parts)
 
