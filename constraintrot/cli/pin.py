@@ -207,7 +207,7 @@ def _print_health(state: Health, proof: Proof | None) -> None:
     from constraintrot.coding_agents.pins.agents import agent_named
 
     click.echo(f"{state.title}, {state.scope}: {state.settings}")
-    if not state.applies:
+    if not state.applies and state.project:
         click.echo(f"  holds in {state.project}, which this folder is not in")
     _lines("  ", state.says)
     _lines("  ! ", state.faults)

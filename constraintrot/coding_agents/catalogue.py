@@ -7,8 +7,11 @@ a package from npm into the user's cache, in the version that was tried.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from constraintrot.errors import UnknownNameError
+
+Mode: TypeAlias = Literal["auto", "manual"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Package:
         program: the program that the package brings.
         beside: packages that it would otherwise fetch while it runs, with versions.
         node: the lowest major version of Node.js that it runs on; 0 if it brings its own runtime.
+        modes: the ways to make it compact, the default first: ``auto`` by its own threshold,
+            ``manual`` by its command.
     """
 
     agent: str
@@ -36,6 +41,7 @@ class Package:
     program: str
     beside: tuple[str, ...] = ()
     node: int = 0
+    modes: tuple[Mode, ...] = ("auto", "manual")
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -63,6 +69,7 @@ PACKAGES = (
         100,
         "gemini",
         node=20,
+        modes=("auto",),
     ),
     Package(
         "opencode",

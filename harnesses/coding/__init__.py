@@ -11,8 +11,6 @@ from constraintrot.coding_agents.install import needed
 from constraintrot.evaluation.harness import FRAMEWORK_HOOKS, Harness, harness
 from constraintrot.evaluation.play_settings import Network
 
-_MODES = {"gemini": ("auto",)}
-
 
 def _check_network(network: Network) -> None:
     # Here, so that a list of the harnesses starts nothing.
@@ -33,7 +31,7 @@ for _package in PACKAGES:
     harness(
         f"coding/{_package.agent}",
         hooks=FRAMEWORK_HOOKS,
-        modes=_MODES.get(_package.agent, ("auto", "manual")),
+        modes=_package.modes,
         ready=partial(needed, _package),
         network_check=_check_network,
         repeats=True,

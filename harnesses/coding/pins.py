@@ -15,6 +15,7 @@ from constraintrot.coding_agents.pins.agents import agent_named
 from constraintrot.coding_agents.pins.compiled import HEADING, Source, read_compiled
 from constraintrot.coding_agents.pins.installing import install
 from constraintrot.coding_agents.pins.record import Pin
+from constraintrot.coding_agents.wire.conversation import unescaped
 from constraintrot.defenses.pinning import pinned_block
 from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 from constraintrot.errors import EpisodeError
@@ -49,12 +50,11 @@ def install_pins(pins: PinnedBlock, agent: Agent, place: Place) -> str:
 
 
 def roles_of(text: str, messages: Sequence[ChatMessage]) -> list[str]:
-    """The roles of the messages that hold a hook's text whole.
-
-    Gemini CLI writes the angle brackets of such a text as HTML has them.
-    """
-    sought = _plain(text)
-    return [message.role for message in messages if sought and sought in _plain(message.text)]
+    """The roles of the messages that hold a hook's text whole."""
+    sought = plain(unescaped(text))
+    return [
+        message.role for message in messages if sought and sought in plain(unescaped(message.text))
+    ]
 
 
 def check_held(text: str, messages: Sequence[ChatMessage], title: str) -> None:
@@ -68,7 +68,3 @@ def check_held(text: str, messages: Sequence[ChatMessage], title: str) -> None:
             f"{title} asked its model without the pin: its hook is installed, and the hook's text"
             " is not in the request, so this is no measurement of a pin"
         )
-
-
-def _plain(text: str) -> str:
-    return plain(text.replace("&lt;", "<").replace("&gt;", ">"))

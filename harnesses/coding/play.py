@@ -13,7 +13,8 @@ from inspect_ai.util import concurrency
 
 from constraintrot.coding_agents.answering import serve
 from constraintrot.coding_agents.box import Box, background, opened
-from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Mode, Place
+from constraintrot.coding_agents.catalogue import Mode
+from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Place
 from constraintrot.coding_agents.install import Installed, needed
 from constraintrot.episode.channels.file import READ_FILE
 from constraintrot.episode.episode import Episode

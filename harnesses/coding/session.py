@@ -10,7 +10,8 @@ import anyio
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 
-from constraintrot.coding_agents.drivers.agent import Agent, Mode
+from constraintrot.coding_agents.catalogue import Mode
+from constraintrot.coding_agents.drivers.agent import Agent
 from constraintrot.coding_agents.wire.messages import ModelRequest, Usage
 from constraintrot.compaction.rounds import Compacted
 from constraintrot.episode.episode import Episode

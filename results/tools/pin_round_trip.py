@@ -136,7 +136,7 @@ class _Home:
         words = ("status", self._which.agent, "--program", program, "--network", network)
         lines = self._run(*words, check=False).splitlines()
         said = next((line.strip() for line in lines if "PROVED" in line), lines[-1].strip())
-        return said.partition(", in ")[0]
+        return "PROVED with the agent" if said.startswith("PROVED") else said.partition(", in ")[0]
 
     def unpin(self) -> None:
         """Take the pin out."""

@@ -19,7 +19,6 @@ from constraintrot.coding_agents.install import Installed
 from constraintrot.coding_agents.wire.messages import ModelRequest
 
 NativeCall: TypeAlias = tuple[str, dict[str, Any]]
-Mode: TypeAlias = Literal["auto", "manual"]
 # A context window that no history of an episode fills.
 ENDLESS = 10_000_000
 # The window of an agent that is to compact, in tokens.
@@ -106,8 +105,6 @@ class Agent(ABC):
 
     Attributes:
         name: its name here.
-        modes: how it can be made to compact, the default first: ``auto`` by its own
-            threshold, ``manual`` by its command.
         full_on: which of the model's replies is said to fill the window, for ``auto``:
             the last of the history, or the last of the history that calls a tool.
         full: the tokens that this reply is said to have taken.
@@ -120,7 +117,6 @@ class Agent(ABC):
     """
 
     name: ClassVar[str]
-    modes: ClassVar[tuple[Mode, ...]] = ("auto",)
     full_on: ClassVar[Literal["reply", "call"]] = "reply"
     full: ClassVar[int] = WINDOW - 1_000
     full_summary: ClassVar[bool] = False

@@ -14,7 +14,6 @@ from constraintrot.coding_agents.drivers.agent import (
     WINDOW,
     Agent,
     Dialogue,
-    Mode,
     NativeCall,
     Place,
 )
@@ -33,7 +32,6 @@ class Claude(Agent):
     """Claude Code has all but the newest summarised, and attaches its rule files again."""
 
     name: ClassVar[str] = "claude"
-    modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
     rule_file: ClassVar[str] = "CLAUDE.md"
     memory_file: ClassVar[str] = ".claude/CLAUDE.md"
     asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(

@@ -10,7 +10,6 @@ from constraintrot.coding_agents.configuration import KEY, codex_config, toml_se
 from constraintrot.coding_agents.drivers.agent import (
     Agent,
     Dialogue,
-    Mode,
     NativeCall,
     Place,
 )
@@ -27,7 +26,6 @@ class Codex(Agent):
     """Codex keeps what the user wrote, up to a budget, and has all else summarised."""
 
     name: ClassVar[str] = "codex"
-    modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
     memory_file: ClassVar[str] = ".codex/AGENTS.md"
 
     def read_call(self, path: Path) -> NativeCall:

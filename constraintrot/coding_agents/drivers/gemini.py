@@ -11,7 +11,7 @@ from constraintrot.coding_agents.configuration import (
     gemini_environment,
     gemini_settings,
 )
-from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, Mode, NativeCall, Place
+from constraintrot.coding_agents.drivers.agent import Agent, Dialogue, NativeCall, Place
 from constraintrot.coding_agents.drivers.json_rpc import begin_acp
 from constraintrot.coding_agents.wire.conversation import SERVER
 
@@ -33,7 +33,6 @@ class Gemini(Agent):
     """Gemini CLI compacts within a turn, once its tools' results are in."""
 
     name: ClassVar[str] = "gemini"
-    modes: ClassVar[tuple[Mode, ...]] = ("auto",)
     full_summary: ClassVar[bool] = True
     full: ClassVar[int] = _WINDOW // 2
     rule_file: ClassVar[str] = "GEMINI.md"

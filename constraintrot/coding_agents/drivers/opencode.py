@@ -14,7 +14,6 @@ from constraintrot.coding_agents.configuration import (
 from constraintrot.coding_agents.drivers.agent import (
     Agent,
     Dialogue,
-    Mode,
     NativeCall,
     Place,
 )
@@ -31,7 +30,6 @@ class OpenCode(Agent):
     """opencode has the whole conversation summarised, by a request with a prompt of its own."""
 
     name: ClassVar[str] = "opencode"
-    modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
     memory_file: ClassVar[str] = ".config/opencode/AGENTS.md"
     # It also asks for a title, without tools too.
     asks_for_summary: ClassVar[re.Pattern[str] | None] = re.compile(r"the summary process")

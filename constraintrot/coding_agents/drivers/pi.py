@@ -18,7 +18,6 @@ from constraintrot.coding_agents.configuration import (
 from constraintrot.coding_agents.drivers.agent import (
     Agent,
     Dialogue,
-    Mode,
     NativeCall,
     Place,
 )
@@ -50,7 +49,6 @@ class Pi(Agent):
     """pi has all but the newest tokens summarised."""
 
     name: ClassVar[str] = "pi"
-    modes: ClassVar[tuple[Mode, ...]] = ("auto", "manual")
     memory_file: ClassVar[str] = ".pi/agent/AGENTS.md"
 
     def read_call(self, path: Path) -> NativeCall:

@@ -11,5 +11,6 @@ there, and the pins of a registry are handed to the agent again after each compa
 Layout: ``agents`` says where each agent's settings are and which events count;
 ``compiled`` makes the text out of rules or seeds; ``hook`` is the program that the agent
 starts; ``settings_edit`` and ``installing`` change a user's settings and take the change
-back; ``checking`` and ``play`` prove that a pin arrives.
+back, ``record`` notes it; ``checking`` looks at a pin, and the package ``proof`` beside this
+one proves that it arrives.
 """

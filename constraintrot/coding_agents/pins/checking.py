@@ -69,6 +69,10 @@ def health(record: Record, here: Path) -> Health:
     state = Health(
         pin.agent.name, pin.agent.title, pin.scope, own, str(pin.settings), record.applies(here)
     )
+    if record.elsewhere:
+        variable = pin.agent.user_folder[0]
+        state.says.append(f"in force where {variable} is as it was when this was installed")
+        return state
     try:
         compiled = read_compiled(pin.folder)
     except ConstraintRotError as error:

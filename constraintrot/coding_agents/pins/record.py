@@ -77,6 +77,7 @@ class Record:
         agent, scope, project: of the pin.
         summarizer: whether the summarizer is told too.
         files: for each file: its path, the digests before and after, what was made in it.
+        folder: the one that holds the record, where it was read.
     """
 
     agent: str
@@ -84,6 +85,7 @@ class Record:
     project: str
     summarizer: bool = False
     files: list[dict[str, Any]] = field(default_factory=list)
+    folder: Path | None = field(default=None, compare=False)
 
     @property
     def pin(self) -> Pin:
@@ -92,7 +94,13 @@ class Record:
 
     def applies(self, here: Path) -> bool:
         """Whether an agent that works in a folder reads the settings of this pin."""
-        return self.scope == "user" or here.resolve().is_relative_to(Path(self.project).resolve())
+        within = here.resolve().is_relative_to(Path(self.project).resolve())
+        return not self.elsewhere and (self.scope == "user" or within)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the variable that moves the agent's settings was another at the installation."""
+        return self.folder is not None and self.folder.name != self.pin.folder.name
 
 
 def pins_folder(home: Path | None = None) -> Path:
@@ -123,7 +131,7 @@ def together(record: Record, known: Sequence[Record], here: Path) -> list[Record
         one
         for one in known
         if one.agent == record.agent
-        and (one == record or (one.scope != record.scope and one.applies(project)))
+        and (one is record or (one.scope != record.scope and one.applies(project)))
     ]
     return sorted(found, key=lambda one: one.scope, reverse=True)
 
@@ -141,7 +149,7 @@ def read_record(folder: Path) -> Record | None:
         kept = json.loads(path.read_bytes())
         if kept.pop("version") != _VERSION:
             raise ValueError("of another version")
-        return Record(**kept)
+        return Record(**kept, folder=folder)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise PinInstallError(
             f"{path} is damaged ({error}); what the settings were before is in {folder}"
@@ -154,5 +162,7 @@ def write_record(folder: Path, record: Record) -> None:
     Raises:
         PinInstallError: the disk refused.
     """
-    data = json.dumps({"version": _VERSION, **vars(record)}, indent=1).encode()
+    kept = {"version": _VERSION, **vars(record)}
+    del kept["folder"]
+    data = json.dumps(kept, indent=1).encode()
     replace(folder / RECORD, data, PinInstallError)

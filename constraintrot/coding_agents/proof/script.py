@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, Final
 
 from constraintrot.coding_agents.wire.answers import Answer, Call, Json
-from constraintrot.coding_agents.wire.conversation import Request, Said
+from constraintrot.coding_agents.wire.conversation import Request, Said, unescaped
 
 TURN: Final = "CHECK-TURN-"
 """The beginning of each of our turns."""
@@ -39,12 +39,9 @@ class Heard:
     summary: bool
 
     def roles_of(self, text: str) -> list[str]:
-        """The roles that a text is in, whole, once for each time.
-
-        Angle brackets may be written as HTML has them: Gemini CLI does that to a hook's text.
-        """
-        sought = _plain(text)
-        return [one.role for one in self.said for _ in range(_plain(one.text).count(sought))]
+        """The roles that a text is in, whole, once for each time."""
+        sought = unescaped(text)
+        return [one.role for one in self.said for _ in range(unescaped(one.text).count(sought))]
 
     def verbatim(self, text: str) -> bool:
         """Whether a text is in it to the letter."""
@@ -112,10 +109,6 @@ def _answer(
         # Gemini CLI asks who is to speak next.
         text = json.dumps({"reasoning": text, "next_speaker": "user"})
     return Answer(text, (), used, max(1, len(text) // 4), request.model)
-
-
-def _plain(text: str) -> str:
-    return text.replace("&lt;", "<").replace("&gt;", ">")
 
 
 def _last_user(said: list[Said]) -> str:

@@ -78,5 +78,8 @@ def _answer(lines: Any, number: int) -> dict[str, Any]:
     for line in lines:
         said = json.loads(line)
         if said.get("id") == number and "method" not in said:
+            if "error" in said:
+                why = said["error"].get("message", said["error"])
+                raise OSError(f"Codex does not say which hooks it trusts: {why}")
             return dict(said)
     raise OSError("Codex' server ended before it answered")

@@ -101,6 +101,11 @@ class Request:
         return str(self.body.get("model", ""))
 
 
+def unescaped(text: str) -> str:
+    """A text whose angle brackets are written as such: Gemini CLI writes those of a hook as HTML."""
+    return text.replace("&lt;", "<").replace("&gt;", ">")
+
+
 def plain_name(name: str) -> str:
     """A tool's name without that of its MCP server."""
     return _PREFIX.sub("", name)

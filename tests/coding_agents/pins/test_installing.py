@@ -20,7 +20,7 @@ from constraintrot.coding_agents.pins.compiled import Source
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import FileState
 from constraintrot.coding_agents.pins.installing import Change, install, uninstall
-from constraintrot.coding_agents.pins.record import Pin, pins_folder, read_record, records
+from constraintrot.coding_agents.pins.record import Pin, pins_folder, read_record, records, together
 from constraintrot.coding_agents.pins.settings_edit import root_of
 from tests.coding_agents.pins.conftest import CLAUDE as COMMENTED
 from tests.coding_agents.pins.conftest import RULE, settings, write_settings
@@ -335,6 +335,62 @@ def test_what_is_switched_off_or_taken_out_is_a_fault(home: Path, pinned: Pinned
     assert any("switched off" in fault for fault in health(records()[0], home).faults)
     path.write_text("{}")
     assert any("install again" in fault for fault in health(records()[0], home).faults)
+
+
+def test_a_project_s_settings_come_over_the_user_s_switch(
+    home: Path, rules: Path, tmp_path: Path
+) -> None:
+    write_settings(home, '{"disableAllHooks": true}')
+    install(Pin(AGENTS["claude"], "project", tmp_path), Source("rules", rules))
+    (record,) = records()
+    assert any("switched off" in fault for fault in health(record, tmp_path).faults)
+    path = record.pin.settings
+    path.write_text(path.read_text().replace("{", '{"disableAllHooks": false, ', 1))
+    assert not any("switched off" in fault for fault in health(record, tmp_path).faults)
+
+
+def test_a_pin_in_settings_that_were_moved_is_no_fault_and_not_in_force(
+    home: Path, pinned: Pinned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "moved"))
+    folder = pinned("codex").folder
+    monkeypatch.delenv("CODEX_HOME")
+    (record,) = records()
+    state = health(record, home)
+    assert (state.applies, state.faults) == (False, [])
+    assert state.says == ["in force where CODEX_HOME is as it was when this was installed"]
+    assert pinned("codex").folder != folder
+    known = records()
+    (here,) = (one for one in known if one.applies(home))
+    assert len(known) == 2
+    assert together(here, known, home) == [here]
+
+
+@pytest.mark.parametrize(
+    ("trusted", "said"),
+    [
+        ({}, True),
+        ({"project": "TRUST_FOLDER"}, False),
+        (None, False),
+        ({"project/below": "TRUST_PARENT"}, False),
+        ({"project": "DO_NOT_TRUST"}, True),
+        ({"other": "TRUST_FOLDER"}, True),
+    ],
+)
+def test_a_project_that_gemini_does_not_trust_is_not_in_force(
+    home: Path, rules: Path, tmp_path: Path, trusted: dict[str, str] | None, said: bool
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    install(Pin(AGENTS["gemini"], "project", project), Source("rules", rules))
+    asks = '{"security": {"folderTrust": {"enabled": false}}} // mine' if trusted is None else "{}"
+    write_settings(home, asks, "gemini")
+    folders = {str(tmp_path / name): rule for name, rule in (trusted or {}).items()}
+    settings(home, "gemini").with_name("trustedFolders.json").write_text(json.dumps(folders))
+    (record,) = records()
+    faults = health(record, project).faults
+    assert any("does not trust" in fault for fault in faults) == said
+    assert faults == [] or said
 
 
 def test_a_path_that_agents_would_change_is_refused(

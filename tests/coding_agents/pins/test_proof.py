@@ -170,6 +170,7 @@ STOPS = (
     "hooks = json",
     'print("no model") or sys.exit(3) if "exec" in sys.argv else 0\nhooks = json',
 )
+REFUSES = ('"result": {"data": [{"hooks": listed}]}', '"error": {"message": "unknown method"}')
 HIDES = ("for event, entries in hooks.items()", "for event, entries in ()")
 
 
@@ -180,9 +181,11 @@ HIDES = ("for event, entries in hooks.items()", "for event, entries in ()")
                   " summary, and request 4, the next one, did not hold the policies"),
         (STOPS, "NOT PROVED with Codex CLI {}, the version that was tried: the agent ended with 3:"
                 " no model"),
+        (REFUSES, "NOT PROVED with Codex CLI {}, the version that was tried: Codex does not say"
+                  " which hooks it trusts: unknown method"),
         (HIDES, "NOT IN FORCE in Codex CLI {}, the version that was tried"),
     ],
-    ids=["forgets", "stops", "hides"],
+    ids=["forgets", "stops", "refuses", "hides"],
 )  # fmt: skip
 def test_an_agent_that_does_otherwise_proves_nothing(
     home: Path,

@@ -42,9 +42,9 @@ def test_a_coding_agent_takes_the_channels_of_files(channel: str) -> None:
 
 
 @pytest.mark.parametrize("agent", DRIVERS)
-def test_each_agent_of_the_catalogue_has_a_harness_in_the_modes_of_its_driver(agent: str) -> None:
+def test_each_driver_has_a_harness_in_the_modes_of_the_catalogue(agent: str) -> None:
     spec = HARNESSES.get(f"coding/{agent}")
-    assert spec.modes == DRIVERS[agent].modes
+    assert spec.modes == DRIVERS[agent].package.modes
     assert callable(spec.factory("auto", False))
 
 
