@@ -66,5 +66,7 @@ class Gemini(Agent):
 
 
 def _excluded(place: Place) -> list[str]:
-    reading = () if place.reads_files else ("read_file",)
+    # What is left out of its own goes with a scenario's tool of that name; calls go to the latter.
+    scenarios = {tool.name for tool in place.tools}
+    reading = () if place.reads_files else {"read_file"} - scenarios
     return [*_TOOLS, *reading, *(() if place.delegates else _DELEGATING)]

@@ -69,7 +69,9 @@ class ModelRequest:
 
 def answer_of(request: Request, reply: ChatMessageAssistant, usage: Usage) -> Answer:
     """A reply as an answer to a request, which says or calls something."""
-    names = {one.plain: (one.space, one.name) for one in request.offered}
+    # A scenario's tool before the agent's own of the same name.
+    offered = sorted(request.offered, key=lambda one: one.plain != one.name or bool(one.space))
+    names = {one.plain: (one.space, one.name) for one in offered}
     calls: list[Call] = []
     for call in reply.tool_calls or []:
         space, name = names.get(call.function, ("", call.function))

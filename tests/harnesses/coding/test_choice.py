@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from inspect_ai.tool import ToolInfo
 
 from constraintrot.coding_agents.drivers import DRIVERS
+from constraintrot.coding_agents.drivers.agent import Place
 from constraintrot.episode.channels.file import FILE_CHANNELS
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import read
 from constraintrot.harnesses import HARNESSES
 from constraintrot.runs.survey import fate
 from constraintrot.runs.survey_matrix import Cell, Fate, markdown
+from tests.harnesses.coding.fakes import INSTALLED
 
 
 @pytest.mark.parametrize(
@@ -51,6 +57,18 @@ def test_each_driver_has_a_harness_in_the_modes_of_the_catalogue(agent: str) -> 
 def test_a_coding_agent_compacts_as_often_as_asked_and_is_pinned_by_its_own_hook() -> None:
     parameters = read({"harness": "fake_chat", "rounds": 3, "defense": "pin"})
     assert (parameters.rounds, parameters.plays[0].defense.name) == (3, "pin")
+
+
+@pytest.mark.parametrize(("tools", "off"), [((), True), (("read_file",), False)])
+def test_gemini_keeps_a_scenario_s_tool_that_has_the_name_of_its_own(
+    tmp_path: Path, tools: tuple[str, ...], off: bool
+) -> None:
+    box: Any = SimpleNamespace(folder=tmp_path, home=tmp_path, url="http://127.0.0.1:1")
+    offered = tuple(ToolInfo(name=name, description=name) for name in tools)
+    DRIVERS["gemini"].prepare(Place(box, INSTALLED, "", offered, compacts=True))
+    settings = json.loads((tmp_path / ".gemini/settings.json").read_text())
+    assert ("read_file" in settings["tools"]["exclude"]) == off
+    assert "run_shell_command" in settings["tools"]["exclude"]
 
 
 def request(*holding: str) -> dict[str, Any]:

@@ -121,6 +121,15 @@ def test_items_namespaces_and_developer_messages() -> None:  # Codex
     assert events[-1]["response"]["usage"]["total_tokens"] == 9
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_call_goes_to_the_scenario_s_tool_and_not_to_the_agent_s_own(order: int) -> None:
+    declared = [{"name": "send"}, {"name": "mcp_office_send"}][::order]
+    request = read("gemini", {"contents": [], "tools": [{"functionDeclarations": declared}]})
+    whole, _ = answered(request)
+    (_, called) = whole["candidates"][0]["content"]["parts"]
+    assert called["functionCall"]["name"] == "mcp_office_send"
+
+
 @pytest.mark.parametrize("kind", ["compaction_trigger", "compaction"])
 def test_a_compaction_that_only_its_provider_can_read_is_no_measurement(kind: str) -> None:
     body = {"input": [{"role": "user", "content": "Go"}, {"type": kind}]}
