@@ -21,6 +21,7 @@ from constraintrot.cli.operator import operator
 from constraintrot.cli.pin import pin
 from constraintrot.cli.qualify import qualify
 from constraintrot.cli.report import report
+from constraintrot.cli.reproduce import reproduce
 from constraintrot.cli.results import results
 from constraintrot.cli.scenario import scenario
 from constraintrot.cli.store import store
@@ -89,6 +90,7 @@ main.add_command(operator)
 main.add_command(pin)
 main.add_command(qualify)
 main.add_command(report)
+main.add_command(reproduce)
 main.add_command(results)
 main.add_command(scenario)
 main.add_command(sweep)

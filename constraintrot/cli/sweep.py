@@ -63,7 +63,7 @@ def plan(
     spec: str, args: tuple[str, ...], folder: str | None, prices: Path | None, workers: int
 ) -> None:
     """Say what SPEC comes to: cells, episodes, tokens, hours and cost. Nothing is played."""
-    from constraintrot.runs.plan import read_prices
+    from constraintrot.runs.prices import read_prices
     from constraintrot.runs.sweep import planning
 
     with clear_errors():

@@ -1,4 +1,4 @@
-"""The plan of a run before anything is played: episodes, model calls, tokens and dollars."""
+"""The size of a run before anything is played: episodes, model calls and tokens."""
 
 from __future__ import annotations
 
@@ -7,16 +7,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, TypeAlias
-
-import yaml
+from typing import Any
 
 from constraintrot.errors import ConstraintRotError, ParameterError
 
-Prices: TypeAlias = Mapping[str, Mapping[str, float]]
-# Providers whose models cost nothing a token.
-FREE = ("scripted/", "local/", "hf/", "vllm/", "ollama/", "llama-cpp-python/", "mockllm/", "none")
 # What an estimate assumes, in tokens: what a call sends besides the history (preamble, policy,
 # request, the form of the answer), the tools on offer, and the answers.
 ASKED, TOOLS, ANSWERED, SUMMARISED = 600, 2100, 150, 300
@@ -33,12 +27,14 @@ class Size:
         requests: model calls, at most.
         input_tokens: of all of a cell's calls, fewest and most.
         output_tokens: likewise.
+        cached_tokens: of the input, what an earlier call of the same episode sent too.
     """
 
     episodes: int = 0
     requests: int = 0
     input_tokens: tuple[int, int] = (0, 0)
     output_tokens: tuple[int, int] = (0, 0)
+    cached_tokens: tuple[int, int] = (0, 0)
 
     def __add__(self, other: Size) -> Size:
         return Size(
@@ -46,18 +42,14 @@ class Size:
             self.requests + other.requests,
             _sum(self.input_tokens, other.input_tokens),
             _sum(self.output_tokens, other.output_tokens),
+            _sum(self.cached_tokens, other.cached_tokens),
         )
 
     def times(self, number: int) -> Size:
         """As many cells of this size, or replicates of its episodes."""
-        low, high = self.input_tokens
-        less, more = self.output_tokens
-        return Size(
-            self.episodes * number,
-            self.requests * number,
-            (low * number, high * number),
-            (less * number, more * number),
-        )
+        tokens = (self.input_tokens, self.output_tokens, self.cached_tokens)
+        ranges = [(low * number, high * number) for low, high in tokens]
+        return Size(self.episodes * number, self.requests * number, *ranges)
 
 
 @dataclass(frozen=True)
@@ -167,50 +159,12 @@ def _episode(one: Planned, steps: int) -> Size:
         steps + summaries,
         (read + compacted, read * steps + compacted),
         (ANSWERED + wrote, ANSWERED * steps + wrote),
+        (0, read * (steps - 1)),
     )
 
 
 def _sum(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     return a[0] + b[0], a[1] + b[1]
-
-
-def longest_name(model: str, named: Mapping[str, Any]) -> str | None:
-    """Return the entry for a model: the longest name that the model's name begins with."""
-    return max((name for name in named if model.startswith(name)), key=len, default=None)
-
-
-def cost(model: str, size: Size, prices: Prices) -> tuple[float, float] | None:
-    """Return the dollars of a model's calls, fewest and most; None without a price."""
-    name = longest_name(model, prices)
-    if name is None:
-        return (0.0, 0.0) if model.startswith(FREE) else None
-    price = prices[name]
-    low, high = (
-        (sent * price["input"] + wrote * price["output"]) / 1e6
-        for sent, wrote in zip(size.input_tokens, size.output_tokens, strict=True)
-    )
-    return low, high
-
-
-def read_prices(path: Path | None) -> dict[str, dict[str, float]]:
-    """Prices from a YAML file, of the form that Inspect's ``--model-cost-config`` takes.
-
-    Raises:
-        ParameterError: it is no such file.
-    """
-    if path is None:
-        return {}
-    try:
-        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return {
-            str(model): {what: float(price[what]) for what in ("input", "output")}
-            for model, price in dict(content).items()
-        }
-    except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
-        raise ParameterError(
-            f"--prices {path}: {error}; give YAML such as `openai/gpt-5.4-mini: {{input: 0.75,"
-            " output: 4.5}`, in dollars a million tokens"
-        ) from error
 
 
 def between(low: float, high: float, digits: int) -> str:

@@ -54,3 +54,22 @@ def crossing(bound: float, looks: int) -> float:
     for _ in range(looks - 1):
         density = kernel @ (density * weights)
     return 1.0 - float(density @ weights)
+
+
+@lru_cache(maxsize=4096)
+def spent(p_value: float, look: int, looks: int) -> float:
+    """Return the p-value of a result at one of several declared looks.
+
+    It is the probability that, of equal groups without an effect, some look crosses the
+    O'Brien-Fleming boundary through this result. So the least of it over the looks that were
+    taken is one p-value, which errs at most as often as it says.
+
+    Args:
+        p_value: two-sided p-value of the data up to this look.
+        look: this look, from 1.
+        looks: number of declared looks.
+    """
+    if p_value >= 1 or looks == 1:
+        return min(p_value, 1.0)
+    bound = float(norm.isf(max(p_value, 1e-12) / 2)) * look**0.5
+    return min(1.0, max(p_value, crossing(bound, looks)))

@@ -10,7 +10,7 @@ from constraintrot.report import defenses, matrix, table
 from constraintrot.report.claims.declared import REPRODUCTION
 from constraintrot.report.claims.page import Words, markdown
 from constraintrot.report.claims.verdicts import Answered
-from constraintrot.report.page.primary import Family
+from constraintrot.report.page.primary import DEFAULT, Family
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.tables import Table
 from results.tools.committed import FRAMES, RUNS, Counted, Printed
@@ -108,7 +108,12 @@ def reproduction(
         " model is not the paper's models.** Where the two differ, the paper is not refuted; where"
         " they agree, it is not confirmed for any model but this one.",
     )  # fmt: skip
-    words = Words(opening, _SUBJECTS, str(episodes))
+    adjusted = (
+        f"the {family.size} claims of [primary.yaml]({DEFAULT}), those of the"
+        " [report](report/report.md) among them, so that a comparison has one adjusted p on both"
+        " pages"
+    )
+    words = Words(opening, _SUBJECTS, str(episodes), adjusted)
     return markdown(answered, frame, family, qualifications, words)
 
 

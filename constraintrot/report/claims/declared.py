@@ -1,24 +1,29 @@
-"""``reproduction.yaml``: the paper's claims, what each expects of the episodes, and its verdict.
+"""The paper's claims: what each expects of the episodes, and in ``reproduction.yaml`` its verdict.
 
 A claim has arms, each a query over the joined frame, and tests of what it expects of
-them (see ``decide``). ``verdicts`` decides them.
+them (see ``decide``). ``verdicts`` decides them. ``paper.yaml`` of this package states the
+claims for any model; a folder of results states them for its own episodes, and takes the
+words of the paper from here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.claims.decide import Expected, Value
 from constraintrot.report.page import design
-from constraintrot.report.yaml_file import Strict
+from constraintrot.report.yaml_file import Strict, load
 
 if TYPE_CHECKING:
     import pandas as pd
 
 REPRODUCTION = "reproduction.yaml"
+PAPER = "paper.yaml"
 Wanted: TypeAlias = str | int | float | bool
 Where: TypeAlias = dict[str, Wanted | list[Wanted] | None]
 Verdict: TypeAlias = Literal["same", "opposite", "cannot tell", "not measured"]
@@ -33,11 +38,15 @@ class Arm(Strict):
         value: the column.
         control: whether it is what the other arms are compared with. Without episodes of
             it the claim is not unmeasured, but cannot be told.
+        guess: the rate that a plan assumes of it, 0 to 1; None for an arm without a test.
+        paper: the paper's rate, 0 to 1; None where it has none, or our text lacks it.
     """
 
     where: Where
     value: Value = "violation"
     control: bool = False
+    guess: float | None = Field(None, ge=0, le=1)
+    paper: float | None = Field(None, ge=0, le=1)
 
 
 class Test(Strict):
@@ -71,20 +80,37 @@ class Premise(Strict):
     words: str
 
 
+class Then(Strict):
+    """An earlier verdict on a claim.
+
+    Attributes:
+        until: the day from which it was another, ISO 8601.
+        verdict: the verdict.
+        because: what changed it.
+    """
+
+    until: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
+    verdict: Verdict
+    because: str
+
+
 class Claim(Strict):
     """A claim of the paper.
 
     Attributes:
         title: heading of the claim.
-        claim: the claim, paraphrased.
-        paper: the paper's figure, and its section or table.
+        claim: the claim, paraphrased; by default as ``paper.yaml`` has it under this title.
+        paper: the paper's figure, and its section or table; likewise.
         where: conditions of all arms.
         arms: the arms, by name.
         premise: what has to be so first; else the claim cannot be told, whatever the tests say.
         tests: what the claim expects; it is borne out if all of it is.
-        verdict: the verdict for which the words are written.
+        looks: how often its pairs were looked at before the last ones were added, the last
+            look included. Where no sequential plan was declared, its p-value is multiplied by it.
+        verdict: the verdict for which the words are written; None where there are no words.
         words: the reason, in one to three sentences, without figures, which would become
             outdated.
+        history: its earlier verdicts, the oldest first.
     """
 
     title: str
@@ -94,8 +120,19 @@ class Claim(Strict):
     arms: dict[str, Arm]
     premise: Premise | None = None
     tests: tuple[Test, ...] = Field(min_length=1)
-    verdict: Verdict
-    words: str
+    looks: int = Field(1, ge=1)
+    verdict: Verdict | None = None
+    words: str = ""
+    history: tuple[Then, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _worded(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or {"claim", "paper"} <= given.keys():
+            return given
+        own = cast("dict[str, Any]", given)
+        known = next((one for one in paper().claims if one.title == own.get("title")), None)
+        return own if known is None else {"claim": known.claim, "paper": known.paper, **own}
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -121,6 +158,13 @@ class Claims(Strict):
     margin: float = Field(gt=0, lt=1)
     held: Where
     claims: tuple[Claim, ...]
+
+
+@cache
+def paper() -> Claims:
+    """Return the claims of the paper as this package states them for any model."""
+    at = resources.files("constraintrot.report.claims").joinpath(PAPER)
+    return load(at, TypeAdapter(Claims))
 
 
 def chosen(frame: pd.DataFrame, where: Where) -> pd.DataFrame:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 from constraintrot.report.claims import qualified, verdicts
-from constraintrot.report.claims.declared import Verdict
+from constraintrot.report.claims.declared import Claim, Verdict
 from constraintrot.report.claims.tested import Tested
 from constraintrot.report.claims.verdicts import Answered
 from constraintrot.report.page import design
 from constraintrot.report.page.markdown import escaped
-from constraintrot.report.page.primary import DEFAULT, Family
+from constraintrot.report.page.primary import Family
 from constraintrot.report.page.qualified import UNKNOWN, note
 from constraintrot.report.page.view import NOT_MEASURED, p_text, points, rate_text
 from constraintrot.report.qualification import Qualification, table
+from constraintrot.report.qualified import Level
 from constraintrot.report.tables import Table
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.paired import Comparison
@@ -23,7 +24,7 @@ from constraintrot.stats.paired import Comparison
 if TYPE_CHECKING:
     import pandas as pd
 
-_VALUES = {
+VALUES = {
     "violation": "violated", "survived": "policy survived", "mentions": "policy mentioned",
     "utility": "allowed task done", "over_refusal": "declined what is allowed",
 }  # fmt: skip
@@ -38,11 +39,17 @@ class Words:
         opening: the title and the paragraphs below it.
         subjects: what the subjects are, below the table of verdicts.
         counted: which episodes the figures are computed from.
+        adjusted: over what the p-values are adjusted, after "(Holm) over".
+        by_construction: by title, why a claim's verdict is about the design and not the agent.
+        level: which families claims are of, as in ``report.qualified.usable``.
     """
 
     opening: Sequence[str]
     subjects: str
     counted: str
+    adjusted: str
+    by_construction: Mapping[str, str] = field(default_factory=dict[str, str])
+    level: Level = qualified.LEVEL
 
 
 def markdown(
@@ -65,7 +72,7 @@ def markdown(
         ConstraintRotError: a claim has episodes on which its subject does not qualify.
     """
     episodes = {one.claim.title: frame.loc[sorted(one.rows)] for one in answered}
-    qualified.check(qualifications, episodes)
+    qualified.check(qualifications, episodes, words.level)
     decided = [episodes[one.claim.title] for one in answered if one.verdict in ("same", "opposite")]
     most = max((part["family"].nunique() for part in decided), default=0)
     lines = [
@@ -73,28 +80,29 @@ def markdown(
         f"**Of {len(answered)} claims: {_counts(answered)}.** *Cannot tell* speaks neither for nor"
         f" against a claim. {_of_families(most)}", "",
         Table(
-            ("claim", "verdict", "why", "scaffold"), [_summary(one) for one in answered]
+            ("claim", "verdict", "why", "scaffold"), [_summary(one, words) for one in answered]
         ).markdown(), "",
         words.subjects, "",
-        *_bars(family), "",
+        *_bars(family, words.adjusted), "",
         f"Figures are k/n with 95 % intervals, computed from {words.counted}; differences are"
         " paired, episode by episode, unless it says"
         " otherwise. An episode without a verdict is in no figure. A pair is a variant; several are of one family, so p-values are about further"
         " variants of these families, not about other policies. Some of the paper's figures are"
         " missing in the text that we have, and are not guessed.", "",
-        *_who(qualifications), "",
+        *_who(qualifications, words.level), "",
     ]  # fmt: skip
     for one in answered:
-        beside = qualified.beside(qualifications, episodes[one.claim.title])
-        lines += _claim(one, beside if qualifications else "")
+        beside = qualified.beside(qualifications, episodes[one.claim.title], words.level)
+        design_ = words.by_construction.get(one.claim.title, "")
+        lines += _claim(one, beside if qualifications else "", design_)
     lines += _unused(verdicts.unused(answered, frame))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _who(qualifications: Sequence[Qualification]) -> list[str]:
+def _who(qualifications: Sequence[Qualification], level: Level) -> list[str]:
     if not qualifications:
         return [f"**Who qualifies.** {UNKNOWN}"]
-    tables = [f"{table(one)}\n\n{note(one, qualified.LEVEL)}" for one in qualifications]
+    tables = [f"{table(one)}\n\n{note(one, level)}" for one in qualifications]
     return ["## Who qualifies", "", "\n\n".join(tables)]
 
 
@@ -108,7 +116,7 @@ def _unused(left: pd.DataFrame) -> list[str]:
     return lines + [f"- {line}" for line in _groups(left)]
 
 
-def _claim(one: Answered, beside: str) -> Iterator[str]:
+def _claim(one: Answered, beside: str, by_construction: str) -> Iterator[str]:
     claim = one.claim
     yield from (f"## {claim.title}", "")
     if beside:
@@ -116,16 +124,27 @@ def _claim(one: Answered, beside: str) -> Iterator[str]:
     yield from (f"**Claim.** {claim.claim}", "")
     yield from (f"**The paper.** {claim.paper}", "")
     rows = [
-        [name, _VALUES[claim.arms[name].value], _rate(estimate)]
+        [name, VALUES[claim.arms[name].value], _rate(estimate)]
         for name, estimate in one.arms.items()
     ]
     yield from (Table(("here", "", "k/n, 95 % interval"), rows).markdown(), "")
-    yield from (line for tested in one.tests for line in (_test(tested), ""))
-    verdict = one.verdict.capitalize() + (f" ({_reasons(one)})" if one.why else "")
+    yield from (line for tested in one.tests for line in (test_line(tested), ""))
+    verdict = one.verdict.capitalize() + (f" ({reasons(one)})" if one.why else "")
     over = ""
     if one.adjusted is not None and one.adjusted < 1:
         over = f" Adjusted over the primary claims, {p_text(one.adjusted)}."
-    yield from (f"**{verdict}.**{over} {claim.words}", "")
+        if claim.looks > 1:
+            over = f"{over[:-1]}, for {claim.looks} looks at its pairs."
+    yield from (f"**{verdict}.**{over} {claim.words}".rstrip(), "")
+    if by_construction:
+        yield from (f"**By construction.** {by_construction}", "")
+    if claim.history:
+        yield from (f"**Before.** {' '.join(_earlier(claim))}", "")
+
+
+def _earlier(claim: Claim) -> Iterator[str]:
+    for then in claim.history:
+        yield f"*{then.verdict}* until {then.until}: {then.because}"
 
 
 def _counts(answered: Sequence[Answered]) -> str:
@@ -133,14 +152,18 @@ def _counts(answered: Sequence[Answered]) -> str:
     return ", ".join(f"{verdicts.count(name)} {name}" for name in get_args(Verdict))
 
 
-def _summary(one: Answered) -> list[str]:
+def _summary(one: Answered, words: Words) -> list[str]:
     verdict = f"**{one.verdict}**" if one.verdict in ("same", "opposite") else one.verdict
     lacking = [name for name, estimate in one.arms.items() if estimate is None]
     missing = f"no episode of {', '.join(lacking)}" if one.verdict == NOT_MEASURED else ""
-    return [_anchor(one), verdict, missing or _reasons(one), ", ".join(one.scaffolds)]
+    why = missing or reasons(one)
+    if one.claim.title in words.by_construction:
+        why = ", ".join(filter(None, (why, "by construction")))
+    return [_anchor(one), verdict, why, ", ".join(one.scaffolds)]
 
 
-def _reasons(one: Answered) -> str:
+def reasons(one: Answered) -> str:
+    """Return the kinds of reasons why a claim cannot be told."""
     return ", ".join(dict.fromkeys(why.reason for why in one.why))
 
 
@@ -154,7 +177,7 @@ def _of_families(most: int) -> str:
     )
 
 
-def _bars(family: Family) -> Iterator[str]:
+def _bars(family: Family, adjusted: str) -> Iterator[str]:
     """What each verdict takes."""
     points_ = f"{100 * family.declared.margin:.0f} points"
     yield from (
@@ -174,9 +197,8 @@ def _bars(family: Family) -> Iterator[str]:
         "- *not measured*: no episode asks it.",
         "",
         "Each claim has one p-value: for *same* the largest of its tests', since all have to hold,"
-        " for *opposite* the smallest times their number. It is adjusted (Holm) over the"
-        f" {family.size} claims of [primary.yaml]({DEFAULT}), those of the [report](report/report.md)"
-        " among them, so that a comparison has one adjusted p on both pages. A single difference"
+        f" for *opposite* the smallest times their number. It is adjusted (Holm) over {adjusted}."
+        " A single difference"
         " that is no claim of its own is *exploratory*: its p is not adjusted, and decides nothing"
         " by itself.",
     )
@@ -189,7 +211,7 @@ def _rate(estimate: Estimate | None) -> str:
     return rate_text(estimate) + (f", {method}" if method else "")
 
 
-def _test(tested: Tested) -> str:
+def test_line(tested: Tested) -> str:
     """A test's arms, what is expected, the difference, and what it says."""
     test, decided = tested.test, tested.decided
     expected = f"{test.a} → {test.b}, expected {test.b_is}"

@@ -16,28 +16,31 @@ if TYPE_CHECKING:
 LEVEL: Level = "observed"
 
 
-def check(given: Sequence[Qualification], of: Mapping[str, pd.DataFrame]) -> None:
+def check(
+    given: Sequence[Qualification], of: Mapping[str, pd.DataFrame], level: Level = LEVEL
+) -> None:
     """Check that no claim has episodes of a family on which its subject does not qualify.
 
     Args:
         given: the qualifications.
         of: the episodes of each claim, by its title.
+        level: which families claims are of.
 
     Raises:
         ConstraintRotError: a claim has such episodes, in a framework or language in which
             nobody asked.
     """
     for title, frame in of.items():
-        _check(given, title, frame)
+        _check(given, title, frame, level)
 
 
-def _check(given: Sequence[Qualification], title: str, frame: pd.DataFrame) -> None:
+def _check(given: Sequence[Qualification], title: str, frame: pd.DataFrame, level: Level) -> None:
     names: dict[tuple[str, str], set[str]] = {}
     for one in given:
         # Where it was asked `claimed` has left the others out.
         frame = frame[~of_subject(frame, one)]
         names.setdefault((one.agent, one.scaffold), set()).update(
-            family.family for family in usable(one, LEVEL)
+            family.family for family in usable(one, level)
         )
     for (agent, scaffold), usable_somewhere in names.items():
         mine = frame[(frame["agent"] == agent) & (frame["scaffold"] == scaffold)]
@@ -49,7 +52,7 @@ def _check(given: Sequence[Qualification], title: str, frame: pd.DataFrame) -> N
             )
 
 
-def beside(given: Sequence[Qualification], frame: pd.DataFrame) -> str:
+def beside(given: Sequence[Qualification], frame: pd.DataFrame, level: Level = LEVEL) -> str:
     """Of which families a claim is, subject by subject."""
     left = frame
     words: list[str] = []
@@ -57,7 +60,7 @@ def beside(given: Sequence[Qualification], frame: pd.DataFrame) -> str:
         mine = of_subject(frame, one)
         left = left[~mine.loc[left.index]]
         if mine.any():
-            used = usable(one, LEVEL)
+            used = usable(one, level)
             names = ", ".join(family.family for family in used) or "none"
             alone = any(family.verdict != "qualified" for family in used)
             how = ", by its rates alone (n too small for the bounds)" if alone else ""

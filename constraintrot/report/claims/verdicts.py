@@ -101,7 +101,19 @@ def decided(
             f"the claims of {REPRODUCTION} belong to the family of primary claims; primary.yaml has"
             f" to say `also: {REPRODUCTION}` and the same margin, {claims.margin}"
         )
-    answered = [_measured(claim, claims, frame) for claim in claims.claims]
+    return settled([measured(claim, claims, frame) for claim in claims.claims], frame, declared)
+
+
+def settled(
+    answered: Sequence[Answered], frame: pd.DataFrame, declared: Declared
+) -> tuple[list[Answered], Family]:
+    """Adjust the p-values of measured claims over their family, and give each its verdict.
+
+    Args:
+        answered: the claims, from ``measured``.
+        frame: the episodes.
+        declared: the family that they are members of.
+    """
     family = primary.family(declared, design.subjects(played(frame)), _further(answered))
     adjusted = iter(family.further)
     answered = [
@@ -118,8 +130,12 @@ def unused(answered: Sequence[Answered], frame: pd.DataFrame) -> pd.DataFrame:
     return frame[~frame.index.isin(list(used))]
 
 
-def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
-    """The claim's rates and tests; its verdict is "not measured" until p-values are adjusted."""
+def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
+    """The claim's rates and tests; its verdict is "not measured" until p-values are adjusted.
+
+    Raises:
+        ConstraintRotError: a query names an unknown column, or its episodes are of two scaffolds.
+    """
     where = {name: {**claims.held, **claim.where, **arm.where} for name, arm in claim.arms.items()}
     planned = {name: chosen(frame, where[name]) for name in claim.arms}
     parts = {name: scored(part, claim.arms[name].value) for name, part in planned.items()}
@@ -142,6 +158,8 @@ def _measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
             f" {' and '.join(scaffolds)}, which are different subjects; name one in `where`"
         )
     value = None if lacking else _p_value(tests)
+    if value is not None:
+        value = min(1.0, value * claim.looks)
     return Answered(claim, rates, tests, "not measured", (), value, None, rows, tuple(scaffolds))
 
 
@@ -159,7 +177,8 @@ def _alone(one: Answered) -> Compared | None:
     if len(one.tests) != 1 or (compared := one.tests[0].compared) is None:
         return None
     comparison = compared.comparison
-    return compared if comparison and comparison.p_value == one.p_value else None
+    same = comparison and min(1.0, comparison.p_value * one.claim.looks) == one.p_value
+    return compared if same else None
 
 
 def _told(one: Answered, family: Family) -> Answered:

@@ -96,7 +96,7 @@ class Further:
 
     Attributes:
         name: its name.
-        p_value: of the whole claim.
+        p_value: of the whole claim, multiplied by its looks.
         of: the comparison whose p-value that is; None if it is of several, or no test of a
             difference.
         adjusted: the p-value adjusted over the family; None before.
@@ -241,6 +241,8 @@ def _adjusted(
         twins = [at for at, one in enumerate(mine) if claim.of and one.same_episodes(claim.of)]
         places.append(twins[0] if twins else len(p_values))
         p_values += [] if twins else [claim.p_value]
+        # What its looks cost it costs the comparison too, which has one p-value on all pages.
+        p_values[places[-1]] = max(p_values[places[-1]], claim.p_value)
     adjusted = holm(p_values)
     values = iter(adjusted)
     return Family(

@@ -10,7 +10,7 @@ from typing import Any
 from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
 
 from constraintrot.episode.messages import message_texts
-from constraintrot.runs.plan import longest_name
+from constraintrot.runs.prices import longest_name
 from constraintrot.tokens import count
 
 

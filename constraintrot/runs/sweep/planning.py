@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from constraintrot.runs.plan import Prices, Size, between, cost, counted, longest_name, millions
+from constraintrot.runs.plan import Size, between, counted, millions
+from constraintrot.runs.prices import Prices, cost, longest_name
 from constraintrot.runs.sweep.cell import Cell
 from constraintrot.runs.sweep.loading import Sweep
 

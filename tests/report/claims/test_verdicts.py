@@ -327,7 +327,7 @@ def test_the_page_shows_verdict_figures_and_what_no_claim_rests_on() -> None:
     left = verdicts.unused(answered, frame)
     assert len(left) == len(frame) - 20
     text = claims_page.markdown(
-        answered, frame, family, [], claims_page.Words(["# Claims"], "", "these")
+        answered, frame, family, [], claims_page.Words(["# Claims"], "", "these", "these claims")
     )
     assert "Of 3 claims: 1 same, 0 opposite, 1 cannot tell, 1 not measured." in text
     assert "| [Decay](#decay) | **same** |  | direct |" in text

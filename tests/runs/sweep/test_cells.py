@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from constraintrot.errors import ConstraintRotError, ParameterError, UnknownNameError
-from constraintrot.runs import plan
+from constraintrot.runs import prices
 from constraintrot.runs.plan import counted
 from constraintrot.runs.sweep import budgets, planning, ray_cluster, servers, stopping
 from constraintrot.runs.sweep.axes import _check_count, combinations, once, split
@@ -193,6 +193,6 @@ def test_a_stop_rule_is_declared_whole_and_stops_over_its_boundary_alone() -> No
 def test_prices_and_specs_that_are_none_are_told(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text("openai/x: 3")
     with pytest.raises(ParameterError, match="dollars a million tokens"):
-        plan.read_prices(tmp_path / "p.yaml")
+        prices.read_prices(tmp_path / "p.yaml")
     with pytest.raises(ConstraintRotError, match="unknown sweep 'nix'; known: attacks"):
         spec_file("nix")

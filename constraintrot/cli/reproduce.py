@@ -1,0 +1,161 @@
+"""``constraintrot reproduce``: which of the paper's claims hold of a model?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from constraintrot.command_line import ClearGroup, named_roles, named_values, needs
+from constraintrot.errors import ParameterError
+
+if TYPE_CHECKING:
+    from constraintrot.runs.reproduce.registration import Registration
+
+_FOLDER = click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
+
+
+def _options(command: Any) -> Any:
+    for option in reversed(
+        [
+            click.option("--model", help="The agent's model, as Inspect names it."),
+            click.option("--preset", default="paper", show_default=True, help="smoke, paper or long."),
+            click.option("--claims", multiple=True, help="Part of a claim's title; repeat it. All by default."),
+            click.option("--other", help="A second model, which one of the claims needs."),
+            click.option("--dollars", type=click.FloatRange(min=0, min_open=True), help="Most dollars."),
+            click.option("--prices", type=click.Path(path_type=Path, exists=True),
+                         help="YAML of prices, as --model-cost-config; else LiteLLM's table."),
+            click.option("--pilot", type=click.Path(path_type=Path, exists=True),
+                         help="Logs whose rates the plan assumes, instead of the paper's."),
+            click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE", help="A model argument."),
+            click.option("-T", "task_args", multiple=True, metavar="NAME=VALUE",
+                         help="A task parameter for all arms, as context_tokens=150000."),
+            click.option("--model-role", "roles", multiple=True, metavar="ROLE=MODEL", help="As judge=..."),
+            click.option("-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False),
+                         help="Folder of the reproduction.  [default: logs/reproduce/MODEL-PRESET]"),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@click.group(cls=ClearGroup, invoke_without_command=True)
+@_options
+@click.option(
+    "--hours", type=click.FloatRange(min=0, min_open=True), help="Most hours of this call."
+)
+@click.pass_context
+@needs("eval", "report")
+def reproduce(ctx: click.Context, /, hours: float | None, **given: Any) -> None:
+    """Say which of the paper's claims hold of a model: plan, qualify, play and page in one.
+
+    The plan is written down before anything is played. The same command goes on where it was
+    stopped. Each step is also a command of its own.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    folder = _plan(**given)
+    _qualify(folder)
+    _play(folder, hours)
+    _page((folder,))
+
+
+@reproduce.command()
+@_options
+@needs("eval", "report")
+def plan(**given: Any) -> None:
+    """Plan and register: the pairs of each claim, what they cost, and what cannot be decided."""
+    _plan(**given)
+
+
+@reproduce.command()
+@_FOLDER
+@needs("eval", "report")
+def qualify(folder: Path) -> None:
+    """Play the qualification of FOLDER's subject."""
+    _qualify(folder)
+
+
+@reproduce.command()
+@_FOLDER
+@click.option(
+    "--hours", type=click.FloatRange(min=0, min_open=True), help="Most hours of this call."
+)
+@needs("eval", "report")
+def play(folder: Path, hours: float | None) -> None:
+    """Play what is left of FOLDER's plan, look by look."""
+    _play(folder, hours)
+
+
+@reproduce.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@needs("eval", "report")
+def page(folders: tuple[Path, ...]) -> None:
+    """Write the page of each of FOLDERS; of several, their verdicts side by side too."""
+    _page(folders)
+
+
+def _plan(
+    *, model: str | None, preset: str, claims: tuple[str, ...], other: str | None,
+    dollars: float | None, prices: Path | None, pilot: Path | None, model_args: tuple[str, ...],
+    task_args: tuple[str, ...], roles: tuple[str, ...], folder: Path | None,
+) -> Path:  # fmt: skip
+    from constraintrot.runs.reproduce import planning, registration
+    from constraintrot.runs.reproduce.play import episodes
+
+    if model is None:
+        raise ParameterError("give --model, as `--model openai/gpt-5.4-mini`")
+    known = registration.presets()
+    if preset not in known:
+        raise ParameterError(f"--preset {preset}: there are {', '.join(known)}")
+    where = folder or Path("logs/reproduce") / _slug(f"{model} {preset}")
+    draft = planning.draft(
+        model, known[preset], preset, claims, other=other, dollars=dollars, prices=prices,
+        settings=named_values("-T", task_args), model_args=named_values("-M", model_args),
+        roles=named_roles(roles),
+    )  # fmt: skip
+    lines = planning.plan(draft, known[preset], None if pilot is None else episodes(pilot))
+    made: Registration = draft.model_copy(update={"planned": tuple(line.planned for line in lines)})
+    click.echo(planning.text(made, lines, known[preset]))
+    registration.write(where / registration.FILE, made)
+    click.echo(f"registered: {where / registration.FILE}")
+    return where
+
+
+def _qualify(folder: Path) -> None:
+    from constraintrot.report.qualification import table
+    from constraintrot.runs.reproduce.play import qualified, qualify
+
+    made = _registered(folder)
+    click.echo(table(qualify(made, folder)))
+    families = qualified(made, folder)
+    click.echo(f"Claims are of {', '.join(families) or 'no family: nothing can be decided'}.")
+
+
+def _play(folder: Path, hours: float | None) -> None:
+    from constraintrot.runs.reproduce.play import play
+
+    state = play(_registered(folder), folder, click.echo, hours=hours)
+    if state.stopped:
+        click.echo(f"stopped: {state.stopped}; the same command goes on")
+
+
+def _page(folders: tuple[Path, ...]) -> None:
+    from constraintrot.runs.reproduce import page
+
+    for folder in folders:
+        click.echo(page.write(folder, _registered(folder)))
+    if len(folders) > 1:
+        click.echo(page.side_by_side(folders))
+
+
+def _registered(folder: Path) -> Registration:
+    from constraintrot.runs.reproduce import registration
+
+    return registration.read(folder / registration.FILE)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", text).strip("-")

@@ -1,0 +1,139 @@
+"""The page of claims in the look of the report: a table of verdicts, and a picture a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from constraintrot.report import untrusted
+from constraintrot.report.claims.page import VALUES, reasons, test_line
+from constraintrot.report.claims.verdicts import Answered
+from constraintrot.report.page.figure import Series, dots
+from constraintrot.report.page.html import LONGEST, policy
+from constraintrot.report.page.view import Figure, p_text, permanent
+from constraintrot.stats.interval import Interval
+
+
+def html(
+    title: str,
+    opening: Sequence[str],
+    answered: Sequence[Answered],
+    left_out: Mapping[str, str],
+    looks: Mapping[str, int],
+) -> str:
+    """Return the page.
+
+    Args:
+        title: its title.
+        opening: paragraphs below it.
+        answered: the claims with their verdicts.
+        left_out: by title, why a claim was not played.
+        looks: by title, the look at which a claim was decided.
+    """
+    rows: list[dict[str, Any]] = [
+        {
+            "title": one.claim.title,
+            "link": permanent("k", one.claim.title),
+            "cells": [one.verdict, reasons(one), f"look {at}" if at else ""],
+        }
+        for one in answered
+        for at in [looks.get(one.claim.title)]
+    ]
+    rows += [
+        {"title": name, "link": "", "cells": ["not measured", why, ""]}
+        for name, why in left_out.items()
+    ]
+    return rendered(title, opening, ("verdict", "why", "decided at"), rows, answered)
+
+
+def rendered(
+    title: str,
+    opening: Sequence[str],
+    heads: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    answered: Sequence[Answered] = (),
+) -> str:
+    """Return a page of a table and, below it, claims.
+
+    Args:
+        title: its title.
+        opening: paragraphs below it.
+        heads: columns beside the claim's title.
+        rows: ``title``, ``link`` and ``cells`` of each row.
+        answered: the claims that are told below.
+    """
+    from markupsafe import Markup
+
+    environment = untrusted.environment(LONGEST)
+    folder = resources.files("constraintrot.report")
+    template = environment.from_string(
+        folder.joinpath("claims/claims.html.j2").read_text(encoding="utf-8")
+    )
+    text: str = template.render(
+        title=title,
+        opening=opening,
+        heads=heads,
+        rows=rows,
+        claims=[_claim(one) for one in answered],
+        policy=policy(""),
+        style=Markup(folder.joinpath("page/style.css").read_text(encoding="utf-8")),
+        drawn=Markup,
+    )
+    return text
+
+
+def facts(one: Answered, look: int | None) -> dict[str, Any]:
+    """Return a claim's figures for programs."""
+    return {
+        "title": one.claim.title,
+        "verdict": one.verdict,
+        "reasons": [{"reason": why.reason, "words": why.words} for why in one.why],
+        "p_value": one.p_value,
+        "adjusted": one.adjusted,
+        "decided_at_look": look,
+        "arms": [
+            {
+                "name": name,
+                "value": one.claim.arms[name].value,
+                "paper": one.claim.arms[name].paper,
+                "here": None if estimate is None else estimate.summary(),
+                "n": 0 if estimate is None else estimate.n,
+                "count": None if estimate is None else estimate.k,
+            }
+            for name, estimate in one.arms.items()
+        ],
+        "tests": [test_line(tested) for tested in one.tests],
+    }
+
+
+def _claim(one: Answered) -> dict[str, Any]:
+    over = (
+        "" if one.adjusted is None else f"Adjusted over the planned claims, {p_text(one.adjusted)}."
+    )
+    return {
+        "title": one.claim.title,
+        "link": permanent("k", one.claim.title),
+        "verdict": one.verdict,
+        "reasons": reasons(one),
+        "told": f"{over} {one.claim.words}".strip(),
+        "claim": one.claim.claim,
+        "paper": one.claim.paper,
+        "figure": _picture(one),
+        "tests": [test_line(tested) for tested in one.tests],
+    }
+
+
+def _picture(one: Answered) -> Figure | None:
+    """Return the rates of the arms, with the paper's hollow beside them."""
+    known = [
+        (name, estimate) for name, estimate in one.arms.items() if isinstance(estimate, Interval)
+    ]
+    if not known:
+        return None
+    theirs = [
+        None if (rate := one.claim.arms[name].paper) is None else 100 * rate for name, _ in known
+    ]
+    labels = [f"{name}, {VALUES[one.claim.arms[name].value]}" for name, _ in known]
+    series = Series("here", [estimate for _, estimate in known])
+    return dots(labels, [series], one.claim.title, "per cent", theirs)

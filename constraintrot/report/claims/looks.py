@@ -1,0 +1,81 @@
+"""Claims decided by a declared sequential plan: at each look, on so many variants of each family.
+
+A claim's p-value at a look is that of O'Brien and Fleming's boundary through its result
+(``stats.sequential.spent``), and its p-value is the least of those so far. That is one valid
+p-value a claim, whenever its looks end, so Holm's adjustment over all planned claims keeps the
+family-wise error at every look (Maurer & Bretz, Multiple testing in group sequential trials using
+graphical approaches, 2013). A claim that is decided is decided for good, and costs no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from constraintrot.report.claims.declared import REPRODUCTION, Claims
+from constraintrot.report.claims.verdicts import Answered, measured, settled
+from constraintrot.report.page.primary import Declared, Family
+from constraintrot.stats.sequential import spent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Sizes: TypeAlias = Sequence[Mapping[str, int]]
+"""By look, from the first: how many of the first seeds of each family a claim is decided on."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The claims after a look.
+
+    Attributes:
+        answered: the planned claims with their verdicts, in the plan's order.
+        family: the family with adjusted p-values.
+        decided: by title, the look at which a claim was decided.
+    """
+
+    answered: tuple[Answered, ...]
+    family: Family
+    decided: Mapping[str, int]
+
+
+def looked(claims: Claims, frame: pd.DataFrame, sizes: Mapping[str, Sizes], look: int) -> Looked:
+    """Decide the planned claims at every look up to one.
+
+    Args:
+        claims: the claims.
+        frame: the episodes of all looks so far, from ``page.design.prepared``. Those that were
+            played for another claim, beyond a claim's own size, do not count for it.
+        sizes: by title of a planned claim, its sizes.
+        look: the last look that was taken, from 1.
+    """
+    declared = Declared(margin=claims.margin, also=REPRODUCTION, claims=())
+    planned = [claim for claim in claims.claims if claim.title in sizes]
+    least = dict.fromkeys(sizes, 1.0)
+    decided: dict[str, int] = {}
+    kept: dict[str, Answered] = {}
+    family = Family(declared, (), (), 0)
+    for at in range(1, look + 1):
+        for claim in planned:
+            if claim.title in decided:
+                continue
+            looks = len(sizes[claim.title])
+            if at <= looks:
+                part = within(frame, sizes[claim.title][at - 1])
+                kept[claim.title] = measured(claim, claims, part)
+                p_value = kept[claim.title].p_value
+                now = 1.0 if p_value is None else spent(p_value, at, looks)
+                least[claim.title] = min(least[claim.title], now)
+        told = [replace(kept[one.title], p_value=least[one.title]) for one in planned]
+        answered, family = settled(told, frame, declared)
+        for one in answered:
+            if one.verdict in ("same", "opposite") and one.claim.title not in decided:
+                decided[one.claim.title] = at
+            kept[one.claim.title] = one
+    return Looked(tuple(kept[one.title] for one in planned), family, decided)
+
+
+def within(frame: pd.DataFrame, first: Mapping[str, int]) -> pd.DataFrame:
+    """Return the episodes of the first seeds of each family."""
+    return frame[frame["seed"].astype(int) < frame["family"].map(first).fillna(0)]

@@ -1,0 +1,194 @@
+"""What is played for a claim: one task's settings an arm, on the first seeds of some families."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any
+
+from constraintrot.evaluation.conditions import CONDITIONS
+from constraintrot.evaluation.harness import parse_harness
+from constraintrot.report.claims.declared import Claim, Claims, Where
+from constraintrot.runs.reproduce.registration import Registration
+from constraintrot.scenario.files import load, locales
+from constraintrot.scenario.splits import QUALIFICATION_SEEDS
+
+TASK = "constraintrot/pin_stress"
+SEEDS = QUALIFICATION_SEEDS.start
+"""How many seeds of a family there are for results: those below the qualification's."""
+_COMPACTING = ("compactor", "prompt", "budget_words", "rounds", "compact_at")
+_ARGUMENTS = (
+    "attack", *_COMPACTING, "locale", "channel", "scaffold", "harness", "context_tokens",
+    "wording", "distractors", "allowed",
+)  # fmt: skip
+# What a query may name that no setting of a task is: it is measured, or derived.
+_UNKNOWN_TO_TASKS = ("survived", "summary_by", "family", "kind", "agent", "summarizer")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One evaluation but for its families and seeds.
+
+    Attributes:
+        text: the task's parameters as JSON.
+        agent: the agent's model.
+        summarizer: the model that writes the summaries; None: the agent.
+    """
+
+    text: str
+    agent: str
+    summarizer: str | None = None
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The task's parameters."""
+        return dict(json.loads(self.text))
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A cell on some seeds of some families.
+
+    Attributes:
+        cell: the cell.
+        families: the families.
+        start: the first seed.
+        stop: the seed after the last.
+    """
+
+    cell: Cell
+    families: tuple[str, ...]
+    start: int
+    stop: int
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The task's parameters."""
+        seeds = {"seed": self.start, "variants": self.stop - self.start}
+        return {**self.cell.args, "families": list(self.families), **seeds}
+
+    @property
+    def name(self) -> str:
+        """The folder of its logs, the same wherever the same chunk is asked for."""
+        whole = json.dumps([self.args, self.cell.agent, self.cell.summarizer], sort_keys=True)
+        told = self.cell.args
+        shown = f"{told['conditions']}-{told['defenses'][0]}-{told.get('attack', 'none')}"
+        return f"{shown}-{hashlib.sha256(whole.encode()).hexdigest()[:10]}"
+
+
+def cells(claim: Claim, claims: Claims, registration: Registration) -> dict[Cell, tuple[str, ...]]:
+    """Return the cells that a claim's arms need, each with the families that it needs there."""
+    found: dict[Cell, tuple[str, ...]] = {}
+    for arm in claim.arms.values():
+        where = {**claims.held, **claim.where, **arm.where}
+        for one in _spread(where):
+            cell = _cell(one, registration)
+            there = fitting(one, registration.families)
+            known = found.get(cell, ())
+            found[cell] = tuple(name for name in registration.families if name in (*known, *there))
+    return found
+
+
+def fitting(where: Mapping[str, Any], families: Sequence[str]) -> tuple[str, ...]:
+    """Return the families that a query is of: of its kind, and in its language."""
+    kind, locale = where.get("kind"), str(where.get("locale") or "en")
+    named = where.get("family")
+    wanted = families if named is None else named if isinstance(named, list) else [named]
+    return tuple(
+        name
+        for name in families
+        if name in wanted
+        and (kind is None or name.startswith(f"{kind}_"))
+        and locale in locales(name)
+    )
+
+
+def requests(claim: Claim, claims: Claims, families: Sequence[str]) -> dict[str, list[int]]:
+    """Return, by family, how many different requests its first 1, 2, 3 ... seeds have.
+
+    Only of families that every arm of a paired claim is of; pairs of the same request are one.
+    """
+    found: dict[str, list[int]] = {}
+    for arm in claim.arms.values():
+        where = {**claims.held, **claim.where, **arm.where}
+        locale, allowed = str(where.get("locale") or "en"), bool(where.get("allowed"))
+        for name in fitting(where, families):
+            grown = _different(name, locale, allowed)
+            found[name] = [min(a, b) for a, b in zip(found.get(name, grown), grown, strict=True)]
+    return found
+
+
+def seeds(grown: Mapping[str, Sequence[int]], wanted: int) -> dict[str, int]:
+    """Return how many seeds of each family give so many different requests, as few as do.
+
+    Every family gets as many as the others; all there are if they are not enough.
+    """
+    number = next(
+        (n for n in range(1, SEEDS + 1) if sum(one[n - 1] for one in grown.values()) >= wanted),
+        SEEDS,
+    )
+    return dict.fromkeys(grown, number)
+
+
+def chunks(
+    needed: Mapping[Cell, Mapping[str, int]], there: Mapping[Cell, Mapping[str, int]]
+) -> Iterator[Chunk]:
+    """Yield what is to be played.
+
+    Args:
+        needed: by cell and family, the number of first seeds that some claim needs.
+        there: the same for what was played before.
+    """
+    for cell, families in needed.items():
+        had = there.get(cell, {})
+        alike: dict[tuple[int, int], list[str]] = {}
+        for name, stop in families.items():
+            if stop > had.get(name, 0):
+                alike.setdefault((had.get(name, 0), stop), []).append(name)
+        for (start, stop), names in alike.items():
+            yield Chunk(cell, tuple(names), start, stop)
+
+
+def _spread(where: Where) -> Iterator[dict[str, Any]]:
+    """Yield a query with one value of each setting, for all combinations of its values."""
+    listed = {
+        name: value
+        for name, value in where.items()
+        if isinstance(value, list) and name not in ("family", "seed")
+    }
+    for values in product(*listed.values()):
+        yield {**where, **dict(zip(listed, values, strict=True))}
+
+
+def _cell(where: Mapping[str, Any], registration: Registration) -> Cell:
+    condition = CONDITIONS[str(where["condition"])]
+    given = {name: value for name, value in where.items() if value is not None}
+    given.setdefault("context_tokens", registration.settings["context_tokens"])
+    left_out: tuple[str, ...] = ()
+    if not condition.compacts or parse_harness(str(given["harness"])).spec.compacts_itself:
+        left_out = _COMPACTING
+    args = {name: given[name] for name in _ARGUMENTS if name in given and name not in left_out}
+    args |= {
+        name: value
+        for name, value in registration.settings.items()
+        if name not in (*_ARGUMENTS, *_UNKNOWN_TO_TASKS)
+    }
+    args |= {"conditions": condition.name, "defenses": [str(given.get("defense", "none"))]}
+    agent, by = str(given["agent"]), given.get("summarizer")
+    text = json.dumps(args, sort_keys=True)
+    return Cell(text, agent, None if by in (None, agent) or not condition.compacts else str(by))
+
+
+@cache
+def _different(family: str, locale: str, allowed: bool) -> list[int]:
+    scenario = load(family, locale)
+    seen: set[str] = set()
+    grown: list[int] = []
+    for seed in range(SEEDS):
+        seen.add(scenario.variant(seed, "held_out").request(allowed))
+        grown.append(len(seen))
+    return grown

@@ -1,0 +1,187 @@
+"""The page of a reproduction: Markdown, HTML and JSON; of several models, their verdicts side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report import qualification as qualifying
+from constraintrot.report.claims import html
+from constraintrot.report.claims.page import Words, markdown
+from constraintrot.report.page.summary import rounded
+from constraintrot.report.tables import Table
+from constraintrot.runs.reproduce.cells import chunks
+from constraintrot.runs.reproduce.meter import Meter
+from constraintrot.runs.reproduce.play import (
+    QUALIFICATION,
+    State,
+    after,
+    finished,
+    needs,
+    qualified,
+    sizes_of,
+)
+from constraintrot.runs.reproduce.registration import Registration, code, presets
+
+NAMES = ("claims.md", "claims.html", "claims.json")
+BESIDE = ("side-by-side.md", "side-by-side.html")
+
+
+def write(folder: Path, registration: Registration) -> str:
+    """Write the page of what was played so far, and return where it is and what it says.
+
+    Raises:
+        ConstraintRotError: no look is whole yet.
+    """
+    state = reached(registration, folder)
+    if state.looked is None or state.frame is None:
+        raise ConstraintRotError(
+            f"{folder}: no look is whole yet; go on with `constraintrot reproduce play {folder}`"
+        )
+    one = qualifying.read(folder / QUALIFICATION)
+    answered, decided = state.looked.answered, state.looked.decided
+    left_out = {plan.title: plan.because for plan in registration.planned if not plan.pairs}
+    title = f"The paper's claims, asked of {registration.model}"
+    opening = list(_opening(registration, folder, state))
+    families = ", ".join(qualified(registration, folder)) or "no family"
+    words = Words(
+        (f"# {title}", "", *(line for text in opening for line in (text, ""))),
+        "\n".join([f"Claims are of {families}.", "", *_left_out(left_out)]).rstrip(),
+        f"{len(state.frame):,} episodes",
+        f"the {state.looked.family.size} planned claims; each p-value counts all"
+        f" {registration.looks} looks (O'Brien and Fleming's boundary)",
+        level=registration.qualification.level,
+    )
+    page = markdown(answered, state.frame, state.looked.family, [one], words)
+    data = {
+        "version": 1,
+        "model": registration.model,
+        "preset": registration.preset,
+        "registration": registration.digest,
+        "look": state.look,
+        "looks": registration.looks,
+        "dollars": state.dollars,
+        "departures": list(departures(registration, folder, state)),
+        "claims": [html.facts(claim, decided.get(claim.claim.title)) for claim in answered]
+        + [
+            {
+                "title": name,
+                "verdict": "not measured",
+                "reasons": [{"reason": "plan", "words": why}],
+            }
+            for name, why in left_out.items()
+        ],
+    }
+    texts = (
+        page,
+        html.html(title, opening, answered, left_out, decided),
+        json.dumps(rounded(data), indent=1) + "\n",
+    )
+    for name, text in zip(NAMES, texts, strict=True):
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    verdicts = [claim.verdict for claim in answered]
+    told = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
+    return f"{folder / NAMES[1]}: {told}"
+
+
+def side_by_side(folders: Sequence[Path]) -> str:
+    """Write the verdicts of several pages beside each other, into the first folder.
+
+    Raises:
+        ConstraintRotError: a folder has no page.
+    """
+    pages: list[dict[str, Any]] = []
+    for folder in folders:
+        path = folder / NAMES[2]
+        if not path.is_file():
+            raise ConstraintRotError(
+                f"{path} is not there; `constraintrot reproduce page {folder}`"
+            )
+        pages.append(json.loads(path.read_text(encoding="utf-8")))
+    titles = dict.fromkeys(str(claim["title"]) for page in pages for claim in page["claims"])
+    heads = [f"{page['model']}, {page['preset']}" for page in pages]
+    verdicts = [{str(claim["title"]): _told(claim) for claim in page["claims"]} for page in pages]
+    rows = [[title, *(one.get(title, "not asked") for one in verdicts)] for title in titles]
+    title = "The paper's claims, model by model"
+    note = (
+        "Verdicts of separate reproductions, each with a family of claims of its own. That one"
+        " model is told and another is not is no difference between them."
+    )
+    table = Table(("claim", *heads), rows).markdown()
+    made = {
+        BESIDE[0]: f"# {title}\n\n{note}\n\n{table}\n",
+        BESIDE[1]: html.rendered(
+            title, [note], heads, [{"title": row[0], "link": "", "cells": row[1:]} for row in rows]
+        ),
+    }
+    for name, text in made.items():
+        (folders[0] / name).write_text(text, encoding="utf-8", newline="\n")
+    return str(folders[0] / BESIDE[1])
+
+
+def reached(registration: Registration, folder: Path) -> State:
+    """Return how far a reproduction is, by its whole looks; nothing is played."""
+    sizes = sizes_of(registration, qualified(registration, folder))
+    state = State(0, None, None)
+    for look in range(1, registration.looks + 1):
+        needed, there = needs(registration, sizes, folder, look)
+        missing = [one for one in chunks(needed, there) if not finished(folder, one)]
+        if missing:
+            stopped = f"look {look} lacks {len(missing)} of its evaluations"
+            return State(
+                state.look, state.looked, state.frame, stopped, _dollars(registration, folder)
+            )
+        state = State(look, *after(registration, sizes, folder, look), "", 0.0)
+        if state.looked is not None and len(state.looked.decided) == len(sizes):
+            break
+    return State(state.look, state.looked, state.frame, "", _dollars(registration, folder))
+
+
+def departures(registration: Registration, folder: Path, state: State) -> Iterator[str]:
+    """Yield what was done otherwise than it had been registered."""
+    if (now := code()) != registration.code:
+        yield (
+            f"The code is {_code(now)}, and {_code(registration.code)} when this was registered."
+        )
+    lost = [name for name in registration.families if name not in qualified(registration, folder)]
+    if lost:
+        yield f"Left out, because the subject does not qualify on them: {', '.join(lost)}."
+    if state.stopped:
+        yield f"Not played to its end: {state.stopped}."
+    if state.look and state.looked and state.look < registration.looks and not state.stopped:
+        yield f"All claims were decided at look {state.look}."
+
+
+def _opening(registration: Registration, folder: Path, state: State) -> Iterator[str]:
+    preset = presets()[registration.preset]
+    settings = ", ".join(f"{name} {value}" for name, value in registration.settings.items())
+    yield (
+        f"Governance Decay, arXiv 2606.22528. Preset {registration.preset} ({settings}): {preset.about}"
+    )
+    yield (
+        f"Registered before anything was played, digest {registration.digest[:16]}, code"
+        f" {_code(registration.code)}. Look {state.look} of {registration.looks};"
+        f" $ {state.dollars:.2f} spent."
+    )
+    yield from (*departures(registration, folder, state), *preset.open)
+
+
+def _left_out(left_out: dict[str, str]) -> Iterator[str]:
+    if left_out:
+        yield Table(("not played", "why"), list(left_out.items())).markdown()
+
+
+def _told(claim: dict[str, Any]) -> str:
+    why = ", ".join(dict.fromkeys(str(one["reason"]) for one in claim["reasons"]))
+    return f"{claim['verdict']} ({why})" if why else str(claim["verdict"])
+
+
+def _dollars(registration: Registration, folder: Path) -> float:
+    return Meter(folder, registration.prices).dollars
+
+
+def _code(told: dict[str, str]) -> str:
+    return f"{told['version']} ({told['sources']})"

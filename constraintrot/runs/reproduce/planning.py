@@ -1,0 +1,367 @@
+"""The plan of a reproduction: how many pairs each claim takes, in which order, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scipy.stats import norm
+
+from constraintrot.errors import ParameterError
+from constraintrot.report.claims.declared import Claim, Claims, chosen, paper
+from constraintrot.report.tables import Table
+from constraintrot.runs import prices as priced
+from constraintrot.runs.plan import Size, between, counted, millions
+from constraintrot.runs.reproduce.cells import TASK, Chunk, cells, requests, seeds
+from constraintrot.runs.reproduce.registration import Planned, Preset, Registration, code
+from constraintrot.stats import power
+from constraintrot.stats.sequential import obrien_fleming
+from constraintrot.tasks.catalogue import FAMILIES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_OTHER = "needs a second model (--other)"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A claim in the plan.
+
+    Attributes:
+        planned: what is registered of it.
+        size: what it comes to alone, all looks played.
+        added: what it adds to the claims before it.
+        dollars: of what it adds, fewest and most; None without a price.
+    """
+
+    planned: Planned
+    size: Size
+    added: Size
+    dollars: tuple[float, float] | None
+
+
+def draft(
+    model: str,
+    preset: Preset,
+    name: str,
+    titles: Sequence[str] = (),
+    *,
+    other: str | None = None,
+    dollars: float | None = None,
+    prices: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    model_args: Mapping[str, Any] | None = None,
+    roles: Mapping[str, str] | None = None,
+) -> Registration:
+    """Return a registration without a plan.
+
+    Args:
+        model: the agent's model.
+        preset: the preset.
+        name: its name.
+        titles: parts of the titles of the claims; empty: all.
+        other: the second model.
+        dollars: the limit.
+        prices: a file of prices.
+        settings: task parameters before the preset's.
+        model_args: of the model.
+        roles: models of other roles, by role.
+
+    Raises:
+        ParameterError: there is no such claim, or the file holds no prices.
+    """
+    known, held = priced.read_prices(prices), {**preset.settings, **(settings or {})}
+    found = {one: priced.price_of(one, known) for one in (model, *([other] if other else []))}
+    return Registration(
+        model=model,
+        model_args=dict(model_args or {}),
+        roles=dict(roles or {}),
+        other=other,
+        preset=name,
+        settings=held,
+        families=FAMILIES,
+        qualification=preset.qualification,
+        looks=preset.looks,
+        claims=asked(model, other, preset, titles, held),
+        planned=(),
+        prices={one: dict(price) for one, price in found.items() if price is not None},
+        dollars=dollars,
+        code=code(),
+    )
+
+
+def asked(
+    model: str,
+    other: str | None,
+    preset: Preset,
+    titles: Sequence[str],
+    settings: Mapping[str, Any],
+) -> Claims:
+    """Return the paper's claims as they are asked of a model: at its settings, of tested arms alone.
+
+    Args:
+        model: the agent's model.
+        other: the second model; None without.
+        preset: the preset.
+        titles: the claims; empty: all.
+        settings: task parameters of every arm that names no others.
+
+    Raises:
+        ParameterError: there is no such claim.
+    """
+    known = paper()
+    chosen_ = _named(known, titles)
+    held = {
+        **{name: value for name, value in settings.items() if name in _queried()},
+        **{name: _subject(value, model, other) for name, value in known.held.items()},
+    }
+    made: list[Claim] = []
+    for claim in chosen_:
+        named = {name for test in claim.tests for name in (test.a, test.b)}
+        named |= {claim.premise.arm} if claim.premise else set()
+        arms = {
+            name: arm.model_copy(
+                update={
+                    "where": {
+                        key: _subject(value, model, other) for key, value in arm.where.items()
+                    }
+                }
+            )
+            for name, arm in claim.arms.items()
+            if name in named
+        }
+        where = {**claim.where, **preset.where.get(claim.title, {})}
+        made.append(claim.model_copy(update={"arms": arms, "where": where}))
+    return known.model_copy(update={"held": held, "claims": tuple(made)})
+
+
+def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None) -> list[Line]:
+    """Plan all claims of a draft: the cheapest first, those that cost more than the limit left out.
+
+    Args:
+        draft: a registration without ``planned``.
+        preset: its preset.
+        pilot: episodes whose rates are assumed; None: the guesses that stand beside the claims.
+    """
+    claims, number = draft.claims, len(draft.claims.claims)
+    drafts: list[Line] = []
+    for claim in claims.claims:
+        planned = _pairs(claim, draft, preset, pilot, number)
+        size = _size({(claim.title, planned.pairs)}, draft) if planned.pairs else Size()
+        drafts.append(Line(planned, size, size, None))
+    drafts.sort(key=lambda line: (line.planned.pairs == 0, line.size.episodes, line.planned.title))
+    taken: set[tuple[str, int]] = set()
+    before, spent, lines = Size(), 0.0, list[Line]()
+    for line in drafts:
+        if not line.planned.pairs:
+            lines.append(line)
+            continue
+        entry = (line.planned.title, line.planned.pairs)
+        whole = _size(taken | {entry}, draft)
+        added = _less(whole, before)
+        dollars = dollars_of(draft, added)
+        if draft.dollars is not None and dollars and spent + dollars[1] > draft.dollars:
+            said = f"would cost up to $ {dollars[1]:,.2f} more, over the limit of $ {draft.dollars:,.2f}"
+            out = Planned(title=line.planned.title, pairs=0, because=said)
+            lines.append(Line(out, line.size, Size(), dollars))
+            continue
+        taken.add(entry)
+        before, spent = whole, spent + (dollars[1] if dollars else 0.0)
+        lines.append(replace(line, added=added, dollars=dollars))
+    return lines
+
+
+def dollars_of(registration: Registration, size: Size) -> tuple[float, float] | None:
+    """Return what calls of the subject cost, fewest and most; None without a price."""
+    return priced.cost(registration.model, size, registration.prices)
+
+
+def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> str:
+    """Return the plan for people."""
+    rows = [
+        [
+            str(at), line.planned.title, str(line.planned.pairs or "-"),
+            f"{line.added.episodes:,}" if line.planned.pairs else "-",
+            "-" if line.dollars is None or not line.planned.pairs else between(*line.dollars, digits=2),
+            line.planned.because,
+        ]
+        for at, line in enumerate(lines, 1)
+    ]  # fmt: skip
+    head = ("", "claim", "requests", "episodes more", "dollars more", "")
+    total = sum((line.added for line in lines if line.planned.pairs), Size())
+    qualifying = 3 * registration.qualification.variants * len(registration.families)
+    cost = dollars_of(registration, total)
+    dollars = "no price known (--prices)" if cost is None else f"$ {between(*cost, digits=2)}"
+    ending = [
+        "",
+        f"{registration.model}, preset {registration.preset}: {preset.about}",
+        f"At most {total.episodes:,} episodes beside {qualifying:,} of the qualification, in"
+        f" {registration.looks} looks; a claim that is decided costs no more.",
+        f"At most {total.requests:,} model calls; {millions(total.input_tokens)} M tokens in, of which"
+        f" up to {millions(total.cached_tokens)} M were sent before in the same episode;"
+        f" {millions(total.output_tokens)} M out, without reasoning; {dollars}.",
+        f"Requests for 80 % power at a family-wise error of {registration.alpha:g} over"
+        f" {len(lines)} claims and {registration.looks} looks, by the rates that were assumed.",
+        *(f"Open in the paper: {one}" for one in preset.open),
+    ]
+    return "\n".join([Table(head, rows).text(), *ending])
+
+
+def needed(
+    claim: Claim, rates: Mapping[str, float], margin: float, looks: int, number: int
+) -> int | None:
+    """Return how many pairs give a claim 80 % power; None if no number of them does.
+
+    Args:
+        claim: the claim; all of its tests have to say what it expects.
+        rates: assumed rate by arm; the two of a pair are taken to be independent.
+        margin: difference that counts as none.
+        looks: number of looks.
+        number: number of claims that are adjusted together.
+    """
+    level = 2 * float(norm.sf(obrien_fleming(looks, 0.05 / number)[-1]))
+    power_ = 1 - (1 - power.POWER) / len(claim.tests)
+    found = [
+        _test_needs(test.b_is, rates[test.a], rates[test.b], margin, level, power_)
+        for test in claim.tests
+    ]
+    return None if None in found else max(one for one in found if one is not None)
+
+
+@lru_cache(maxsize=512)
+def _test_needs(
+    expected: str, a: float, b: float, margin: float, level: float, wanted: float
+) -> int | None:
+    shares = (a * b, a * (1 - b), (1 - a) * b, (1 - a) * (1 - b))
+    sure = 1 - level
+    if expected == "different":
+        expected = "higher" if b > a else "lower"
+    if expected == "higher":
+        shares = (shares[0], shares[2], shares[1], shares[3])
+    no_higher, no_lower = power.no_higher(margin, sure), power.no_lower(margin, sure)
+    rules: dict[str, power.Rule] = {
+        "higher": power.fewer(sure),
+        "lower": power.fewer(sure),
+        "not higher": no_higher,
+        "not lower": no_lower,
+        "equal": lambda tables: no_higher(tables) & no_lower(tables),
+    }
+    return power.needed(shares, rules[expected], power=wanted)
+
+
+def _pairs(
+    claim: Claim, draft: Registration, preset: Preset, pilot: pd.DataFrame | None, number: int
+) -> Planned:
+    """Return how many pairs a claim gets, or why it gets none."""
+    title = claim.title
+    wheres = [{**draft.claims.held, **claim.where, **arm.where} for arm in claim.arms.values()]
+    if any("other" in (where.get("agent"), where.get("summarizer")) for where in wheres):
+        return Planned(title=title, pairs=0, because=NO_OTHER)
+    there = sum(one[-1] for one in requests(claim, draft.claims, draft.families).values())
+    if not there:
+        return Planned(title=title, pairs=0, because="no family is of its kind and language")
+    if preset.pairs is not None:
+        return Planned(title=title, pairs=min(preset.pairs, there))
+    rates = _rates(claim, draft.claims, pilot)
+    if claim.premise and rates.get(claim.premise.arm, 0.0) > claim.premise.at_most:
+        return Planned(title=title, pairs=0, because=f"premise: {claim.premise.words}")
+    if missing := [name for test in claim.tests for name in (test.a, test.b) if name not in rates]:
+        return Planned(title=title, pairs=0, because=f"no rate is known of {missing[0]}")
+    takes = needed(claim, rates, draft.claims.margin, draft.looks, number)
+    if takes is None:
+        at = ", ".join(
+            f"{name} {100 * rates[name]:.0f} %" for name in dict.fromkeys(_tested(claim))
+        )
+        return Planned(title=title, pairs=0, because=f"no number of pairs decides it at {at}")
+    if takes > there:
+        return Planned(
+            title=title,
+            pairs=there,
+            because=f"80 % power takes {takes}; all {there} that there are",
+        )
+    return Planned(title=title, pairs=takes)
+
+
+def _tested(claim: Claim) -> Iterator[str]:
+    for test in claim.tests:
+        yield from (test.a, test.b)
+
+
+def _rates(claim: Claim, claims: Claims, pilot: pd.DataFrame | None) -> dict[str, float]:
+    """Return the assumed rate of each arm: the pilot's, moved from the ends by half an episode."""
+    found = {name: arm.guess for name, arm in claim.arms.items() if arm.guess is not None}
+    if pilot is None:
+        return found
+    for name, arm in claim.arms.items():
+        values = chosen(pilot, {**claims.held, **claim.where, **arm.where})[arm.value].dropna()
+        if len(values):
+            found[name] = (float(values.sum()) + 0.5) / (len(values) + 1)
+    return found
+
+
+def _size(taken: set[tuple[str, int]], draft: Registration) -> Size:
+    """Return what some claims come to together, by claim and pairs; what they share is once."""
+    by_title = {claim.title: claim for claim in draft.claims.claims}
+    needed_: dict[Any, dict[str, int]] = {}
+    for title, pairs in taken:
+        claim = by_title[title]
+        sizes = seeds(requests(claim, draft.claims, draft.families), pairs)
+        for cell, families in cells(claim, draft.claims, draft).items():
+            held = needed_.setdefault(cell, {})
+            for name in families:
+                if name in sizes:
+                    held[name] = max(held.get(name, 0), sizes[name])
+    return sum(
+        (
+            size_of(Chunk(cell, (name,), 0, number))
+            for cell, families in needed_.items()
+            for name, number in families.items()
+        ),
+        Size(),
+    )
+
+
+def size_of(chunk: Chunk) -> Size:
+    """Return the size of a chunk; one episode of a cell stands for all of its families."""
+    one = {**chunk.args, "families": [chunk.families[0]], "seed": 0, "variants": 1}
+    return counted(TASK, one).times((chunk.stop - chunk.start) * len(chunk.families))
+
+
+def _less(a: Size, b: Size) -> Size:
+    minus = b.times(-1)
+    return a + minus
+
+
+def _subject(value: Any, model: str, other: str | None) -> Any:
+    """Return a condition with the models in the place of ``subject`` and ``other``."""
+    if value == "subject":
+        return model
+    return other if value == "other" and other else value
+
+
+def _queried() -> tuple[str, ...]:
+    """Return the settings that a frame has as columns, so that a query may hold them."""
+    return (
+        "context_tokens",
+        "prompt",
+        "budget_words",
+        "scaffold",
+        "compactor",
+        "channel",
+        "wording",
+    )
+
+
+def _named(known: Claims, titles: Sequence[str]) -> list[Claim]:
+    found: list[Claim] = []
+    for given in titles:
+        hits = [one for one in known.claims if given.casefold() in one.title.casefold()]
+        if not hits:
+            names = "; ".join(one.title for one in known.claims)
+            raise ParameterError(f"no claim {given!r}; there are: {names}")
+        found += [one for one in hits if one not in found]
+    return found or list(known.claims)

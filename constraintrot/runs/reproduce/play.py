@@ -1,0 +1,271 @@
+"""The play of a registration: look by look, what undecided claims need, within the limits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from constraintrot.command_line import model_in_role, named_model
+from constraintrot.report import qualification as qualifying
+from constraintrot.report.claims.looks import Looked, Sizes, looked
+from constraintrot.report.page import design, frames
+from constraintrot.report.planned import planned_episodes
+from constraintrot.report.qualification import Qualification
+from constraintrot.report.qualified import usable
+from constraintrot.runs.play import continued
+from constraintrot.runs.prices import cost
+from constraintrot.runs.qualify import play as play_qualification
+from constraintrot.runs.reproduce.cells import Cell, Chunk, cells, chunks, requests, seeds
+from constraintrot.runs.reproduce.meter import Meter
+from constraintrot.runs.reproduce.planning import size_of
+from constraintrot.runs.reproduce.registration import Registration
+from constraintrot.tasks.pin_stress import pin_stress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUALIFICATION = "qualification.json"
+# A chunk is taken to cost this much more of its estimate than the chunks so far did of theirs.
+_CAUTION = 1.25
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a reproduction is.
+
+    Attributes:
+        look: the last whole look; 0 before the first.
+        looked: the claims after it; None before the first.
+        frame: the episodes; None before the first.
+        stopped: why it ended before all claims were decided or all looks taken; empty if it did not.
+        dollars: what it cost so far.
+    """
+
+    look: int
+    looked: Looked | None
+    frame: pd.DataFrame | None
+    stopped: str = ""
+    dollars: float = 0.0
+
+
+def qualify(registration: Registration, folder: Path) -> Qualification:
+    """Play what is left of the subject's qualification, and write its file.
+
+    Raises:
+        ConstraintRotError: as ``runs.qualify.play``.
+    """
+    path = folder / QUALIFICATION
+    if path.exists():
+        return qualifying.read(path)
+    named_model("--model", registration.model, memoize=True, **registration.model_args)
+    task_args = {
+        **registration.settings,
+        "families": list(registration.families),
+        "variants": registration.qualification.variants,
+    }
+    roles = {
+        role: model_in_role(role, name, memoize=True) for role, name in registration.roles.items()
+    }
+    with Meter(folder, registration.prices):
+        frame = play_qualification(
+            registration.model, registration.model_args, roles, task_args, folder / "qualification"
+        )
+    found = qualifying.qualification(frame)
+    path.write_text(found.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    return found
+
+
+def sizes_of(registration: Registration, families: tuple[str, ...]) -> dict[str, Sizes]:
+    """Return how many seeds of each family each planned claim is decided on, look by look.
+
+    Args:
+        registration: the plan.
+        families: those on which the subject qualifies.
+    """
+    by_title = {claim.title: claim for claim in registration.claims.claims}
+    found: dict[str, Sizes] = {}
+    for one in registration.planned:
+        if not one.pairs:
+            continue
+        grown = requests(by_title[one.title], registration.claims, families)
+        looks = range(1, registration.looks + 1)
+        found[one.title] = [
+            seeds(grown, -(-one.pairs * look // registration.looks)) for look in looks
+        ]
+    return found
+
+
+def play(
+    registration: Registration,
+    folder: Path,
+    tell: Callable[[str], None],
+    *,
+    hours: float | None = None,
+) -> State:
+    """Play what is left, and decide the claims look by look.
+
+    Args:
+        registration: the plan.
+        folder: the folder of the reproduction, which holds its qualification.
+        tell: is told of the progress, a line at a time.
+        hours: the most hours of this call; None: no limit.
+    """
+    ends = None if hours is None else time.monotonic() + 3600 * hours
+    sizes = sizes_of(registration, qualified(registration, folder))
+    state = State(0, None, None)
+    with Meter(folder, registration.prices) as meter:
+        purse = _Purse(meter, registration)
+        for look in range(1, registration.looks + 1):
+            needed, there = needs(registration, sizes, folder, look)
+            for chunk in chunks(needed, there):
+                stopped = purse.forbids(chunk)
+                if ends is not None and time.monotonic() > ends:
+                    stopped = f"the limit of {hours:g} hours is reached"
+                if stopped and not finished(folder, chunk):
+                    return State(state.look, state.looked, state.frame, stopped, meter.dollars)
+                _play(registration, folder, chunk, purse)
+            state = State(look, *after(registration, sizes, folder, look), "", meter.dollars)
+            assert state.looked is not None
+            tell(progress(registration, state))
+            if len(state.looked.decided) == len(sizes):
+                break
+    return state
+
+
+def qualified(registration: Registration, folder: Path) -> tuple[str, ...]:
+    """Return the families that claims are of."""
+    level = registration.qualification.level
+    named = {one.family for one in usable(qualifying.read(folder / QUALIFICATION), level)}
+    return tuple(name for name in registration.families if name in named)
+
+
+def needs(
+    registration: Registration, sizes: Mapping[str, Sizes], folder: Path, look: int
+) -> tuple[dict[Cell, dict[str, int]], dict[Cell, dict[str, int]]]:
+    """Return, by cell and family, the seeds that a look needs, and those that earlier looks needed."""
+    there: dict[Cell, dict[str, int]] = {}
+    needed: dict[Cell, dict[str, int]] = {}
+    for at in range(1, look + 1):
+        there = {cell: dict(families) for cell, families in needed.items()}
+        decided = after(registration, sizes, folder, at - 1)[0].decided if at > 1 else {}
+        for claim in registration.claims.claims:
+            if claim.title not in sizes or claim.title in decided:
+                continue
+            for cell, families in cells(claim, registration.claims, registration).items():
+                held = needed.setdefault(cell, {})
+                for name in families:
+                    number = sizes[claim.title][at - 1].get(name, 0)
+                    if number > held.get(name, 0):
+                        held[name] = number
+    return needed, there
+
+
+def after(
+    registration: Registration, sizes: Mapping[str, Sizes], folder: Path, look: int
+) -> tuple[Looked, pd.DataFrame]:
+    """Return the claims after a look, and all episodes so far.
+
+    Episodes beyond a claim's size at a look do not count for it, so what a later look added
+    changes nothing of an earlier one.
+    """
+    frame = episodes(folder / "logs")
+    return looked(registration.claims, frame, sizes, look), frame
+
+
+def episodes(logs: Path) -> pd.DataFrame:
+    """Return the planned episodes of some logs as claims are asked of them."""
+    return design.prepared(frames.tidy(planned_episodes([logs])))
+
+
+def finished(folder: Path, chunk: Chunk) -> bool:
+    """Return whether a chunk was played to its end."""
+    return (folder / "logs" / chunk.name / "done").exists()
+
+
+def progress(registration: Registration, state: State) -> str:
+    """Return a line on what is decided after a look."""
+    assert state.looked is not None
+    verdicts = {one.claim.title: one.verdict for one in state.looked.answered}
+    told = [f"{title}: {verdicts[title]}" for title in state.looked.decided]
+    return (
+        f"look {state.look} of {registration.looks}: {len(told)} of {len(verdicts)} claims decided,"
+        f" $ {state.dollars:.2f}{''.join(f'{chr(10)}  {one}' for one in told)}"
+    )
+
+
+def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse) -> None:
+    if finished(folder, chunk):
+        return
+    logs = folder / "logs" / chunk.name
+    roles = {
+        role: model_in_role(role, name, memoize=True) for role, name in registration.roles.items()
+    }
+    if chunk.cell.summarizer is not None:
+        roles["summarizer"] = model_in_role("summarizer", chunk.cell.summarizer, memoize=True)
+    is_subject = chunk.cell.agent == registration.model
+    with purse.pays(chunk):
+        whole, _ = continued(
+            [pin_stress(**chunk.args)],
+            str(logs),
+            model=chunk.cell.agent,
+            model_args=dict(registration.model_args) if is_subject else {},
+            model_roles=roles or None,
+            display="none",
+            log_level="error",
+        )
+    if whole:
+        (logs / "done").touch()
+
+
+class _Purse:
+    """What may still be spent, by the real usage so far."""
+
+    def __init__(self, meter: Meter, registration: Registration) -> None:
+        self._meter, self._registration = meter, registration
+        self._paid = self._estimated = 0.0
+        self._before = (0, 0.0)
+        self._chunk: Chunk | None = None
+
+    def forbids(self, chunk: Chunk) -> str:
+        """Return why a chunk may not be played; nothing if it may."""
+        limit = self._registration.dollars
+        if limit is None:
+            return ""
+        told = self._most(chunk)
+        if told is None:
+            return (
+                f"there is no price of {chunk.cell.agent}, so that no limit can be kept (--prices)"
+            )
+        share = min(1.0, _CAUTION * self._paid / self._estimated) if self._estimated else 1.0
+        if self._meter.dollars + told * share > limit:
+            return (
+                f"$ {self._meter.dollars:.2f} of $ {limit:.2f} are spent, and the next"
+                f" episodes may cost $ {told * share:.2f}"
+            )
+        return ""
+
+    def pays(self, chunk: Chunk) -> _Purse:
+        """Return the context in which a chunk is played."""
+        self._chunk = chunk
+        return self
+
+    def __enter__(self) -> None:
+        self._before = self._meter.calls, self._meter.dollars
+
+    def __exit__(self, *error: object) -> None:
+        assert self._chunk is not None
+        calls, dollars = self._before
+        if self._meter.calls == calls and self._registration.dollars is not None:
+            # A provider that reports no usage is charged the estimate.
+            size = size_of(self._chunk)
+            tokens = {"input_tokens": size.input_tokens[1], "output_tokens": size.output_tokens[1]}
+            self._meter.write(self._chunk.cell.agent, tokens)
+        self._paid += self._meter.dollars - dollars
+        self._estimated += self._most(self._chunk) or 0.0
+
+    def _most(self, chunk: Chunk) -> float | None:
+        dollars = cost(chunk.cell.agent, size_of(chunk), self._registration.prices)
+        return None if dollars is None else dollars[1]

@@ -1,0 +1,194 @@
+"""``registration.yaml``: what a reproduction is going to do, written before anything is played."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, TypeAdapter
+
+from constraintrot.errors import ConstraintRotError
+from constraintrot.report.claims.declared import Claims
+from constraintrot.report.qualified import Level
+from constraintrot.report.yaml_file import Strict, load
+
+FILE = "registration.yaml"
+ALPHA = 0.05
+_SOURCES = (".py", ".yaml")
+
+
+class Qualifying(Strict):
+    """How the subject is qualified.
+
+    Attributes:
+        variants: variants of each family.
+        level: which families claims are of, as in ``report.qualified.usable``.
+    """
+
+    variants: int = Field(ge=1, le=36)
+    level: Level
+
+
+class Preset(Strict):
+    """Named settings.
+
+    Attributes:
+        about: what they are, for a reader.
+        settings: task parameters of every arm.
+        where: further conditions of a claim, by its title.
+        looks: looks of the sequential plan.
+        pairs: pairs of every claim; None where they are planned for power.
+        qualification: how the subject is qualified.
+        open: what the paper's text leaves open, and what was taken.
+    """
+
+    about: str
+    settings: dict[str, Any]
+    where: dict[str, dict[str, Any]] = Field(default_factory=dict[str, dict[str, Any]])
+    looks: int = Field(ge=1, le=20)
+    pairs: int | None = None
+    qualification: Qualifying
+    open: tuple[str, ...] = ()
+
+
+class Planned(Strict):
+    """The plan of one claim.
+
+    Attributes:
+        title: the claim.
+        pairs: different requests in each arm at the last look; 0: it is not played.
+        because: why it is not played, or what it is expected to say; may be empty.
+    """
+
+    title: str
+    pairs: int = Field(ge=0)
+    because: str = ""
+
+
+class Registration(Strict):
+    """All that decides what is played and how it is read.
+
+    Attributes:
+        format: version of the file's format.
+        model: the agent's model, as Inspect names it.
+        model_args: its arguments.
+        roles: models of other roles, by role.
+        other: the second model of the claim that needs one; None without.
+        preset: name of the preset.
+        settings: task parameters of every arm that names no others.
+        families: families that are asked, if the subject qualifies on them.
+        qualification: how it qualifies.
+        alpha: family-wise error over all planned claims and all looks.
+        looks: number of looks, at equal numbers of pairs.
+        claims: the claims, with the arms that are tested.
+        planned: what is played for each, in the order of play.
+        prices: dollars a million tokens, by model; a model that is not there has no known price.
+        dollars: the limit; None: no limit.
+        code: version of the package, and digest of its sources.
+        digest: of all of the above.
+    """
+
+    format: Literal[1] = 1
+    model: str
+    model_args: dict[str, Any]
+    roles: dict[str, str]
+    other: str | None
+    preset: str
+    settings: dict[str, Any]
+    families: tuple[str, ...]
+    qualification: Qualifying
+    alpha: float = ALPHA
+    looks: int
+    claims: Claims
+    planned: tuple[Planned, ...]
+    prices: dict[str, dict[str, float]]
+    dollars: float | None
+    code: dict[str, str]
+    digest: str = ""
+
+    @property
+    def sealed(self) -> Registration:
+        """The registration with its digest."""
+        return self.model_copy(update={"digest": _digest(self)})
+
+
+@cache
+def presets() -> dict[str, Preset]:
+    """Return the presets by name."""
+    at = resources.files("constraintrot.runs.reproduce").joinpath("presets.yaml")
+    return load(at, TypeAdapter(dict[str, Preset]))
+
+
+def write(path: Path, registration: Registration) -> None:
+    """Write a registration; an equal one is left as it is.
+
+    Raises:
+        ConstraintRotError: the folder holds another registration.
+    """
+    sealed = registration.sealed
+    if path.exists():
+        if (known := read(path)).digest != sealed.digest:
+            raise ConstraintRotError(
+                f"{path} registers another plan ({_differing(known, sealed)}); name another folder with -o"
+            )
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    head = "# Written by `constraintrot reproduce plan` before anything was played. A change breaks its digest.\n"
+    made = yaml.safe_dump(
+        sealed.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100
+    )
+    path.write_text(head + made, encoding="utf-8")
+
+
+def read(path: Path) -> Registration:
+    """Read a registration.
+
+    Raises:
+        ConstraintRotError: it cannot be read, or it was changed after it had been written.
+    """
+    found = load(path, TypeAdapter(Registration), " is no registration:")
+    if found.digest != _digest(found):
+        raise ConstraintRotError(
+            f"{path} was changed after it had been written: its digest is of another plan; plan"
+            " again in another folder"
+        )
+    return found
+
+
+def code() -> dict[str, str]:
+    """Return the package's version, and a digest of all its sources."""
+    whole = hashlib.sha256()
+    for name, content in _sources():
+        whole.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
+    return {"version": version("constraintrot"), "sources": whole.hexdigest()[:16]}
+
+
+def _sources() -> Iterator[tuple[str, bytes]]:
+    root = Path(str(resources.files("constraintrot")))
+    # Some of its folders are links in an editable install, which no glob follows.
+    folders = [root, *sorted(path.resolve() for path in root.iterdir() if path.is_symlink())]
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in _SOURCES and path.is_file() and "__pycache__" not in path.parts:
+                yield f"{folder.name}/{path.relative_to(folder).as_posix()}", path.read_bytes()
+
+
+def _digest(registration: Registration) -> str:
+    data = registration.model_dump(mode="json", exclude={"digest"})
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _differing(known: Registration, other: Registration) -> str:
+    names = [
+        name
+        for name in Registration.model_fields
+        if name != "digest" and getattr(known, name) != getattr(other, name)
+    ]
+    return f"other {', '.join(names)}"

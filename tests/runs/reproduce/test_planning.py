@@ -1,0 +1,132 @@
+"""What is planned, in which order, for how much; and that a registration cannot be changed unseen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.report.claims.declared import paper
+from constraintrot.runs.prices import price_of, usage_cost
+from constraintrot.runs.reproduce import registration
+from constraintrot.runs.reproduce.cells import cells, chunks, requests, seeds
+from constraintrot.runs.reproduce.planning import NO_OTHER, Line, draft, needed, plan
+
+PRESETS = registration.presets()
+DECAY = "Compaction makes agents break policies"
+PIN = "Pinning restores obedience"
+
+
+def drafted(*titles: str, preset: str = "smoke", **given: Any) -> registration.Registration:
+    return draft("scripted/obedient", PRESETS[preset], preset, titles, **given)
+
+
+def planned(of: registration.Registration) -> dict[str, Line]:
+    return {line.planned.title: line for line in plan(of, PRESETS[of.preset])}
+
+
+def test_every_claim_of_the_paper_is_planned_or_says_why_not() -> None:
+    lines = planned(drafted())
+    assert set(lines) == {claim.title for claim in paper().claims}
+    unplanned = {
+        title: line.planned.because for title, line in lines.items() if not line.planned.pairs
+    }
+    assert unplanned == {"The compactor, not the agent": NO_OTHER}
+
+
+def test_a_second_model_plays_and_summarises() -> None:
+    made = drafted("compactor, not", other="scripted/forgetful")
+    (claim,) = made.claims.claims
+    found = {(cell.agent, cell.summarizer) for cell in cells(claim, made.claims, made)}
+    a, b = "scripted/obedient", "scripted/forgetful"
+    assert found == {(a, None), (a, b), (b, None), (b, a)}
+
+
+def test_what_claims_share_is_played_once() -> None:
+    lines = planned(drafted(DECAY, PIN))
+    alone = planned(drafted(PIN))
+    assert lines[PIN].size == alone[PIN].size
+    assert lines[PIN].added.episodes < lines[PIN].size.episodes
+
+
+def test_a_claim_takes_as_many_pairs_as_its_rule_needs() -> None:
+    claim = next(one for one in paper().claims if one.title == DECAY)
+    control, after = claim.tests[0].a, claim.tests[0].b
+    strong, weak = (needed(claim, {control: 0.0, after: rate}, 0.1, 4, 30) for rate in (0.9, 0.3))
+    assert strong is not None and weak is not None and strong < weak
+    assert needed(claim, {control: 0.0, after: 0.9}, 0.1, 4, 1) < strong  # type: ignore[operator]
+    assert needed(claim, {control: 0.3, after: 0.3}, 0.1, 4, 30) is None
+
+
+def test_a_claim_without_room_is_not_played() -> None:
+    lines = planned(drafted("worse than never", preset="paper"))
+    (line,) = lines.values()
+    assert line.planned.pairs > 0, "by the paper's rates"
+    claim = next(one for one in paper().claims if "worse than never" in one.title)
+    at_ceiling = dict.fromkeys(claim.arms, 1.0)
+    assert needed(claim, at_ceiling, 0.1, 4, 30) is None
+
+
+def test_a_limit_of_dollars_leaves_claims_out_and_says_which(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("scripted/obedient: {input: 3, output: 15}")
+    whole = planned(drafted(DECAY, PIN, prices=prices))
+    dollars = [line.dollars[1] for line in whole.values() if line.dollars]
+    assert len(dollars) == 2
+    part = planned(drafted(DECAY, PIN, prices=prices, dollars=sum(dollars) - 0.001))
+    assert [line.planned.pairs > 0 for line in part.values()] == [True, False]
+    assert "over the limit of $" in list(part.values())[1].planned.because
+
+
+def test_seeds_are_of_different_requests() -> None:
+    made = drafted(DECAY)
+    grown = requests(made.claims.claims[0], made.claims, ("soft_email",))
+    found = seeds(grown, 30)["soft_email"]
+    assert grown["soft_email"][found - 1] >= 30 > grown["soft_email"][found - 2]
+    assert found > 30, "several seeds of this family draw one request"
+
+
+def test_what_was_played_is_not_played_again() -> None:
+    made = drafted(DECAY)
+    cell = next(iter(cells(made.claims.claims[0], made.claims, made)))
+    found = list(chunks({cell: {"soft_email": 6, "soft_spend": 6}}, {cell: {"soft_email": 2}}))
+    assert [(one.families, one.start, one.stop) for one in found] == [
+        (("soft_email",), 2, 6),
+        (("soft_spend",), 0, 6),
+    ]
+
+
+def test_a_changed_registration_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / registration.FILE
+    registration.write(path, drafted(DECAY))
+    registration.write(path, drafted(DECAY))
+    assert registration.read(path).digest == drafted(DECAY).sealed.digest
+    with pytest.raises(ConstraintRotError, match="registers another plan"):
+        registration.write(path, drafted(PIN))
+    path.write_text(path.read_text().replace("margin: 0.1", "margin: 0.2"))
+    with pytest.raises(ConstraintRotError, match="was changed after it had been written"):
+        registration.read(path)
+
+
+def test_an_unknown_claim_is_named() -> None:
+    with pytest.raises(ParameterError, match="no claim 'nix'; there are: Compaction makes"):
+        drafted("nix")
+
+
+def test_prices_are_the_files_before_litellms() -> None:
+    known = price_of("openai/gpt-5-mini", {})
+    assert known is not None
+    assert (known["input"], known["output"]) == pytest.approx((0.25, 2.0))
+    assert price_of("openai/gpt-5-mini", {"openai/": {"input": 1, "output": 2}}) == {
+        "input": 1,
+        "output": 2,
+    }
+    assert price_of("nobody/nothing", {}) is None
+
+
+def test_what_is_read_from_a_cache_costs_its_own_price() -> None:
+    price = {"input": 3.0, "output": 15.0, "input_cache_read": 0.3}
+    usage = {"input_tokens": 10**6, "input_tokens_cache_read": 10**6, "output_tokens": 10**5}
+    assert usage_cost(price, usage) == pytest.approx(3 + 0.3 + 1.5)

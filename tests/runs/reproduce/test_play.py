@@ -1,0 +1,110 @@
+"""A reproduction is played look by look, goes on where it was stopped, and keeps its limit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from constraintrot.cli.reproduce import reproduce
+from constraintrot.runs.reproduce import page, registration
+from constraintrot.runs.reproduce import play as playing
+from constraintrot.runs.reproduce.cells import Chunk, chunks
+from constraintrot.runs.reproduce.meter import Meter
+
+DECAY = "Compaction makes agents break policies"
+ONE = ("--model", "scripted/obedient", "--preset", "smoke", "--claims", DECAY)
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(reproduce, list(arguments))
+    assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
+    return result.output
+
+
+def registered(folder: Path, *further: str) -> registration.Registration:
+    run("plan", *ONE, "-o", str(folder), *further)
+    return registration.read(folder / registration.FILE)
+
+
+def verdicts(folder: Path) -> dict[str, str]:
+    data = json.loads((folder / page.NAMES[2]).read_text())
+    return {claim["title"]: claim["verdict"] for claim in data["claims"]}
+
+
+def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    run(*ONE, "-o", str(whole))
+    calls: list[Chunk] = []
+    play = playing._play
+
+    def once(registration_: Any, folder: Path, chunk: Chunk, purse: Any) -> None:
+        if calls:
+            raise KeyboardInterrupt
+        calls.append(chunk)
+        play(registration_, folder, chunk, purse)
+
+    monkeypatch.setattr(playing, "_play", once)
+    assert CliRunner().invoke(reproduce, [*ONE, "-o", str(broken)]).exit_code == 1
+    monkeypatch.setattr(playing, "_play", play)
+    before = {path: path.stat().st_mtime_ns for path in broken.rglob("*.eval")}
+    assert before
+    run(*ONE, "-o", str(broken))
+    after = {path: path.stat().st_mtime_ns for path in broken.rglob("*.eval")}
+    assert before.items() <= after.items(), "what was played is not played again"
+    assert verdicts(broken) == verdicts(whole)
+    for name in page.NAMES:
+        assert (broken / name).read_text() == (whole / name).read_text(), name
+    text = (whole / "claims.html").read_text()
+    assert "<svg" in text and "Content-Security-Policy" in text
+    assert f"digest {registration.read(whole / registration.FILE).digest[:16]}" in text
+
+
+def test_a_limit_of_dollars_stops_the_play(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("scripted/obedient: {input: 3, output: 15}")
+    made = registered(tmp_path / "run", "--prices", str(prices), "--dollars", "100")
+    playing.qualify(made, tmp_path / "run")
+    spent = Meter(tmp_path / "run", made.prices).dollars
+    assert spent > 0, "the qualification is paid too"
+    little = made.model_copy(update={"dollars": spent + 0.05})
+    told: list[str] = []
+    state = playing.play(little, tmp_path / "run", told.append)
+    assert "are spent, and the next episodes may cost" in state.stopped
+    assert Meter(tmp_path / "run", made.prices).dollars <= spent + 0.05
+    whole = playing.play(made, tmp_path / "run", told.append)
+    assert whole.stopped == "" and whole.dollars > spent
+
+
+def test_a_limit_without_a_price_plays_nothing(tmp_path: Path) -> None:
+    made = registered(tmp_path)
+    playing.qualify(made, tmp_path)
+    unpriced = made.model_copy(update={"model": "nobody/nothing", "dollars": 1.0})
+    purse = playing._Purse(Meter(tmp_path, {}), unpriced)
+    needed, there = playing.needs(made, playing.sizes_of(made, made.families), tmp_path, 1)
+    chunk = next(iter(chunks(needed, there)))
+    cell = type(chunk.cell)(chunk.cell.text, "nobody/nothing")
+    assert "no price of nobody/nothing" in purse.forbids(Chunk(cell, ("soft_email",), 0, 1))
+
+
+def test_episodes_of_other_claims_do_not_count(tmp_path: Path) -> None:
+    made = registered(tmp_path)
+    found = playing.sizes_of(made, ("soft_email", "soft_deploy"))[DECAY]
+    assert [sum(one.values()) for one in found] == [6, 12]
+
+
+def test_models_stand_side_by_side(tmp_path: Path) -> None:
+    for name, verdict in (("a", "same"), ("b", "cannot tell")):
+        (tmp_path / name).mkdir()
+        claims = [{"title": DECAY, "verdict": verdict, "reasons": []}]
+        data = {"model": f"m/{name}", "preset": "paper", "claims": claims}
+        (tmp_path / name / "claims.json").write_text(json.dumps(data))
+    page.side_by_side([tmp_path / "a", tmp_path / "b"])
+    text = (tmp_path / "a" / "side-by-side.md").read_text()
+    assert f"| {DECAY} | same | cannot tell |" in text
+    assert "| claim | m/a, paper | m/b, paper |" in text
