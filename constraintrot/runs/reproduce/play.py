@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUALIFICATION = "qualification.json"
+# How often an episode that ends in an error is played.
+_TRIES = 2
 # A chunk is taken to cost this much more of its estimate than the chunks so far did of theirs.
 _CAUTION = 1.25
 
@@ -206,18 +208,21 @@ def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse)
     if chunk.cell.summarizer is not None:
         roles["summarizer"] = model_in_role("summarizer", chunk.cell.summarizer, memoize=True)
     is_subject = chunk.cell.agent == registration.model
-    with purse.pays(chunk):
-        whole, _ = continued(
-            [pin_stress(**chunk.args)],
-            str(logs),
-            model=chunk.cell.agent,
-            model_args=dict(registration.model_args) if is_subject else {},
-            model_roles=roles or None,
-            display="none",
-            log_level="error",
-        )
-    if whole:
-        (logs / "done").touch()
+    for _ in range(_TRIES):
+        with purse.pays(chunk):
+            whole, _ = continued(
+                [pin_stress(**chunk.args)],
+                str(logs),
+                model=chunk.cell.agent,
+                model_args=dict(registration.model_args) if is_subject else {},
+                model_roles=roles or None,
+                display="none",
+                log_level="error",
+            )
+        if whole:
+            break
+    # What has no verdict now is lost, and claims count it as unknown: a look's data are final.
+    (logs / "done").touch()
 
 
 class _Purse:

@@ -55,7 +55,9 @@ def test_a_claim_takes_as_many_pairs_as_its_rule_needs() -> None:
     claim = next(one for one in paper().claims if one.title == DECAY)
     control, after = claim.tests[0].a, claim.tests[0].b
     strong, weak = (needed(claim, {control: 0.0, after: rate}, 0.1, 4, 30) for rate in (0.9, 0.3))
-    assert strong is not None and weak is not None and strong < weak
+    assert strong is not None
+    assert weak is not None
+    assert strong < weak
     assert needed(claim, {control: 0.0, after: 0.9}, 0.1, 4, 1) < strong  # type: ignore[operator]
     assert needed(claim, {control: 0.3, after: 0.3}, 0.1, 4, 30) is None
 

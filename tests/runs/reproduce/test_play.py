@@ -61,7 +61,8 @@ def test_a_killed_run_goes_on_and_ends_as_an_unbroken_one(
     for name in page.NAMES:
         assert (broken / name).read_text() == (whole / name).read_text(), name
     text = (whole / "claims.html").read_text()
-    assert "<svg" in text and "Content-Security-Policy" in text
+    assert "<svg" in text
+    assert "Content-Security-Policy" in text
     assert f"digest {registration.read(whole / registration.FILE).digest[:16]}" in text
 
 
@@ -78,7 +79,8 @@ def test_a_limit_of_dollars_stops_the_play(tmp_path: Path) -> None:
     assert "are spent, and the next episodes may cost" in state.stopped
     assert Meter(tmp_path / "run", made.prices).dollars <= spent + 0.05
     whole = playing.play(made, tmp_path / "run", told.append)
-    assert whole.stopped == "" and whole.dollars > spent
+    assert whole.stopped == ""
+    assert whole.dollars > spent
 
 
 def test_a_limit_without_a_price_plays_nothing(tmp_path: Path) -> None:
