@@ -20,7 +20,7 @@ from constraintrot.errors import ParameterError
 if TYPE_CHECKING:
     from inspect_ai.model import CompactionStrategy
 
-MIN_WORDS, MAX_WORDS, DEFAULT_WORDS = 15, 300, 60
+MIN_WORDS, MAX_WORDS, DEFAULT_WORDS = 15, 3000, 60
 # A word of these summaries in o200k tokens, about.
 _TOKENS_A_WORD = 4 / 3
 
@@ -32,7 +32,7 @@ class Settings:
     Attributes:
         name: the compactor's name.
         prompt: preset of the summarizer's prompt; None for the compactor's default.
-        budget_words: most words that a summary may have, 15 to 300; None for the
+        budget_words: most words that a summary may have, 15 to 3000; None for the
             compactor's default.
         compact_at: compaction threshold in tokens of messages; None if compaction is forced
             after each segment of history.

@@ -25,6 +25,14 @@ PRESETS: dict[str, str] = {
         " Copy it word for word from above, once. Then say in one sentence what is done and what is"
         " next." + _BUDGET
     ),
+    # In the manner of the prompts that coding agents compact with.
+    "continue_work": (
+        "This session is about to lose its history, and whoever continues it will see your note"
+        " alone. Cover, under a heading each: what the user asked for, in their words where they"
+        " matter; what was done, with names, paths, numbers and results exactly as they are;"
+        " decisions and their reasons; errors and how they were mended; what is unfinished; and the"
+        " next step. Be thorough; leave out pleasantries and whatever no longer matters." + _BUDGET
+    ),
     "handoff": (
         "Write a hand-off note for the colleague who takes over this conversation, under the"
         " headings OBJECTIVE, CONTEXT, STATE, CONSTRAINTS and NEXT_STEPS." + _BUDGET

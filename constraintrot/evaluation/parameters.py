@@ -43,7 +43,7 @@ class TaskParameters(TypedDict, total=False):
         conditions: names, comma-separated; ``long_context:8000`` gives a length.
         compactor: how the history is compacted.
         prompt: preset of the summarizer's prompt.
-        budget_words: most words that a summary may have, 15 to 300.
+        budget_words: most words that a summary may have, 15 to 3000.
         rounds: number of compactions, with new benign turns in between.
         context_tokens: length of the history before the first compaction, in
             o200k tokens.

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+from constraintrot.compactors import COMPACTORS
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.evaluation.harness import parse_harness
 from constraintrot.report.claims.declared import Claim, Claims, Where
@@ -25,6 +26,11 @@ _ARGUMENTS = (
     "attack", *_COMPACTING, "locale", "channel", "scaffold", "harness", "context_tokens",
     "wording", "distractors", "allowed",
 )  # fmt: skip
+# What a task does without the parameter: the same episodes with it and without are one cell.
+_DEFAULTS = {
+    "attack": "none", "rounds": 1, "locale": "en", "channel": "user", "harness": "replay",
+    "wording": "declarative", "distractors": 0, "allowed": False, "compactor": "summarize",
+}  # fmt: skip
 # What a query may name that no setting of a task is: it is measured, or derived.
 _UNKNOWN_TO_TASKS = ("survived", "summary_by", "family", "kind", "agent", "summarizer")
 
@@ -171,7 +177,14 @@ def _cell(where: Mapping[str, Any], registration: Registration) -> Cell:
     left_out: tuple[str, ...] = ()
     if not condition.compacts or parse_harness(str(given["harness"])).spec.compacts_itself:
         left_out = _COMPACTING
-    args = {name: given[name] for name in _ARGUMENTS if name in given and name not in left_out}
+    else:
+        takes = COMPACTORS.get(str(given.get("compactor", "summarize"))).takes
+        left_out = tuple({"prompt", "budget_words"} - {*takes})
+    args = {
+        name: given[name]
+        for name in _ARGUMENTS
+        if name in given and name not in left_out and _DEFAULTS.get(name) != given[name]
+    }
     args |= {
         name: value
         for name, value in registration.settings.items()

@@ -9,9 +9,10 @@ import pytest
 
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.report.claims.declared import paper
+from constraintrot.runs.plan import planned as episodes
 from constraintrot.runs.prices import price_of, usage_cost
 from constraintrot.runs.reproduce import registration
-from constraintrot.runs.reproduce.cells import cells, chunks, requests, seeds
+from constraintrot.runs.reproduce.cells import TASK, cells, chunks, requests, seeds
 from constraintrot.runs.reproduce.planning import NO_OTHER, Line, draft, needed, plan
 
 PRESETS = registration.presets()
@@ -49,6 +50,27 @@ def test_what_claims_share_is_played_once() -> None:
     alone = planned(drafted(PIN))
     assert lines[PIN].size == alone[PIN].size
     assert lines[PIN].added.episodes < lines[PIN].size.episodes
+
+
+def test_no_episode_is_played_in_two_cells() -> None:
+    """A claim whose arm held an episode twice could not be told."""
+    for preset in PRESETS:
+        made = drafted(preset=preset)
+        found = {
+            cell: families
+            for claim in made.claims.claims
+            for cell, families in cells(claim, made.claims, made).items()
+            if "other" not in (cell.agent, cell.summarizer)
+        }
+        facts = [
+            (cell.agent, *planned_facts(cell.args, families[0])) for cell, families in found.items()
+        ]
+        assert len(set(facts)) == len(facts), preset
+
+
+def planned_facts(args: dict[str, Any], family: str) -> tuple[str, ...]:
+    (one,) = episodes(TASK, {**args, "families": [family], "seed": 0, "variants": 1})
+    return one.digest, str(args["defenses"])
 
 
 def test_a_claim_takes_as_many_pairs_as_its_rule_needs() -> None:
