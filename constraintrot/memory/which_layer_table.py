@@ -7,13 +7,12 @@ lose the same rule, the absence of one rescues nothing, so both comparisons are 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from constraintrot.memory.which_layer import ALL, NONE, Row
+from constraintrot.report.tables import Table
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.paired import NOT_DISTINGUISHABLE, Comparison, compare, family
 
@@ -117,12 +116,7 @@ def named(told: Sequence[Line]) -> str:
 
 def csv_text(told: Sequence[Line], **facts: Any) -> str:
     """Return the lines as CSV, with further columns that are the same in each."""
-    out = io.StringIO()
-    rows = [{**facts, **_row(one)} for one in told]
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    return Table.of([{**facts, **_row(one)} for one in told]).csv()
 
 
 def _row(one: Line) -> dict[str, Any]:

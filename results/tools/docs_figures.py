@@ -19,6 +19,20 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def lost_by_rate(path: Path, arm: str) -> list[tuple[str, list[tuple[float, float]]]]:
+    """Return the percentage of runs lost at each rate, for each arm of a table.
+
+    Args:
+        path: a table with the columns ``rate``, ``lost`` and ``runs``.
+        arm: the column that names the arms.
+    """
+    found: dict[str, list[tuple[float, float]]] = {}
+    for row in rows(path):
+        share = 100 * int(row["lost"]) / int(row["runs"])
+        found.setdefault(row[arm], []).append((float(row["rate"]), share))
+    return list(found.items())
+
+
 def svgs(figures: Mapping[str, Figure]) -> dict[str, str]:
     """Each figure as SVG, by file name."""
     # Drawn on white: a page shows an SVG file as it is, in dark mode too.

@@ -8,7 +8,7 @@ from typing import Any, Final
 from constraintrot.report.page.figure import Series, by_step, dots
 from constraintrot.report.page.view import Figure
 from constraintrot.stats.rate import rate
-from results.tools.docs_figures import rows, svgs
+from results.tools.docs_figures import lost_by_rate, rows, svgs
 
 _PROFILES: Final = {"kept": "profile kept", "literal": "profile literal"}
 
@@ -45,18 +45,7 @@ def _rate(table: list[dict[str, str]], profile: str, layer: str) -> Any:
 
 def starved(results: Path) -> Figure:
     """Return the runs that lost a rule to a learned budget, by its rate of refusals."""
-    table = rows(results / "pipeline-starvation.csv")
-    series = [
-        (
-            name,
-            [
-                (float(row["rate"]), 100 * int(row["lost"]) / int(row["runs"]))
-                for row in table
-                if row["learning"] == name
-            ],
-        )
-        for name in dict.fromkeys(row["learning"] for row in table)
-    ]
+    series = lost_by_rate(results / "pipeline-starvation.csv", "learning")
     return by_step(
         series,
         "Runs in which learning drove the rule out, by how often it makes the agent refuse",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from constraintrot.report.page.figure import by_step
 from constraintrot.report.page.view import Figure
-from results.tools.docs_figures import rows, svgs
+from results.tools.docs_figures import lost_by_rate, svgs
 from results.tools.playbook import collapse_steps
 
 
@@ -23,18 +23,7 @@ def texts(results: Path) -> dict[str, str]:
 
 def starved(results: Path) -> Figure:
     """Return the runs in which a rule was pruned, by its rate of counts."""
-    table = rows(results / "playbook-starvation.csv")
-    series = [
-        (
-            pruning,
-            [
-                (float(row["rate"]), 100 * int(row["lost"]) / int(row["runs"]))
-                for row in table
-                if row["pruning"] == pruning
-            ],
-        )
-        for pruning in dict.fromkeys(row["pruning"] for row in table)
-    ]
+    series = lost_by_rate(results / "playbook-starvation.csv", "pruning")
     caption = "Runs that lost the rule, by the rate at which it is counted as helpful"
     return by_step(
         series, caption, "runs that lost the rule, per cent", steps="rate at which it is counted"

@@ -6,19 +6,11 @@ import csv
 import shutil
 from pathlib import Path
 
-import pytest
-
 from results.tools.docs_figures import FOLDER
-from results.tools.pipeline import claims, figures, measures
-from tests.docs_code import run_page
+from results.tools.pipeline import claims, measures
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "results"
-
-
-def test_the_page_runs_and_shows_what_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    run_page("pipeline.md")
-    assert capsys.readouterr().out.strip() in (ROOT / "docs/pipeline.md").read_text("utf-8")
 
 
 def test_the_figures_show_the_layers_of_the_committed_table() -> None:
@@ -27,14 +19,6 @@ def test_the_figures_show_the_layers_of_the_committed_table() -> None:
     for name in ("pipeline-layers", "pipeline-layers-pinned"):
         drawn = (ROOT / FOLDER / f"{name}.svg").read_text("utf-8")
         assert all(f">{layer}<" in drawn for layer in layers)
-
-
-@pytest.mark.soak
-def test_the_figures_are_drawn_from_the_committed_tables() -> None:
-    for name, text in figures.texts(RESULTS).items():
-        assert (ROOT / FOLDER / name).read_text("utf-8") == text, (
-            "python -m results.tools.pipeline figures"
-        )
 
 
 def test_the_rows_are_the_committed_tables_and_a_slower_layer_is_told(tmp_path: Path) -> None:

@@ -10,29 +10,11 @@ from statistics import mean
 import pytest
 from click.testing import CliRunner
 
-from results.tools.docs_figures import FOLDER
-from results.tools.playbook import claims, figures
+from results.tools.playbook import claims
 from results.tools.playbook.__main__ import main
-from tests.docs_code import run_page
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "results"
-
-
-def test_the_page_runs_and_shows_what_it_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    names = run_page("playbook.md")
-    assert names["again"].plain() == names["playbook"].plain()
-    assert capsys.readouterr().out.strip() in (ROOT / "docs/playbook.md").read_text("utf-8")
-
-
-def test_the_figures_are_drawn_from_the_committed_tables() -> None:
-    for name, text in figures.texts(RESULTS).items():
-        assert (ROOT / FOLDER / name).read_text("utf-8") == text, (
-            "python -m results.tools.playbook figures"
-        )
 
 
 @pytest.mark.parametrize(

@@ -9,23 +9,12 @@ from pathlib import Path
 import pytest
 
 from results.tools import their_claims
-from results.tools.docs_figures import FOLDER
-from results.tools.wiki import attacked, claims, figures, reach, wording
+from results.tools.wiki import attacked, claims, reach, wording
 from tests.attacks.cases import IN_WIKI
-from tests.docs_code import run_page
 from tests.test_commands import run, sequences
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "results"
-
-
-def test_the_page_runs_and_shows_what_it_prints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    names = run_page("wiki.md")
-    assert names["done"].pages == ("acme",)
-    assert capsys.readouterr().out.strip() in (ROOT / "docs/wiki.md").read_text("utf-8")
 
 
 def test_the_commands_run_as_they_are_written(
@@ -43,13 +32,6 @@ def test_the_commands_run_as_they_are_written(
         done = run(line)
         assert done.exit_code == 0, f"{line}\n{done.output}"
     assert "A supplier of badges" in Path("vault/entities/acme.md").read_text("utf-8")
-
-
-def test_the_figures_are_drawn_from_the_committed_tables() -> None:
-    for name, text in figures.texts(RESULTS).items():
-        assert (ROOT / FOLDER / name).read_text("utf-8") == text, (
-            "python -m results.tools.wiki figures"
-        )
 
 
 def verdicts(folder: Path) -> list[str]:

@@ -17,10 +17,11 @@ from tests.memory.wiki.vaults import (
     MAIL_PLAN,
     RULE,
     TIME,
-    Dying,
     KilledError,
+    dying,
     empty,
     filled,
+    page_of,
 )
 
 ACME, MAIL_PAGE = "entities/acme.md", "concepts/mail.md"
@@ -51,8 +52,7 @@ def test_line_ends_and_a_byte_order_mark_are_no_change(tmp_path: Path, end: str,
     done = wiki.ingest(Source("More", "x"), MORE, time=TIME)
     assert not done.refused
     assert wiki.lint() == []
-    page = wiki.page("acme")
-    assert page is not None
+    page = page_of(wiki, "acme")
     assert [one.heading for one in page.sections] == ["", "Facts", "Related"]
     assert "\r" not in wiki.query("mail").render()
 
@@ -69,8 +69,7 @@ def test_a_source_of_any_line_ends_is_one_source(tmp_path: Path, store: str) -> 
 def test_a_rewrite_of_any_line_ends_forges_no_heading() -> None:
     wiki = empty()
     wiki.ingest(BADGES, Plan((Edit("concept", "A", section="T", rewrite="One.\r## Rules\rX."),)))
-    page = wiki.page("a")
-    assert page is not None
+    page = page_of(wiki, "a")
     assert [one.heading for one in page.sections] == ["", "T"]
 
 
@@ -198,8 +197,7 @@ def test_what_a_person_wrote_in_the_frontmatter_is_kept_as_written() -> None:
     assert not done.refused
     text = store.texts[ACME]
     assert text.startswith(f"---\n{MINE}created: 2026-04-01\nsources: [")
-    page = wiki.page("acme")
-    assert page is not None
+    page = page_of(wiki, "acme")
     assert page.sources == ("2026-04-01-badge-memo", "2026-04-02-more")
     assert (page.summary, page.updated) == ("Sells badges", "2026-04-02")
     assert wiki.lint() == []
@@ -234,7 +232,7 @@ def test_a_source_that_was_written_and_not_logged_is_ingested() -> None:
 def test_what_the_end_of_a_cut_off_ingest_refuses_is_said() -> None:
     wiki, store = filled()
     with pytest.raises(KilledError):
-        Wiki(Dying(store, 1, after=True)).ingest(Source("More", "x"), MORE, time=TIME)
+        Wiki(dying(store, 1, after=True)).ingest(Source("More", "x"), MORE, time=TIME)
     store.texts[ACME] = "half a page"
     done = wiki.ingest(Source("Last", "y"), Plan(), time=TIME)
     assert "cannot be read as a page" in done.refused[0]
@@ -284,7 +282,7 @@ def test_nothing_is_repaired_before_a_file_that_all_repairs_write_to(
     wiki = Wiki.create(store, [RULE])
     wiki.ingest(BADGES, BADGES_PLAN, time=TIME)
     with pytest.raises(KilledError):
-        Wiki(Dying(store, 1, after=True)).ingest(Source("More", "x"), MORE, time=TIME)
+        Wiki(dying(store, 1, after=True)).ingest(Source("More", "x"), MORE, time=TIME)
     whole = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(b"\xff")
     codes = [one.code for one in wiki.lint()]

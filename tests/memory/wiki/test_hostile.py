@@ -6,20 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from constraintrot.memory.wiki import Edit, Memory, Page, Plan, Source, Wiki, WikiError
+from constraintrot.memory.wiki import Edit, Memory, Plan, Source, Wiki, WikiError
 from constraintrot.memory.wiki.names import INDEX, SCHEMA, digest
 from constraintrot.memory.wiki.plan import FACTS
-from tests.memory.wiki.vaults import RULE, TIME, empty, filled
+from tests.memory.wiki.vaults import RULE, TIME, empty, filled, page_of
 
 
 def told(wiki: Wiki, title: str, *edits: Edit) -> tuple[str, ...]:
     return wiki.ingest(Source(title, title, date="2026-04-01"), Plan(edits)).refused
-
-
-def page_of(wiki: Wiki, name: str) -> Page:
-    page = wiki.page(name)
-    assert page is not None
-    return page
 
 
 def test_a_fact_takes_no_other_sources_rule_and_no_citation() -> None:

@@ -18,10 +18,11 @@ from tests.memory.wiki.vaults import (
     MAIL_PLAN,
     RULE,
     TIME,
-    Dying,
     KilledError,
+    dying,
     empty,
     filled,
+    page_of,
 )
 
 FACTS = "Facts"
@@ -85,7 +86,7 @@ def test_a_kill_at_any_write_loses_nothing(recover: Callable[[Memory], None]) ->
         for at in range(40):
             store = Memory(before.texts)
             try:
-                Wiki(Dying(store, at, after=after)).ingest(MAIL, MAIL_PLAN, time=TIME)
+                Wiki(dying(store, at, after=after)).ingest(MAIL, MAIL_PLAN, time=TIME)
             except KilledError:
                 states += 1
             else:
@@ -121,7 +122,7 @@ def test_what_was_refused_on_a_page_before_a_kill_is_told_by_the_next_ingest() -
         for at in range(10):
             store = Memory(before.texts)
             with contextlib.suppress(KilledError):
-                Wiki(Dying(store, at, after=after)).ingest(MAIL, plan, time=TIME)
+                Wiki(dying(store, at, after=after)).ingest(MAIL, plan, time=TIME)
             if store.exists(".wiki/journal.json"):
                 cut_off += 1
                 told = Wiki(store).ingest(Source("Other", "Text."), time=TIME).refused
@@ -137,7 +138,7 @@ def test_two_writers_that_are_both_killed_lose_no_source_and_no_fact() -> None:
 
     def killed(store: Memory, at: int, after: bool, source: Source, plan: Plan) -> None:
         with contextlib.suppress(KilledError):
-            Wiki(Dying(store, at, after=after)).ingest(source, plan, time=TIME)
+            Wiki(dying(store, at, after=after)).ingest(source, plan, time=TIME)
 
     for first in range(10):
         # The second writer finishes for the first one, and then does its own writes.
@@ -163,7 +164,7 @@ def test_a_kill_while_a_vault_is_made_or_repaired_leaves_one_that_can_be() -> No
         for at in range(4):
             store = Memory()
             with pytest.raises(KilledError):
-                Wiki.create(Dying(store, at, after=after))
+                Wiki.create(dying(store, at, after=after))
             wiki = Wiki(store) if store.exists("log.md") else Wiki.create(store)
             wiki.repair()
             assert wiki.lint() == []
@@ -173,7 +174,7 @@ def test_a_kill_while_a_vault_is_made_or_repaired_leaves_one_that_can_be() -> No
         store.remove("index.md")
         store.texts["concepts/mail.md"] += "\nSee [[gone]].\n"
         try:
-            Wiki(Dying(store, at, after=True)).repair()
+            Wiki(dying(store, at, after=True)).repair()
         except KilledError:
             Wiki(store).repair()
         assert Wiki(store).lint() == []
@@ -197,8 +198,7 @@ def long_page(wiki: Wiki) -> str:
     wiki.ingest(
         BADGES, Plan((Edit("concept", "Long", "", tuple(f"Fact {n}." for n in range(20))),))
     )
-    page = wiki.page("long")
-    assert page is not None
+    page = page_of(wiki, "long")
     assert len(page.section(FACTS).text) >= 400
     return page.section(FACTS).digest
 
@@ -206,8 +206,7 @@ def long_page(wiki: Wiki) -> str:
 def rewritten(wiki: Wiki, text: str, base: str | None) -> tuple[str, tuple[str, ...]]:
     edit = Edit("concept", "Long", rewrite=text, base=base)
     done = wiki.ingest(Source("Rewrite", text), Plan((edit,)))
-    page = wiki.page("long")
-    assert page is not None
+    page = page_of(wiki, "long")
     return page.section(FACTS).text, done.refused
 
 
@@ -246,8 +245,7 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(write, range(6)))
     wiki = Wiki(tmp_path / "vault")
-    page = wiki.page("acme")
-    assert page is not None
+    page = page_of(wiki, "acme")
     assert {f"Fact {number}." in page.body for number in range(6)} == {True}
     assert wiki.graph().pages["concept"] == 6
     assert wiki.lint() == []
@@ -287,8 +285,7 @@ def test_one_subject_is_one_page_whatever_the_kind_and_case() -> None:
     wiki, _ = filled()
     done = wiki.ingest(Source("More", "x"), Plan((Edit("concept", "ACME!", "", ("More.",)),)))
     assert done.pages == ("acme",)
-    page = wiki.page("acme")
-    assert page is not None
+    page = page_of(wiki, "acme")
     assert page.kind == "entity"
     assert "More." in page.body
 
@@ -301,8 +298,7 @@ def test_what_a_human_added_is_kept() -> None:
     )
     store.texts["entities/acme.md"] = mine
     wiki.ingest(Source("More", "x"), Plan((Edit("entity", "Acme", "", ("More.",)),)))
-    page = wiki.page("acme")
-    assert page is not None
+    page = page_of(wiki, "acme")
     assert page.extra == {"tags": ["supplier"]}
     assert "By hand.\n\n```\n## not a heading [[not a link]]\n```" in page.body
     assert wiki.lint() == []
@@ -357,8 +353,7 @@ def test_without_a_plan_a_source_can_still_be_found() -> None:
     wiki, _ = filled()
     done = wiki.ingest(Source("Parking", "The garage closes at eight. Acme has a key."))
     assert done.pages == ("parking",)
-    page = wiki.page("parking")
-    assert page is not None
+    page = page_of(wiki, "parking")
     assert "- [[acme]]" in page.body
     assert wiki.query("When does the garage close?").pages[0] == "parking"
 
@@ -379,8 +374,7 @@ def test_no_rewrite_leaves_out_a_rule() -> None:
     wiki = empty()
     facts = ("Badges come on Mondays.", "Never send email outside example.com.")
     wiki.ingest(Source("A", "x"), Plan((Edit("concept", "Email", "s", facts),)))
-    page = wiki.page("email")
-    assert page is not None
+    page = page_of(wiki, "email")
     facts_now = page.sections[-1]
 
     def rewrite(title: str, text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pytest
 from constraintrot.memory.wiki import Edit, Memory, Plan, Source, Wiki, WikiError
 from constraintrot.memory.wiki.graph import BY_HAND, REPAIRED
 from constraintrot.memory.wiki.page import links, read_page
-from tests.memory.wiki.vaults import BADGES, BADGES_PLAN, TIME, Dying, KilledError, empty, filled
+from tests.memory.wiki.vaults import BADGES, BADGES_PLAN, TIME, KilledError, dying, empty, filled
 
 ACME, INDEX, LOG = "entities/acme.md", "index.md", "log.md"
 MEMO = "sources/2026-04-01-badge-memo.md"
@@ -29,7 +29,7 @@ def put(path: str, text: str) -> Callable[[Memory], None]:
 
 def cut_off(store: Memory) -> None:
     with pytest.raises(KilledError):
-        Wiki(Dying(store, 2, after=True)).ingest(Source("Third", "x"), BADGES_PLAN, time=TIME)
+        Wiki(dying(store, 2, after=True)).ingest(Source("Third", "x"), BADGES_PLAN, time=TIME)
 
 
 DAMAGE: dict[str, Callable[[Memory], None]] = {

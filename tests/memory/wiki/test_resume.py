@@ -15,7 +15,7 @@ from constraintrot.cli.main import main
 from constraintrot.memory.wiki import Ingested, Memory, Source, Wiki, WikiError
 from constraintrot.memory.wiki.roles import ingest
 from tests.helpers import answering
-from tests.memory.wiki.vaults import BADGES, MAIL, MAIL_PLAN, TIME, Dying, KilledError, empty
+from tests.memory.wiki.vaults import BADGES, MAIL, MAIL_PLAN, TIME, KilledError, dying, empty
 
 ANSWER = json.dumps({"pages": [{"title": "Mail", "add": ["One fact."]}]})
 
@@ -63,9 +63,8 @@ def test_a_source_that_is_there_costs_no_call() -> None:
 def test_an_ingest_that_was_killed_is_finished_from_its_journal(at: int, after: bool) -> None:
     store, writer = Memory(), Counted()
     wiki = empty(store)
-    dying = Wiki(Dying(store, at, after=after))
     with pytest.raises(KilledError):
-        dying.ingest(MAIL, MAIL_PLAN, time=TIME)
+        Wiki(dying(store, at, after=after)).ingest(MAIL, MAIL_PLAN, time=TIME)
     # Before the journal was there, nothing was known of the plan.
     began = store.exists(".wiki/journal.json")
     done = writer.ingest(wiki, MAIL)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from copy import copy
 
-from constraintrot.memory.wiki import Edit, Memory, Plan, Source, Store, Wiki
+from constraintrot.memory.wiki import Edit, Memory, Page, Plan, Source, Store, Wiki
 
 TIME = "2026-04-01T09:00:00Z"
 RULE = "Never send email outside example.com."
@@ -38,11 +38,17 @@ def filled() -> tuple[Wiki, Memory]:
     return wiki, store
 
 
+def page_of(wiki: Wiki, name: str) -> Page:
+    page = wiki.page(name)
+    assert page is not None
+    return page
+
+
 class KilledError(BaseException):
     """The process is gone."""
 
 
-class Dying:
+def dying(inner: Store, at: int, *, after: bool) -> Store:
     """A store whose process dies at one write: before it, or after it.
 
     Args:
@@ -50,50 +56,20 @@ class Dying:
         at: which write, from 0.
         after: whether that one is still done.
     """
+    left, shared = at, copy(inner)
 
-    def __init__(self, inner: Store, at: int, *, after: bool) -> None:
-        self.inner, self.left, self.after = inner, at, after
+    def counted(write: Callable[..., None]) -> Callable[..., None]:
+        def written(*given: str) -> None:
+            nonlocal left
+            left -= 1
+            if left == -1 and not after:
+                raise KilledError
+            write(*given)
+            if left == -1:
+                raise KilledError
 
-    def read(self, path: str) -> str | None:
-        return self.inner.read(path)
+        return written
 
-    def tail(self, path: str, characters: int) -> str:
-        return self.inner.tail(path, characters)
-
-    def exists(self, path: str) -> bool:
-        return self.inner.exists(path)
-
-    def files(self, folder: str) -> list[str]:
-        return self.inner.files(folder)
-
-    def names(self) -> set[str]:
-        return self.inner.names()
-
-    def leftovers(self) -> list[str]:
-        return []
-
-    def write(self, path: str, text: str) -> None:
-        with self._counted():
-            self.inner.write(path, text)
-
-    def append(self, path: str, line: str) -> None:
-        with self._counted():
-            self.inner.append(path, line)
-
-    def remove(self, path: str) -> None:
-        with self._counted():
-            self.inner.remove(path)
-
-    @contextmanager
-    def locked(self) -> Generator[None]:
-        with self.inner.locked():
-            yield
-
-    @contextmanager
-    def _counted(self) -> Generator[None]:
-        self.left -= 1
-        if self.left == -1 and not self.after:
-            raise KilledError
-        yield
-        if self.left == -1:
-            raise KilledError
+    for name in ("write", "append", "remove"):
+        setattr(shared, name, counted(getattr(inner, name)))
+    return shared
