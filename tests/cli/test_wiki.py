@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from constraintrot.cli.main import main
 from constraintrot.memory.wiki import Edit, Plan, Source, Wiki
 from constraintrot.memory.wiki.stores import Folder
-from tests.memory.wiki.vaults import Dying, KilledError
+from tests.memory.wiki.vaults import KilledError, dying
 
 RULE = "Never send email outside example.com."
 
@@ -120,7 +120,7 @@ def test_what_a_killed_ingest_refuses_is_said_by_whoever_ends_it(
     run("ingest", "vault", "memo.md")
     page = Edit("concept", "memo", section="Facts", rewrite="Now [[nowhere]].", base="Old.")
     with pytest.raises(KilledError):
-        Wiki(Dying(Folder(vault), 1, after=True)).ingest(Source("Cut off", "x"), Plan((page,)))
+        Wiki(dying(Folder(vault), 1, after=True)).ingest(Source("Cut off", "x"), Plan((page,)))
     said = run(*ending).output
     assert "it is not what the rewrite is based on" in said
     assert "no page for nowhere" in said

@@ -12,6 +12,7 @@ from constraintrot.report.page.view import Figure
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import clopper_pearson, rate
 from results.tools.docs_figures import svgs
+from results.tools.their_claims import read
 from results.tools.wiki import claims, wording
 
 _PLACES: Final = {
@@ -21,7 +22,7 @@ _PLACES: Final = {
 
 def texts(results: Path) -> dict[str, str]:
     """Return each figure as SVG, by file name."""
-    reach = claims.read(results / f"{claims.REACH}.csv")
+    reach = read(results / f"{claims.REACH}.csv")
     answers = wording.read(results / f"{claims.WORDING}.csv")
     named = {
         "wiki-reach": reached(reach),
