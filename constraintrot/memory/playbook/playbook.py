@@ -83,7 +83,7 @@ class Playbook:
 
     @property
     def bullets(self) -> tuple[Bullet, ...]:
-        """All bullets, oldest first."""
+        """The bullets, oldest first."""
         return tuple(self._store.bullets.values())
 
     @property

@@ -73,7 +73,7 @@ class Finding:
 
 @dataclass
 class Seen:
-    """All pages and sources of a vault, read once.
+    """The pages and sources of a vault, read once.
 
     Attributes:
         pages: by name; if two have one name, the first.

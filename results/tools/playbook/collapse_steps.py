@@ -1,4 +1,4 @@
-"""Context collapse: how large a memory is and what it still holds, step by step (ACE, Figure 2)."""
+"""The context-collapse probe in a report: size and content of a memory by step (ACE, Figure 2)."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Steps:
     rows: tuple[dict[str, float], ...]
 
     def values(self, column: str) -> list[float]:
-        """A column, step by step."""
+        """Return a column, step by step."""
         return [row[column] for row in self.rows]
 
     def share(self, column: str) -> list[tuple[int, float]]:
-        """What is kept of a column, in per cent, by step."""
+        """Return the kept share of a column by step, in per cent."""
         return [
             (int(row["step"]), 100 * row[f"{column}_kept"] / row[column])
             for row in self.rows
@@ -70,7 +70,7 @@ class Steps:
 
 
 def read(path: str | Path) -> list[Steps]:
-    """The memories of a table that the probe wrote.
+    """Read the memories of a table that the probe wrote.
 
     Raises:
         ConstraintRotError: the file holds something else.
@@ -99,12 +99,12 @@ def _memories(rows: Sequence[dict[str, str]]) -> Iterator[Steps]:
 
 
 def section(memories: Sequence[Steps]) -> Section:
-    """Size and survival by step, and what each memory lost at once."""
+    """Return the section: size and survival by step, and the largest one-step losses."""
     return Section("collapse", TITLE, (*figures(memories), table(memories)))
 
 
 def figures(memories: Sequence[Steps]) -> tuple[Figure, Figure]:
-    """Tokens by step, and rules kept by step."""
+    """Return the figures of the tokens by step and the rules kept by step."""
     sizes = [
         (one.name, [(int(row["step"]), row["tokens"]) for row in one.rows]) for one in memories
     ]
@@ -119,7 +119,7 @@ def figures(memories: Sequence[Steps]) -> tuple[Figure, Figure]:
 
 
 def table(memories: Sequence[Steps]) -> Table:
-    """The one-step shrink, what is left at the end, and what a step costs."""
+    """Return the table of the one-step shrink, the final content, and the cost of a step."""
     rows = [
         Row(
             ("paper, one rewriting model", ""),

@@ -88,7 +88,7 @@ def read(rows: Iterable[Mapping[str, str]]) -> list[Row]:
 
 
 class _Asked:
-    """All settings of one variant."""
+    """The settings of one variant."""
 
     def __init__(self, family: str, seed: int) -> None:
         self.family, self.seed = family, seed

@@ -18,7 +18,7 @@ RULE = "Send email only to addresses at example.org."
 
 
 def rules(*texts: str) -> Registry:
-    """A registry in which an operator pinned some texts."""
+    """Return a registry in which an operator pinned some texts."""
     registry = Registry(OPERATOR, label="pins")
     for text in texts:
         registry.pin(text, by=OPERATOR)
@@ -26,7 +26,7 @@ def rules(*texts: str) -> Registry:
 
 
 def talk(turns: int, *, words: int = 20) -> list[ChatMessage]:
-    """A system message and so many exchanges, none like another."""
+    """Return a system message and a number of different exchanges."""
     exchanges = [
         message
         for at in range(turns)

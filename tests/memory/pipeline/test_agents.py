@@ -36,7 +36,7 @@ def write_to() -> Tool:
 
 
 def playing(*answers: ModelOutput) -> tuple[Model, list[list[ChatMessage]]]:
-    """A model that says these, and what it was shown."""
+    """Return a model with these answers, and the list of its inputs."""
     left, shown = list(answers), list[list[ChatMessage]]()
 
     def answer(input: list[ChatMessage], *_: Any) -> ModelOutput:

@@ -28,7 +28,7 @@ async def write(messages: Sequence[ChatMessage]) -> str:
 
 
 def asking(turns: int) -> list[ChatMessage]:
-    """A conversation whose last request is not answered yet."""
+    """Return a conversation whose last request is not answered yet."""
     return talk(turns, words=30)[:-1]
 
 

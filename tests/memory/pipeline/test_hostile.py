@@ -47,7 +47,7 @@ def failed(text: str) -> ChatMessage:
 
 
 def replays(pipeline: Pipeline, before: list[ChatMessage], after: list[ChatMessage]) -> bool:
-    """Return whether what was answered to the one is replayed to the other."""
+    """Return whether the answer to one request is replayed to the other."""
     prepared(pipeline, before).answered(answer("A cat."))
     assert prepared(pipeline, before).answer is not None
     return prepared(pipeline, after).answer is not None
@@ -194,7 +194,7 @@ def test_a_number_of_a_placeholder_is_given_once_whoever_asks_at_the_same_time()
 
 
 class Repins(Layer):
-    """Waits for somebody who changes the pins meanwhile, the first time."""
+    """A layer during which the pins change, the first time."""
 
     name = "repins"
 

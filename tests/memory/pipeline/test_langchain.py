@@ -23,7 +23,7 @@ CACHES = [ExactCache, SemanticCache]
 
 
 class Named(Recorder):
-    """A model that says what it is, as those of providers do."""
+    """A model that tells its name and settings, as providers' models do."""
 
     called: str = "one"
     temperature: float = 0.0
@@ -34,7 +34,7 @@ class Named(Recorder):
 
 
 class Asks(AgentMiddleware[Any, Any, Any]):
-    """Has every request answered in another way."""
+    """A middleware that changes the settings of every request."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ def test_a_call_is_not_sent_unmasked_beside_its_masked_form(kind: str) -> None:
 
 
 def offered(pipeline: Pipeline, tools: list[dict[str, Any]], **given: Any) -> list[Any]:
-    """The tools that a new agent's model is offered."""
+    """Return the tools that a new agent's model is offered."""
     found: list[Any] = []
 
     class Sees(AgentMiddleware[Any, Any, Any]):

@@ -108,7 +108,7 @@ class Result:
 
 
 class Analyzer:
-    """Presidio's engine in small."""
+    """A small stand-in for Presidio's engine."""
 
     def analyze(self, text: str, language: str) -> list[Any]:
         assert language == "en"

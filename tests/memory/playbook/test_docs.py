@@ -34,7 +34,7 @@ def test_the_committed_tables_are_of_this_code(
 
 
 def timeless(path: Path) -> list[dict[str, str]]:
-    """A table's rows without what differs from run to run."""
+    """Return a table's rows without the columns that differ from run to run."""
     with path.open(encoding="utf-8", newline="") as file:
         return [{**row, "seconds": ""} for row in csv.DictReader(file)]
 
@@ -61,7 +61,7 @@ def told(folder: Path) -> list[str]:
 
 
 def put(folder: Path, name: str, model: str, change: dict[str, str] | None = None) -> None:
-    """A committed table as if a model had made it."""
+    """Write a committed table as if a model had made it."""
     text = (RESULTS / f"{name}.csv").read_text("utf-8")
     for script in (
         "scripted/summarizer-collapse",

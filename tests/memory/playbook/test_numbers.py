@@ -31,7 +31,7 @@ NUMBERS = st.one_of(st.integers(0, 12), st.integers(0, 10**7))
 
 
 def joined(one: str, other: str) -> list[bool]:
-    """Return whether each way of merging makes one of two bullets: likeness at once, lazily, a MERGE."""
+    """Return whether two bullets become one by likeness at once, by likeness later, and by a MERGE."""
     always = Vectors(same_vector, "same")
     eager = Playbook(similarity=always)
     for text in (one, other):

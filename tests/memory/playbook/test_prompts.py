@@ -18,7 +18,7 @@ def test_the_notes_are_read_as_they_were_written(notes: str, words: int | None) 
 
 @pytest.mark.parametrize("words", [None, 200])
 def test_without_notes_there_is_no_place_for_them(words: int | None) -> None:
-    """A small model copied the words that stood there, and those were its notes from then on."""
+    """A small model copied a placeholder, which became its notes."""
     question = prompts.rewrite("", words)
     assert prompts.notes_in(question) == ""
     assert "Notes:" not in question
@@ -32,7 +32,7 @@ def test_without_notes_there_is_no_place_for_them(words: int | None) -> None:
     "playbook", ["", "## Email\n- [ema-00001] helpful=0 harmful=0 :: Be brief.\n"]
 )
 def test_no_form_can_be_given_back_as_an_answer(playbook: str) -> None:
-    """A small model did so: its insights were "...", and each of its edits was of every kind."""
+    """A small model copied the form: its insights were "...", and each edit named every kind."""
     asked = [prompts.reflect(playbook, ""), prompts.curate(playbook, [{"text": "Attach a PDF."}])]
     for question in asked:
         assert '"..."' not in question

@@ -1,4 +1,4 @@
-"""Whatever a curator proposes, in any number of deltas: the promises of a playbook hold."""
+"""The promises of a playbook hold for any number of deltas from any curator."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PARTS = (
 
 
 def proposals(draw: random.Random, ids: list[str]) -> Iterator[Operation]:
-    """A delta as a careless or hostile curator may propose it."""
+    """Yield a delta as a careless or hostile curator may propose it."""
 
     def any_id() -> str:
         return draw.choice(ids) if ids and draw.random() < 0.9 else f"con-{draw.randrange(99):05}"

@@ -26,11 +26,11 @@ TASKS = desk.requests(test=False)[:4]
 
 
 class StoppedError(BaseException):
-    """The process is gone."""
+    """The process was killed."""
 
 
 class Dying(PlaybookMemory):
-    """A memory whose process dies at one step: before it learns, or after it, before it saves."""
+    """A memory whose process dies at one step, before it learns or before it saves."""
 
     def __init__(self, dies_at: int = 0, *, after: bool = False) -> None:
         model = get_model("scripted/obedient")

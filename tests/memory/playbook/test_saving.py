@@ -54,7 +54,7 @@ def test_a_file_of_the_first_version_is_read(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_a_file_calls_a_strategy_is_a_constraint(tmp_path: Path) -> None:
-    """Else another version's words, or another hand, would let it be merged and pruned."""
+    """Otherwise an older list of words, or a person's edit, would let it be merged and pruned."""
     path = tmp_path / "other.json"
     path.write_text(FIRST_VERSION.replace('"constraint"', '"strategy"'), encoding="utf-8")
     playbook = load(Playbook(budget=100), path)

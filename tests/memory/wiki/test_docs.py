@@ -35,7 +35,7 @@ def test_the_commands_run_as_they_are_written(
 
 
 def verdicts(folder: Path) -> list[str]:
-    """Of the claims, in the page's order."""
+    """Return the claims' verdicts, in the page's order."""
     part = claims.page(folder).partition("## What a query")[0]
     rows = [line for line in part.splitlines() if line.startswith("| ")][2:]
     return [row.rsplit("|", 2)[1].strip() for row in rows]
@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def answered(folder: Path, script: str, name: str = "x") -> None:
-    """A committed script's answers as if a model had given them."""
+    """Write a committed script's answers as if a model had given them."""
     rows = (RESULTS / f"{claims.WORDING}.csv").read_text("utf-8").splitlines()
     mine = [row.replace(f"scripted/maintainer-{script}", f"local/{name}") for row in rows[1:]]
     kept = [row for row in mine if row.startswith(f"local/{name},")]

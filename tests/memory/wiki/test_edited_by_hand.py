@@ -218,7 +218,7 @@ def test_frontmatter_in_an_odd_form_loses_no_value(front: str) -> None:
 
 
 def test_a_source_that_was_written_and_not_logged_is_ingested() -> None:
-    """Killed after the first write, and the journal is gone, as lint says for a damaged one."""
+    """The process was killed after the first write, and the damaged journal was removed, as lint says."""
     whole, store = filled()[1].texts, Memory()
     wiki = empty(store)
     wiki.ingest(BADGES, BADGES_PLAN, time=TIME)

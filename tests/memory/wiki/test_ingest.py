@@ -72,7 +72,7 @@ def asked_again(store: Memory) -> None:
 
 
 def another_first(store: Memory) -> None:
-    """The next ingest, of something else, finishes the one that was cut off."""
+    """Ingest another source, which finishes the one that was cut off."""
     Wiki(store).ingest(BADGES, BADGES_PLAN, time=TIME)
 
 
@@ -194,7 +194,7 @@ def test_a_source_is_never_written_over() -> None:
 
 
 def long_page(wiki: Wiki) -> str:
-    """A section of more than 400 characters, and the digest that a rewrite of it names."""
+    """Write a section of more than 400 characters, and return the digest that a rewrite names."""
     wiki.ingest(
         BADGES, Plan((Edit("concept", "Long", "", tuple(f"Fact {n}." for n in range(20))),))
     )

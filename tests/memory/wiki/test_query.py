@@ -31,7 +31,7 @@ def test_the_path_is_schema_hot_cache_index_pages_sources() -> None:
 
 
 def overlapping() -> Wiki:
-    """A hot cache that touches the question, and the answer in an older page."""
+    """Return a vault whose hot cache shares words with the question, and whose older page answers it."""
     wiki = empty()
     wiki.ingest(
         Source("Mail", RULE),
@@ -148,7 +148,7 @@ def test_a_page_of_many_rare_words_hides_none_that_holds_a_common_one() -> None:
 
 
 def test_a_rule_of_the_schema_is_shown_whole_or_the_query_fails() -> None:
-    """Also one that no list of words takes for a rule."""
+    """This includes a rule that the list of words does not recognise."""
     rules = [f"Payments of kind {n} over 500 EUR need Ana's signature." for n in range(40)]
     wiki = Wiki.create(Memory(), rules)
     for budget in (700, 4_000):

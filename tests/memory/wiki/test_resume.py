@@ -21,7 +21,7 @@ ANSWER = json.dumps({"pages": [{"title": "Mail", "add": ["One fact."]}]})
 
 
 class Counted:
-    """A model, and how often it was asked."""
+    """A model that counts its calls."""
 
     def __init__(self, dies_at: int = -1) -> None:
         self.calls = 0

@@ -22,7 +22,7 @@ def started(vault: Path, parity: int, most: int, dies_at: int) -> subprocess.Pop
 
 
 def check(wiki: Wiki) -> int:
-    """Return whether all that is logged is there, once; returns how much that is."""
+    """Check that all logged ingests are there once, and return their number."""
     assert wiki.lint() == []
     told = numbers(wiki)
     assert len(told) == len({*told})
@@ -38,7 +38,7 @@ def check(wiki: Wiki) -> int:
 
 
 def run(vault: Path, ingests: int, calls: int, writers: int, seed: int) -> tuple[int, int]:
-    """Ingest until there are so many; returns how many were killed, and repaired by lint."""
+    """Ingest up to a number of sources; return the numbers of kills and of repairs by lint."""
     draw = random.Random(seed)
     wiki = Wiki.create(vault)
     killed = repaired = rounds = 0

@@ -45,11 +45,11 @@ def page_of(wiki: Wiki, name: str) -> Page:
 
 
 class KilledError(BaseException):
-    """The process is gone."""
+    """The process was killed."""
 
 
 def dying(inner: Store, at: int, *, after: bool) -> Store:
-    """A store whose process dies at one write: before it, or after it.
+    """Return a store whose process dies before or after one write.
 
     Args:
         inner: the store.

@@ -20,7 +20,7 @@ TIME = "2026-04-01T09:00:00Z"
 
 
 def memo(number: int) -> tuple[Source, Plan]:
-    """An ingest, by its number: a fact of its own for each of two subjects, linked."""
+    """Return an ingest by its number: a new fact for each of two linked subjects."""
     first, second = number % SUBJECTS, (number * 7 + 1) % SUBJECTS
     fact = f"Memo {number} says so."
     edits = [Edit("entity", f"Subject {first}", f"Last told of in memo {number}", (fact,))]
@@ -31,7 +31,7 @@ def memo(number: int) -> tuple[Source, Plan]:
 
 
 def numbers(wiki: Wiki) -> list[int]:
-    """The numbers of the memos that the log has."""
+    """Return the numbers of the memos in the log."""
     return [int(one.source.rpartition("-")[2]) for one in wiki.log() if one.source]
 
 
@@ -57,7 +57,7 @@ def _dying_at(count: int) -> None:
 
 
 def main(vault: Path, parity: int, most: int, dies_at: int) -> None:
-    """Ingest what this writer has not yet."""
+    """Ingest the memos that this writer has not ingested yet."""
     # A kill of a process loses nothing that it wrote, synced or not.
     os.fsync = lambda handle: None  # type: ignore[assignment]
     wiki = Wiki(vault)
