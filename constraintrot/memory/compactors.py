@@ -47,7 +47,6 @@ from constraintrot.memory.playbook.refinement import (
 from constraintrot.memory.playbook.roles import ask, curate, reflect, role
 from constraintrot.memory.playbook.similarity import Similarity, minilm
 from constraintrot.memory.wiki import Memory, Source, Wiki
-from constraintrot.memory.wiki.query import query
 from constraintrot.memory.wiki.roles import ROLE, written
 
 PLAYBOOK: Final = "playbook"
@@ -224,7 +223,7 @@ class WikiCompaction(OlderTurns):
         if new:
             await _ingested(wiki, model, span.protected, new, tools)
         question = "\n".join(one.text for one in span.recent if one.role == "user")
-        answer = query(wiki.store, question, budget=self.budget, schema=False)
+        answer = wiki.query(question, budget=self.budget, schema=False)
         assert isinstance(wiki.store, Memory)
         message = state_message(WIKI, answer.render(), files=dict(wiki.store.texts))
         return [message], message

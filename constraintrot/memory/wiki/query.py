@@ -143,20 +143,7 @@ def query(
     store: Store, question: str, *, k: int = DEFAULT_PAGES, budget: int | None = DEFAULT_BUDGET,
     hot: HotCache = "guide", schema: bool = True,
 ) -> Answer:  # fmt: skip
-    """Read what a vault holds on a question, without writing anything.
-
-    Args:
-        store: the vault.
-        question: in words.
-        k: pages at most, and as many sources.
-        budget: estimated tokens of all shown text at most, without headings; None for no limit.
-        hot: the use of the hot cache: ``guide``, ``gate`` or ``off``.
-        schema: whether the schema comes first.
-
-    Raises:
-        WikiError: ``k`` or ``budget`` is below 1, the schema's rules are over the budget, or
-            ``hot`` is unknown.
-    """
+    """Read what a vault holds on a question; the arguments are those of ``Wiki.query``."""
     if k < 1 or (budget is not None and budget < 1):
         raise WikiError(f"k and budget are 1 or more, not {k} and {budget}")
     if hot not in HOT_CACHES:

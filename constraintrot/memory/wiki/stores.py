@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from constraintrot.files import contents, held, replace
 from constraintrot.memory.wiki.names import FOLDERS, SOURCES, WikiError, plain_text
@@ -20,52 +20,8 @@ _LOCK: Final = f"{_OWN}/lock"
 FILE_FOLDERS: Final = (SOURCES, *FOLDERS.values())
 
 
-class Store(Protocol):
-    """The interface to a vault's files, by relative paths with ``/``."""
-
-    def read(self, path: str) -> str | None:
-        """Return a file's text as ``plain_text`` gives it; None if there is no such file."""
-        ...
-
-    def tail(self, path: str, characters: int) -> str:
-        """Return up to the last ``characters`` of a file; empty if there is no such file."""
-        ...
-
-    def write(self, path: str, text: str) -> None:
-        """Write a file whole or not at all, in the place of an older one."""
-        ...
-
-    def append(self, path: str, line: str) -> None:
-        """Append a line in one write."""
-        ...
-
-    def remove(self, path: str) -> None:
-        """Remove a file if it exists."""
-        ...
-
-    def exists(self, path: str) -> bool:
-        """Return whether there is such a file."""
-        ...
-
-    def files(self, folder: str) -> list[str]:
-        """Return the names of a folder's Markdown files without ``.md``, sorted."""
-        ...
-
-    def names(self) -> set[str]:
-        """Return the names that a link may have: all files outside hidden folders, without ``.md``."""
-        ...
-
-    def leftovers(self) -> list[str]:
-        """Return the paths of files that a killed process had begun to write."""
-        ...
-
-    def locked(self) -> AbstractContextManager[None]:
-        """Keep other writers out."""
-        ...
-
-
 class Memory:
-    """A vault in memory, for conversations and measurements.
+    """A vault in memory, for conversations and measurements; paths are relative, with ``/``.
 
     Args:
         files: texts by path.
@@ -76,25 +32,32 @@ class Memory:
         self._lock = RLock()
 
     def read(self, path: str) -> str | None:
+        """Return a file's text as ``plain_text`` gives it; None if there is no such file."""
         text = self.texts.get(path)
         return None if text is None else plain_text(text)
 
     def tail(self, path: str, characters: int) -> str:
+        """Return up to the last ``characters`` of a file; empty if there is no such file."""
         return plain_text(self.texts.get(path, "")[-characters:])
 
     def write(self, path: str, text: str) -> None:
+        """Write a file whole or not at all, in the place of an older one."""
         self.texts[path] = text
 
     def append(self, path: str, line: str) -> None:
+        """Append a line in one write."""
         self.texts[path] = joined(self.texts.get(path, ""), line)
 
     def remove(self, path: str) -> None:
+        """Remove a file if it exists."""
         self.texts.pop(path, None)
 
     def exists(self, path: str) -> bool:
+        """Return whether there is such a file."""
         return path in self.texts
 
     def files(self, folder: str) -> list[str]:
+        """Return the names of a folder's Markdown files without ``.md``, sorted."""
         start = f"{folder}/"
         return sorted(
             path.removeprefix(start).removesuffix(".md")
@@ -103,6 +66,7 @@ class Memory:
         )
 
     def names(self) -> set[str]:
+        """Return the names that a link may have: all files outside hidden folders, without ``.md``."""
         return {
             path.rpartition("/")[2].removesuffix(".md")
             for path in self.texts
@@ -110,10 +74,12 @@ class Memory:
         }
 
     def leftovers(self) -> list[str]:
+        """Return the paths of files that a killed process had begun to write."""
         return []
 
     @contextmanager
     def locked(self) -> Generator[None]:
+        """Keep other writers out."""
         with self._lock:
             yield
 
@@ -233,6 +199,9 @@ class Folder:
         if first != path and os.path.islink(self.path / first):
             raise WikiError(f"{self.path / first} is a link, which a vault does not follow")
         return self.path / path
+
+
+Store: TypeAlias = Memory | Folder
 
 
 def shown(store: Store, path: str) -> str | None:

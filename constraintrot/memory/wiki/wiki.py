@@ -141,21 +141,25 @@ class Wiki:
 
     def query(
         self, question: str, *, k: int = DEFAULT_PAGES, budget: int | None = DEFAULT_BUDGET,
-        hot: HotCache = "guide", record: bool = False,
+        hot: HotCache = "guide", schema: bool = True, record: bool = False,
     ) -> Answer:  # fmt: skip
         """Return the vault's answer to a question, with the path that it took.
 
         Args:
             question: in words.
-            k: pages at most, and as many sources.
-            budget: tokens at most; None for any number.
+            k: the most pages, and the most sources.
+            budget: the most tokens of all shown text, estimated, without headings; None for no
+                limit.
             hot: the use of the hot cache: ``guide``, ``gate`` or ``off``.
-            record: whether the question goes to the log.
+            schema: whether the schema comes first.
+            record: whether the question is logged; else nothing is written.
 
         Raises:
-            WikiError: the question is to be logged, and index, log or hot cache cannot be read.
+            WikiError: ``k`` or ``budget`` is below 1, the schema's rules exceed the budget, or
+                ``hot`` is unknown; or the question is to be logged, and index, log or hot cache
+                cannot be read.
         """
-        answer = query(self.store, question, k=k, budget=budget, hot=hot)
+        answer = query(self.store, question, k=k, budget=budget, hot=hot, schema=schema)
         if record:
             with self.store.locked():
                 check_readable(self.store)
