@@ -89,6 +89,7 @@ def sweep(
     for name, number in {**axes, "block": block, "epochs": epochs, "looks": looks}.items():
         if name in _COUNTS and number is not None:
             _check_count(name, number)
+    chosen: dict[str, Any] = {"log_realtime": False, **(options or {})}
     possible, refused = split(task, list(combinations(models, roles, block, looks, axes)))
     if not possible:
         first = next(iter(refused), "there are no models")
@@ -104,16 +105,21 @@ def sweep(
                 name=task,
                 args=dict(one.args),
                 model=model(one.model),
-                **({"model_roles": dict(one.roles)} if one.roles else {}),
-                **({"epochs": epochs} if epochs > 1 else {}),
+                **_given(one, epochs),
                 flow_metadata={KEY: {"look": one.look}},
             )
             for one in once(task, possible)
         ],
-        options=FlowOptions(**{"log_realtime": False, **(options or {})}),
+        options=FlowOptions(**chosen),
         store=None,
         flow_metadata={KEY: {"refused": dict(refused), **(metadata or {})}},
     )
+
+
+def _given(one: Combination, epochs: int) -> dict[str, Any]:
+    """Return what is set apart from the defaults: a log's cell is known by what was given."""
+    roles = {"model_roles": dict(one.roles)} if one.roles else {}
+    return roles | ({"epochs": epochs} if epochs > 1 else {})
 
 
 def _check_count(name: str, number: object) -> None:

@@ -22,7 +22,8 @@ def cell(model: Any, seed: int, **more: Any) -> Cell:
 
 
 def sweep(*cells: Cell, **settings: Any) -> Sweep:
-    return Sweep("specs/my_own.py", None, cells, settings)
+    spec: Any = None
+    return Sweep("specs/my_own.py", spec, cells, settings)
 
 
 def test_each_cell_is_in_one_eval_set_and_models_that_play_the_same_share_it() -> None:
