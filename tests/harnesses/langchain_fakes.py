@@ -12,7 +12,16 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tests.harnesses.rules import FIRST_USER, LATER_USER, TOOL
+from constraintrot.defenses.rampart import Registry
+from tests.harnesses.rules import FIRST_USER, LATER_USER, TOOL, registry
+
+POLICY = FIRST_USER
+ASK: Any = {"messages": [HumanMessage("Write to a@example.org.")]}
+
+
+def rules(*policies: str) -> Registry:
+    """Return a registry of policies, by default of one about email."""
+    return registry(*(policies or (POLICY,)))
 
 
 class Recorder(BaseChatModel):

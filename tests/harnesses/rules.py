@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from constraintrot.defenses.rampart import Principal, Registry
+
 SYSTEM = "Never delete a record."
 FIRST_USER = "Send email only to addresses at example.org."
 LATER_USER = "Spend no more than 200 dollars."
@@ -14,3 +16,14 @@ CHANNELS = {"system": SYSTEM, "first user": FIRST_USER, "later user": LATER_USER
 def kept(text: str) -> set[str]:
     """The channels whose rule stands in a text, word for word."""
     return {channel for channel, rule in CHANNELS.items() if rule in text}
+
+
+OPERATOR = Principal("operator")
+
+
+def registry(*texts: str) -> Registry:
+    """Return a registry of the operator's that pins texts."""
+    rules = Registry(OPERATOR)
+    for text in texts:
+        rules.pin(text, by=OPERATOR)
+    return rules

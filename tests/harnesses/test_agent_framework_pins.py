@@ -26,21 +26,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.agent_framework.pins import pinned, pinned_client
 from constraintrot.harnesses.traced_receipts import trace_receipt
 from tests.harnesses.agent_framework_fakes import Recorder, calling, converse, made, stored
-from tests.harnesses.rules import LOSSY, PINNED
-
-OPERATOR = Principal("operator")
-
-
-def registry(*texts: str) -> Registry:
-    rules = Registry(OPERATOR)
-    for text in texts:
-        rules.pin(text, by=OPERATOR)
-    return rules
+from tests.harnesses.rules import LOSSY, OPERATOR, PINNED, registry
 
 
 def ask(agent: Agent[Any], text: str) -> None:

@@ -24,12 +24,11 @@ from PIL import Image as Picture
 
 from constraintrot.defenses.pinning.block_removal import removed
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
+from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.harnesses.autogen.pins import PinnedClient, PinnedContext, pinned
 from tests.harnesses.autogen_fakes import WINDOW, Recorder, calling, converse, made
-from tests.harnesses.rules import PINNED
+from tests.harnesses.rules import OPERATOR, PINNED, registry
 
-OPERATOR = Principal("operator")
 INNER: dict[str, Callable[[Recorder], ChatCompletionContext]] = {
     "unbounded": lambda _: UnboundedChatCompletionContext(),
     "buffered": lambda _: BufferedChatCompletionContext(10),
@@ -38,13 +37,6 @@ INNER: dict[str, Callable[[Recorder], ChatCompletionContext]] = {
     "head and tail": lambda _: HeadAndTailChatCompletionContext(1, 6),
     "token limited": lambda client: TokenLimitedChatCompletionContext(client, token_limit=300),
 }
-
-
-def registry(*texts: str) -> Registry:
-    rules = Registry(OPERATOR)
-    for text in texts:
-        rules.pin(text, by=OPERATOR)
-    return rules
 
 
 def user(text: str) -> UserMessage:

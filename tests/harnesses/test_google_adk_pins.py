@@ -24,20 +24,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.google_adk.pins import PinPlugin
 from tests.harnesses.google_adk_fakes import Chat, Recorder, calling, compaction
-from tests.harnesses.rules import LOSSY, PINNED, SYSTEM
-
-OPERATOR = Principal("operator")
-
-
-def registry(*texts: str) -> Registry:
-    rules = Registry(OPERATOR)
-    for text in texts:
-        rules.pin(text, by=OPERATOR)
-    return rules
+from tests.harnesses.rules import LOSSY, OPERATOR, PINNED, SYSTEM, registry
 
 
 def config(arm: str, writer: Recorder) -> EventsCompactionConfig | None:

@@ -11,29 +11,19 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelFallbackMiddleware
 from langchain_core.caches import InMemoryCache
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import SystemMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langgraph.prebuilt import create_react_agent
 from langgraph.prebuilt.chat_agent_executor import AgentState
 
 from constraintrot.defenses.pinning.pinned_block import HEADING, Receipt
-from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.langchain.pins import PinMiddleware
 from constraintrot.harnesses.langchain_family.pinned_model import pinned_model
 from constraintrot.harnesses.langgraph.pins import pin_node
-from tests.harnesses.langchain_fakes import Recorder
+from tests.harnesses.langchain_fakes import ASK, POLICY, Recorder, rules
 from tests.harnesses.openai_payloads import recorded
-
-POLICY = "Send email only to addresses at example.org."
-OPERATOR = Principal("operator")
-ASK: Any = {"messages": [HumanMessage("Write to a@example.org.")]}
-
-
-def rules(policy: str = POLICY) -> Registry:
-    registry = Registry(OPERATOR)
-    registry.pin(policy, by=OPERATOR)
-    return registry
+from tests.harnesses.rules import OPERATOR
 
 
 def keeping(calls: list[Any]) -> type[Recorder]:

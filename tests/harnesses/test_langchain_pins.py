@@ -21,7 +21,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import PinOverflowError, Principal, Registry
+from constraintrot.defenses.rampart import PinOverflowError, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.deepagents.pins import pinned_subagents
 from constraintrot.harnesses.langchain.pins import PinMiddleware
@@ -32,20 +32,9 @@ from constraintrot.memory.pipeline.langchain import PipelineMiddleware
 from constraintrot.memory.pipeline.masking import Masking
 from constraintrot.memory.pipeline.profiles import layers
 from constraintrot.memory.pipeline.tools import MetaTools
-from tests.harnesses.langchain_fakes import Recorder, calling, say
+from tests.harnesses.langchain_fakes import ASK, POLICY, Recorder, calling, rules, say
 from tests.harnesses.openai_payloads import recorded
-from tests.harnesses.rules import LOSSY
-
-POLICY = "Send email only to addresses at example.org."
-OPERATOR = Principal("operator")
-ASK: Any = {"messages": [HumanMessage("Write to a@example.org.")]}
-
-
-def rules(*policies: str) -> Registry:
-    registry = Registry(OPERATOR)
-    for policy in policies or (POLICY,):
-        registry.pin(policy, by=OPERATOR)
-    return registry
+from tests.harnesses.rules import LOSSY, OPERATOR
 
 
 def system_of(pin: PinMiddleware, message: SystemMessage | None) -> SystemMessage | None:

@@ -17,26 +17,17 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
 from constraintrot.langgraph import pin_node, pinned
-from tests.harnesses.langchain_fakes import Recorder
+from tests.harnesses.langchain_fakes import ASK, POLICY, Recorder, rules
+from tests.harnesses.rules import OPERATOR
 
-POLICY = "Send email only to addresses at example.org."
-OPERATOR = Principal("operator")
-ASK: Any = {"messages": [HumanMessage("Write to a@example.org.")]}
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 
 
 class State(MessagesState):
     to_send: list[Any]
-
-
-def rules(*policies: str) -> Registry:
-    registry = Registry(OPERATOR)
-    for policy in policies or (POLICY,):
-        registry.pin(policy, by=OPERATOR)
-    return registry
 
 
 def board(registry: Registry) -> PinnedBlock:

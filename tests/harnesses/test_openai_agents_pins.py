@@ -24,7 +24,6 @@ from agents.run import CallModelData, ModelInputData
 from agents.tracing import CustomSpanData, Span, TracingProcessor
 
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
-from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.errors import ParameterError
 from constraintrot.harnesses.openai_agents.pins import (
     SPAN,
@@ -33,16 +32,7 @@ from constraintrot.harnesses.openai_agents.pins import (
     pinned_model,
 )
 from tests.harnesses.openai_agents_fakes import Recorder, converse, made, quiet
-from tests.harnesses.rules import PINNED, SYSTEM
-
-OPERATOR = Principal("operator")
-
-
-def registry(*texts: str) -> Registry:
-    rules = Registry(OPERATOR)
-    for text in texts:
-        rules.pin(text, by=OPERATOR)
-    return rules
+from tests.harnesses.rules import OPERATOR, PINNED, SYSTEM, registry
 
 
 @pytest.fixture
