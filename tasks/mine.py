@@ -14,9 +14,11 @@ from constraintrot.evaluation.parameters import TaskParameters
 from constraintrot.models.config_errors import refusal
 from constraintrot.scenario import user_files
 from constraintrot.scenario.files import folders, give, load, locales
+from constraintrot.scenario.history import length
 from constraintrot.scenario.schema import Scenario
 from constraintrot.tasks.build import build
 
+_LEAST_TOKENS = 100  # of a history that can be asked for
 _UNCHECKED = "-T unchecked=true plays it all the same, and the log says so"
 
 
@@ -103,11 +105,15 @@ def chosen(scenario: str | Sequence[str], locale: str | None = None) -> list[Sce
 
 def defaults(scenarios: Sequence[Scenario]) -> Mapping[str, Any]:
     """Return the usual parameters, as far as the user's scenarios have them."""
-    return {
+    found: dict[str, Any] = {
         "locale": scenarios[0].locale,
         "variants": min(4, *(one.variants for one in scenarios)),
         "exercised": min(2, *(len(one.exercise) for one in scenarios)),
     }
+    # A recorded session is played whole, and with nothing among it.
+    if whole := [sum(map(length, one.recorded)) for one in scenarios if one.recorded]:
+        found |= {"context_tokens": max(_LEAST_TOKENS, *whole), "exercised": 0}
+    return found
 
 
 def _named(name: str) -> list[Scenario]:

@@ -14,6 +14,7 @@ from constraintrot.grading.predicates._argument import OnArgument
 from constraintrot.scenario import user_files
 from constraintrot.scenario.predicate import PREDICATES, predicate_from
 from tests.docs_code import DOCS
+from tests.doctor.sessions import lost_session
 from tests.test_commands import run, sequences
 
 PAGE = DOCS / "your-policy.md"
@@ -28,12 +29,13 @@ def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(user_files, "_KNOWN", {})
     monkeypatch.setattr(user_files, "_made_known", user_files.version() + 1)
     lines = [line for block in sequences(f"docs/{PAGE.name}") for line in block]
-    assert len(lines) == 4
+    assert len(lines) == 5
     for at, block in enumerate(sequences(f"docs/{PAGE.name}")):
         folder = tmp_path / str(at)
         folder.mkdir()
         monkeypatch.chdir(folder)
         (folder / "openapi.yaml").write_text(json.dumps(TOOLS))
+        lost_session(folder / "session.jsonl")
         for line in block:
             result = run(line.replace("scenario check", "scenario check --seeds 2"))
             assert result.exit_code == 0, f"{line}\n{result.output}\n{result.exception!r}"

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
-from constraintrot.command_line import clear_errors, named_model, needs, write
+from constraintrot.cli import agreement
+from constraintrot.command_line import clear_errors, named_model, needs
 from constraintrot.errors import ParameterError, ScenarioError
 
 if TYPE_CHECKING:
     from constraintrot.authoring.answers import Answers
     from constraintrot.authoring.draft import Draft
+    from constraintrot.coding_agents.sessions.events import Session
     from constraintrot.scenario.schema import Scenario
     from constraintrot.scenario.user_files import Fault
 
@@ -83,74 +85,10 @@ def new(
             text = said.rule if said else str(policy)
             return _judged(draft.draft(text, tools, family, said), judge)
 
-        made = _agreed(made_of(given), made_of, out, yes)
+        made = agreement.agreed(made_of(given), made_of, out, yes)
         if model is not None:
             made = _worded(made, model)
-        _finish(made, out)
-
-
-def _agreed(
-    made: Draft, made_of: Callable[[Answers | None], Draft], out: Path | None, yes: bool
-) -> Draft:
-    """Talk a draft over until its author agrees; ends the command where there is none."""
-    from constraintrot.authoring import conversation
-
-    while True:
-        click.echo(conversation.understanding(made), err=True)
-        if yes and made.open:
-            raise ParameterError("--yes writes nothing that is not understood for sure")
-        if yes or (not made.open and not _talks()):
-            return made
-        if not _talks():
-            _ask_in_a_file(made, out)
-        if not made.open:
-            reply = _ask("Right? [Y/n/edit]").casefold()
-            if reply in ("", "y", "yes"):
-                return made
-            made = made_of(_edited(made)) if reply.startswith("e") else _given_up()
-            continue
-        said = conversation.asked(made, _ask)
-        made = made_of(said or _edited(made))
-
-
-def _ask_in_a_file(made: Draft, out: Path | None) -> NoReturn:
-    """Write the questions to a file beside the draft's, and end with status 1."""
-    path = out.with_suffix(".answers.yaml") if out else None
-    text = made.understood.text(path.name if path else "FILE")
-    if path is None:
-        click.echo(text, nl=False)
-    else:
-        write("--out", path, text)
-        click.echo(f"{path}: {len(made.open)} questions to answer; no draft was written", err=True)
-    sys.exit(1)
-
-
-def _edited(made: Draft) -> Answers:
-    """The understanding of a draft as its author changed it in an editor."""
-    from constraintrot.authoring import answers
-
-    click.echo(
-        "say it in the editor: correct what is understood, and answer what is asked", err=True
-    )
-    text = click.edit(made.understood.text("FILE"), extension=".yaml", require_save=True)
-    return answers.read(text, "the edited file") if text else _given_up()
-
-
-def _given_up() -> NoReturn:
-    click.echo("no draft was written; say the rule in other words, or answer edit", err=True)
-    sys.exit(1)
-
-
-def _talks() -> bool:
-    """Whether somebody is there to answer."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _ask(question: str) -> str:
-    answer: str = click.prompt(
-        question, default="", show_default=False, err=True, prompt_suffix=" "
-    )
-    return answer.strip()
+        agreement.finish(made, out)
 
 
 def _judged(made: Draft, judge: str | None) -> Draft:
@@ -168,15 +106,82 @@ def _judged(made: Draft, judge: str | None) -> Draft:
     return replace(made, open=opened, understood=answers)
 
 
-def _finish(made: Draft, out: Path | None) -> None:
-    from constraintrot.authoring.write import text
+@scenario.command("from-session")
+@click.argument("session", type=click.Path(path_type=Path))
+@click.option(
+    "--rule", help="The rule, as one sentence; asked for among those said in the session."
+)
+@click.option(
+    "--at",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Which of the file's sessions.",
+)
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write.")
+@click.option("--yes", is_flag=True, help="Ask nothing; refuse what is not understood for sure.")
+@click.option("--force", is_flag=True, help="Overwrite the file.")
+@needs("eval")
+def from_session(
+    session: Path, rule: str | None, at: int, out: Path, yes: bool, force: bool
+) -> None:
+    """Make a recorded SESSION the history of a scenario: would another compactor have kept its rule?
 
-    if out is None:
-        click.echo(text(made), nl=False)
-        return
-    write("--out", out, text(made))
-    click.echo(f"{out}: a draft{f', about {made.kind}' if made.kind else ''}; nothing to fill in")
-    click.echo(f"next: constraintrot scenario check {out}")
+    SESSION is a file that `constraintrot doctor` reads: of a coding agent, or an Inspect
+    log. Its turns before the first compaction become the history, as they were; secrets are
+    masked first, and nothing leaves this machine. The rule is drafted as `new` drafts it.
+    """
+    from constraintrot.authoring import draft
+    from constraintrot.doctor import as_scenario
+    from constraintrot.redaction import Masker
+
+    with clear_errors():
+        if out.exists() and not force:
+            raise ParameterError(f"--out {out}: it is there already; --force overwrites it")
+        found = _session(session, at)
+        text = rule or _chosen_rule(as_scenario.rules_of(found), yes)
+
+        def made_of(said: Answers | None) -> Draft:
+            return draft.draft(said.rule if said else text, (), None, said)
+
+        made = agreement.agreed(made_of(None), made_of, out, yes)
+        masker = Masker()
+        turns = as_scenario.recorded(found, made.understood.rule, masker)
+        data, left_out = as_scenario.with_history(made.data, turns)
+        click.echo(
+            f"{len(data['recorded'])} recorded turns; {left_out} left out, since they say the rule;"
+            f" {masker.masked} secrets masked",
+            err=True,
+        )
+        agreement.finish(replace(made, data=data), out)
+
+
+def _session(path: Path, at: int) -> Session:
+    from constraintrot.coding_agents.sessions import sessions
+    from constraintrot.coding_agents.sessions.events import Session
+
+    read = list(sessions(path))
+    found = [one for one in read if isinstance(one, Session)]
+    if not found:
+        why = next((str(getattr(one, "why", "")) for one in read), "it holds nothing")
+        raise ParameterError(f"{path}: no session that can be read: {why}")
+    if at > len(found):
+        raise ParameterError(f"--at {at}: {path} holds {len(found)} sessions")
+    return found[at - 1]
+
+
+def _chosen_rule(rules: Sequence[str], yes: bool) -> str:
+    """The rule that the author chooses among those of a session."""
+    if not rules:
+        raise ParameterError("no rule was said in the session; name one with --rule")
+    for number, one in enumerate(rules, start=1):
+        click.echo(f"{number:3}. {one}", err=True)
+    if len(rules) == 1 and (yes or not agreement.talks()):
+        return rules[0]
+    if yes or not agreement.talks():
+        raise ParameterError("several rules were said in the session; name one with --rule")
+    number = int(click.prompt("Which?", type=click.IntRange(1, len(rules)), default=1, err=True))
+    return rules[number - 1]
 
 
 @scenario.command()

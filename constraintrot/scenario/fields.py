@@ -24,7 +24,7 @@ from constraintrot.scenario.sections import (
     Tool,
 )
 from constraintrot.scenario.template import names
-from constraintrot.scenario.topic import Topic
+from constraintrot.scenario.topic import Topic, TopicTool
 
 
 class Fields(Section):
@@ -53,6 +53,7 @@ class Fields(Section):
     ground_truth: GroundTruth
     topics: Annotated[list[Text], Field(default_factory=list[Text])]
     history: Topic | None = None
+    recorded: Annotated[list[HistoryTurn], Field(default_factory=list[HistoryTurn])]
 
     @model_validator(mode="after")
     def _fits(self) -> Fields:
@@ -83,8 +84,9 @@ class Fields(Section):
             )
 
     def _check_history(self) -> None:
-        if bool(self.topics) == (self.history is not None):
-            raise ValueError("a scenario has either topics or a history of its own")
+        given = [bool(self.topics), self.history is not None, bool(self.recorded)]
+        if sum(given) != 1:
+            raise ValueError("a scenario has topics, a history of its own or a recorded one")
         stock.check_names(self.locale, self.topics)
         if self.history is not None:
             names = {name for entries in self.pools.values() for name in entries[0]}
@@ -96,6 +98,21 @@ class Fields(Section):
         if self.history is not None:
             return {"history": self.history}
         return {name: stock.topic(self.locale, name) for name in self.topics}
+
+    @cached_property
+    def reading_tools(self) -> dict[str, TopicTool]:
+        """The tools of the benign work, by name; of a recorded one as its calls show them."""
+        found = {tool.name: tool for topic in self.work.values() for tool in topic.tools}
+        for call in (call for turn in self.recorded for call in turn.calls):
+            known = found[call.function].properties if call.function in found else {}
+            names = dict.fromkeys([*known, *call.arguments])
+            found[call.function] = TopicTool(
+                name=call.function,
+                description="A tool of the recorded session.",
+                parameters={"type": "object", "properties": {name: {} for name in names}},
+                missing="Nothing was found.",
+            )
+        return found
 
     @property
     def task(self) -> str:

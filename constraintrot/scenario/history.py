@@ -53,7 +53,13 @@ class _Told:
 
 
 def turns(variant: Variant) -> Iterator[HistoryTurn]:
-    """Benign turns of a variant, in order and without end, no two of them equal."""
+    """Benign turns of a variant, in order, no two of them equal.
+
+    They have no end, but where they were recorded: those come as they are, once.
+    """
+    if variant.scenario.recorded:
+        yield from variant.scenario.recorded
+        return
     told, key = _Told(), _key(variant)
     order = _order(templates(variant), key)
     waiting: list[tuple[int, int, HistoryTurn]] = []
@@ -102,8 +108,7 @@ def tools(variant: Variant) -> tuple[Tool, ...]:
     """The tools that the variant's benign work calls."""
     return tuple(
         Tool(name=tool.name, description=tool.description, parameters=tool.parameters)
-        for topic in variant.scenario.work.values()
-        for tool in topic.tools
+        for tool in variant.scenario.reading_tools.values()
     )
 
 

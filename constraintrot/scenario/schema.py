@@ -234,7 +234,7 @@ class Variant:
     @cached_property
     def lookups(self) -> frozenset[str]:
         """The tools of the benign work, and that the scenario does not act with."""
-        read = [tool.name for topic in self.scenario.work.values() for tool in topic.tools]
+        read = list(self.scenario.reading_tools)
         acting = {tool.name for tool in self.scenario.tools}
         return frozenset([*read, self.scenario.channels.tool.function]) - acting
 

@@ -65,7 +65,7 @@ def simulate(
     Raises:
         UnknownNameError: no topic of the variant has such a tool.
     """
-    tools = {tool.name: tool for topic in variant.scenario.work.values() for tool in topic.tools}
+    tools = variant.scenario.reading_tools
     if function not in tools:
         raise UnknownNameError("history tool", function, tools)
     for made in (made for turn in seen for made in turn.calls):

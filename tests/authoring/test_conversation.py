@@ -14,6 +14,7 @@ from inspect_ai.model import Model, ModelOutput, get_model
 from constraintrot.authoring.checks import of_file
 from constraintrot.authoring.conversation import understanding
 from constraintrot.authoring.draft import draft
+from constraintrot.cli import agreement
 from constraintrot.cli import scenario as commands
 from constraintrot.cli.main import main
 from constraintrot.grading.verdict import grade
@@ -34,7 +35,7 @@ def new(*words: str, typed: str = "") -> Result:
 
 @pytest.fixture
 def somebody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "_talks", lambda: True)
+    monkeypatch.setattr(agreement, "talks", lambda: True)
 
 
 def test_it_shows_calls_of_both_sides_with_reasons_bounds_and_near_misses() -> None:

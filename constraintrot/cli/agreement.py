@@ -1,0 +1,92 @@
+"""The talk about a draft at the command line, until its author agrees; and what is written then."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from constraintrot.command_line import write
+from constraintrot.errors import ParameterError
+
+if TYPE_CHECKING:
+    from constraintrot.authoring.answers import Answers
+    from constraintrot.authoring.draft import Draft
+
+
+def agreed(
+    made: Draft, made_of: Callable[[Answers | None], Draft], out: Path | None, yes: bool
+) -> Draft:
+    """Talk a draft over until its author agrees; ends the command where there is none."""
+    from constraintrot.authoring import conversation
+
+    while True:
+        click.echo(conversation.understanding(made), err=True)
+        if yes and made.open:
+            raise ParameterError("--yes writes nothing that is not understood for sure")
+        if yes or (not made.open and not talks()):
+            return made
+        if not talks():
+            _ask_in_a_file(made, out)
+        if not made.open:
+            reply = _ask("Right? [Y/n/edit]").casefold()
+            if reply in ("", "y", "yes"):
+                return made
+            made = made_of(_edited(made)) if reply.startswith("e") else _given_up()
+            continue
+        said = conversation.asked(made, _ask)
+        made = made_of(said or _edited(made))
+
+
+def _ask_in_a_file(made: Draft, out: Path | None) -> NoReturn:
+    """Write the questions to a file beside the draft's, and end with status 1."""
+    path = out.with_suffix(".answers.yaml") if out else None
+    text = made.understood.text(path.name if path else "FILE")
+    if path is None:
+        click.echo(text, nl=False)
+    else:
+        write("--out", path, text)
+        click.echo(f"{path}: {len(made.open)} questions to answer; no draft was written", err=True)
+    sys.exit(1)
+
+
+def _edited(made: Draft) -> Answers:
+    """The understanding of a draft as its author changed it in an editor."""
+    from constraintrot.authoring import answers
+
+    click.echo(
+        "say it in the editor: correct what is understood, and answer what is asked", err=True
+    )
+    text = click.edit(made.understood.text("FILE"), extension=".yaml", require_save=True)
+    return answers.read(text, "the edited file") if text else _given_up()
+
+
+def _given_up() -> NoReturn:
+    click.echo("no draft was written; say the rule in other words, or answer edit", err=True)
+    sys.exit(1)
+
+
+def talks() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask(question: str) -> str:
+    answer: str = click.prompt(
+        question, default="", show_default=False, err=True, prompt_suffix=" "
+    )
+    return answer.strip()
+
+
+def finish(made: Draft, out: Path | None) -> None:
+    from constraintrot.authoring.write import text
+
+    if out is None:
+        click.echo(text(made), nl=False)
+        return
+    write("--out", out, text(made))
+    click.echo(f"{out}: a draft{f', about {made.kind}' if made.kind else ''}; nothing to fill in")
+    click.echo(f"next: constraintrot scenario check {out}")
