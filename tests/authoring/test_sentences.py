@@ -79,10 +79,10 @@ def test_no_sentence_is_drafted_wrongly(case: Mapping[str, Any]) -> None:
 
 
 def test_most_are_drafted_without_a_question_and_can_be_measured() -> None:
-    assert len(SENTENCES) == len(HELD_OUT) == 60
+    assert (len(SENTENCES), len(HELD_OUT)) == (60, 90)
     found = [case["rule"] for case in SENTENCES if outcome(case)[0] == "right"]
     assert len(found) >= 42
-    assert sum(outcome(case)[0] == "right" for case in HELD_OUT) >= 36
+    assert sum(outcome(case)[0] == "right" for case in HELD_OUT) >= 49
     for rule in found:
         faults = of_scenario(Scenario.model_validate(draft(rule).data), range(1))
         assert [fault.said for fault in faults if fault.severe] == [], rule
