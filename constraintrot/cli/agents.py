@@ -21,7 +21,7 @@ _NETWORK = click.option(
     type=click.Choice(["none", "host"]),
     default="none",
     show_default=True,
-    help="What the agents are left of the network; they execute what their model writes.",
+    help="The agents' access to the network; they execute what their model writes.",
 )
 
 
@@ -59,9 +59,9 @@ def agents_list() -> None:
 def agents_install(names: tuple[str, ...], yes: bool) -> None:
     """Install agents (NAMES, or all) from npm into the cache, in the versions that were tried.
 
-    Only measurements need this: where it is not done, your own agents are played. npm's own
-    configuration says from where. Nothing of theirs is part of this package; each comes under
-    its own licence, which you are asked about.
+    Only measurements need this: without it, your own agents are played. npm's own configuration
+    says where they come from. No agent is part of this package; each has its own licence, and
+    you are asked to accept it.
     """
     from constraintrot.coding_agents.install import install, kept
 
@@ -106,8 +106,12 @@ def agents_check(names: tuple[str, ...], network: Network) -> None:
 
 @agents.command("survey")
 @_NAMES
-@click.option("--mode", default="auto", show_default=True, help="How they compact: auto or manual.")
-@click.option("--channel", "channels", multiple=True, help="Who gives the policy; all by default.")
+@click.option(
+    "--mode", default="auto", show_default=True, help="Kind of compaction: auto or manual."
+)
+@click.option(
+    "--channel", "channels", multiple=True, help="Channel that gives the policy; all by default."
+)
 @click.option(
     "--rounds",
     "rounds",
@@ -132,19 +136,20 @@ def agents_check(names: tuple[str, ...], network: Network) -> None:
     multiple=True,
     default=["short"],
     show_default=True,
-    help="An episode; or a conversation: what a sub-agent is told, what a long session keeps (the"
-    " options of episodes are not theirs). May be given several times.",
+    help="short: an episode. sub-agent, long: a conversation that shows what a sub-agent is told"
+    " or what a long session keeps; the options of episodes do not apply. May be given several"
+    " times.",
 )
 @click.option(
     "--from",
     "earlier",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A survey's --csv, whose cells come first and are not run again.",
+    help="An earlier survey's --csv; its cells come first and are not run again.",
 )
 @click.option("--log-dir", default="logs/agents", show_default=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Write the matrix here as a page.")
 @click.option("--markdown", type=click.Path(path_type=Path), help="Write the matrix here.")
-@click.option("--csv", type=click.Path(path_type=Path), help="Write a row a cell here.")
+@click.option("--csv", type=click.Path(path_type=Path), help="Write one row per cell here.")
 @_NETWORK
 @needs("eval")
 def agents_survey(
@@ -161,17 +166,17 @@ def agents_survey(
     csv: Path | None,
     network: Network,
 ) -> None:
-    """What of a policy survives each agent's compaction, by who gave it.
+    """Survey what survives each agent's compaction of a policy, by who gave the policy.
 
-    One episode for each of NAMES (all that are installed) and each channel, with a scripted
-    model; of the sessions sub-agent and long, one conversation for each of NAMES. What is
-    finished is not run again. Exit status 1 if a cell has no result.
+    Plays one episode for each of NAMES (by default all that are installed) and each channel,
+    with a scripted model; for the sessions sub-agent and long, one conversation for each of
+    NAMES. Finished cells are not run again. Exit status 1 if a cell has no result.
     """
     import pandas as pd
 
     from constraintrot.coding_agents.install import find
     from constraintrot.errors import ParameterError
-    from constraintrot.report.page.matrix import matrix_page
+    from constraintrot.report.page.html import PlainTable, plain_page
     from constraintrot.runs import survey, survey_matrix
 
     packages = [package for package in _packages(names) if names or find(package)]
@@ -205,13 +210,10 @@ def agents_survey(
     if markdown is not None:
         write("--markdown", markdown, text)
     if html is not None:
-        page = matrix_page(
-            "What survives the compaction of coding agents",
-            survey_matrix.heading(cells),
-            *survey_matrix.matrix(cells),
-            (survey_matrix.SHOWN_BY, survey_matrix.evidence(cells)),
-        )
-        write("--html", html, page)
+        table = PlainTable(survey_matrix.heading(cells), *survey_matrix.matrix(cells))
+        requests = (survey_matrix.SHOWN_BY, survey_matrix.evidence(cells))
+        title = "What survives the compaction of coding agents"
+        write("--html", html, plain_page(title, [table], [requests]))
     if csv is not None:
         frame = pd.DataFrame([cell.row for cell in cells])
         write("--csv", csv, frame.to_csv(index=False, lineterminator="\n"))

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from constraintrot.command_line import clear_errors, named_model, named_roles, named_values, needs
+from constraintrot.command_line import named_model, named_roles, named_values, needs
 from constraintrot.errors import ConstraintRotError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,24 +64,23 @@ def search(
     Every prompt and every episode is a line of FILE, which -T attack=file:FILE
     plays on variants that were not searched.
     """
-    with clear_errors():
-        parameters = {"locale": locale, **named_values("-T", given)}
-        if defense is not None:
-            parameters["defense"] = defense
-        named_model("--model", settings["model"], memoize=True)
-        from constraintrot.runs.attack_search.report import text
-        from constraintrot.runs.attack_search.run import search as run
+    parameters = {"locale": locale, **named_values("-T", given)}
+    if defense is not None:
+        parameters["defense"] = defense
+    named_model("--model", settings["model"], memoize=True)
+    from constraintrot.runs.attack_search.report import text
+    from constraintrot.runs.attack_search.run import search as run
 
-        wanted = _settings(
-            families=tuple(name.strip() for name in tasks.split(",")),
-            agent=settings.pop("model"),
-            roles=named_roles(roles),
-            parameters=parameters,
-            **settings,
-        )
-        journal = run(wanted, out, queries=queries, log_dir=log_dir, say=_say)
-        click.echo(text(journal))
-        click.echo(f"\nEvery prompt and episode: {out}")
+    wanted = _settings(
+        families=tuple(name.strip() for name in tasks.split(",")),
+        agent=settings.pop("model"),
+        roles=named_roles(roles),
+        parameters=parameters,
+        **settings,
+    )
+    journal = run(wanted, out, queries=queries, log_dir=log_dir, say=_say)
+    click.echo(text(journal))
+    click.echo(f"\nEvery prompt and episode: {out}")
 
 
 @attack.command()
@@ -89,12 +88,11 @@ def search(
 @needs("eval")
 def report(files: tuple[Path, ...]) -> None:
     """Print the results of the searches in FILES; for several, the best of each model."""
-    with clear_errors():
-        from constraintrot.attacks.search_results import journal
-        from constraintrot.runs.attack_search.report import overview, text
+    from constraintrot.attacks.search_results import journal
+    from constraintrot.runs.attack_search.report import overview, text
 
-        searches = [journal.read(path) for path in files]
-        click.echo(text(searches[0]) if len(searches) == 1 else overview(searches))
+    searches = [journal.read(path) for path in files]
+    click.echo(text(searches[0]) if len(searches) == 1 else overview(searches))
 
 
 @attack.command()
@@ -114,21 +112,20 @@ def transfer(
     log_dir: str,
 ) -> None:
     """Play the best prompt of each of FILES on other models, on held-out variants."""
-    with clear_errors():
-        from constraintrot.attacks.search_results import journal
-        from constraintrot.runs.attack_search import transfer as matrix
+    from constraintrot.attacks.search_results import journal
+    from constraintrot.runs.attack_search import transfer as matrix
 
-        shared = named_roles(roles)
-        named = [part for given in models for part in given.split(",")]
-        targets = [matrix.target(name, shared) for name in named]
-        for one in targets:
-            named_model("--models", one.agent, memoize=True)
-            for role in one.roles.keys() - shared.keys():
-                named_model("--models", one.roles[role], memoize=True)
-        searches = [journal.read(path) for path in files]
-        result = matrix.transfer(searches, targets, out, defense=defense, log_dir=log_dir, say=_say)
-        click.echo(matrix.text(result))
-        click.echo(f"\nEvery episode: {out}")
+    shared = named_roles(roles)
+    named = [part for given in models for part in given.split(",")]
+    targets = [matrix.target(name, shared) for name in named]
+    for one in targets:
+        named_model("--models", one.agent, memoize=True)
+        for role in one.roles.keys() - shared.keys():
+            named_model("--models", one.roles[role], memoize=True)
+    searches = [journal.read(path) for path in files]
+    result = matrix.transfer(searches, targets, out, defense=defense, log_dir=log_dir, say=_say)
+    click.echo(matrix.text(result))
+    click.echo(f"\nEvery episode: {out}")
 
 
 def _say(line: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.command_line import clear_errors, named_model, needs, write
+from constraintrot.command_line import named_model, needs, write
 
 
 @click.command()
@@ -30,28 +30,26 @@ def harnesses(
     channel: str,
     csv: Path | None,
 ) -> None:
-    """Does each agent framework keep a policy by itself, and with the pins?
+    """Play the soft tasks in each agent framework: does it keep a policy, alone and with pins?
 
     The five soft tasks run through every harness and each of its compaction modes, without
-    a defense and with pins. What is finished is not run again, so an interrupted
-    run goes on where it stopped.
+    a defense and with pins. Finished cells are not run again, so an interrupted run goes on
+    where it stopped.
 
     Exit status 1, naming the cell: a harness did not run, a compaction that was
     due did not happen, or a pin is missing from a last model input.
     """
-    with clear_errors():
-        named_model("--model", model, memoize=True)
+    named_model("--model", model, memoize=True)
     click.echo("Loading the frameworks.", err=True)
     from constraintrot.report.frame import planned_episodes
     from constraintrot.report.page.frames import csv_text
     from constraintrot.runs.comparison import Run, play, table
 
     run = Run(model, variants, context_tokens, channel, log_dir)
-    with clear_errors():
-        cells = play(run, only, lambda line: click.echo(line, err=True))
-        logs = [cell.log for cell in cells if cell.log]
-        if csv is not None and logs:
-            write("--csv", csv, csv_text(planned_episodes(logs)))
+    cells = play(run, only, lambda line: click.echo(line, err=True))
+    logs = [cell.log for cell in cells if cell.log]
+    if csv is not None and logs:
+        write("--csv", csv, csv_text(planned_episodes(logs)))
     click.echo(
         f"\n{model}, {variants} variants of each soft task, {context_tokens} tokens,"
         f" policy by {channel}\n\n{table(cells)}"

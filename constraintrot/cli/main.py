@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -26,13 +27,15 @@ from constraintrot.cli.results import results
 from constraintrot.cli.scenario import scenario
 from constraintrot.cli.store import store
 from constraintrot.cli.sweep import sweep
-from constraintrot.command_line import ClearGroup, clear_errors, needs, write
+from constraintrot.command_line import ClearGroup, needs, write
 from constraintrot.components import PluginWarning
 from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.scenario.splits import DEFAULT_SPLIT, SPLITS, Split
 
 if TYPE_CHECKING:
     from constraintrot.scenario.schema import Variant
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CommandGroup(ClearGroup):
@@ -81,33 +84,35 @@ def main() -> None:
     """
 
 
-main.add_command(agents)
-main.add_command(attack)
-main.add_command(compare)
-main.add_command(doctor)
-main.add_command(harnesses)
-main.add_command(operator)
-main.add_command(pin)
-main.add_command(qualify)
-main.add_command(report)
-main.add_command(reproduce)
-main.add_command(results)
-main.add_command(scenario)
-main.add_command(sweep)
-main.add_command(store)
+_COMMANDS = (
+    agents, attack, compare, doctor, harnesses, operator, pin, qualify, report, reproduce, results,
+    scenario, sweep, store,
+)  # fmt: skip
+for _command in _COMMANDS:
+    main.add_command(_command)
+
+
+def _variant(command: F) -> F:
+    """Add the argument and options that name a variant."""
+    for option in (
+        click.option(
+            "--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True
+        ),
+        click.option("--locale", default="en", show_default=True, help="en, zh or es."),
+        click.option("--seed", default=0, show_default=True, help="Which variant."),
+        click.argument("task"),
+    ):
+        command = option(command)
+    return command
 
 
 @main.command()
-@click.argument("task")
-@click.option("--seed", default=0, show_default=True, help="Which variant.")
-@click.option("--locale", default="en", show_default=True, help="en, zh or es.")
-@click.option("--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True)
+@_variant
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 @needs("eval")
 def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None:
     """Print a variant of TASK, or of a scenario file: policy, values, trigger, tools, ground truth."""
-    with clear_errors():
-        variant = describe(task, seed, locale, split)
+    variant = describe(task, seed, locale, split)
     if as_json:
         click.echo(json.dumps(variant, ensure_ascii=False, indent=2))
         return
@@ -121,7 +126,7 @@ def show(task: str, seed: int, locale: str, split: Split, as_json: bool) -> None
 
 
 def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) -> dict[str, Any]:
-    """A variant as plain data.
+    """Return a variant as plain data.
 
     Raises:
         UnknownNameError: no such task or locale.
@@ -149,7 +154,7 @@ def describe(task: str, seed: int, locale: str, split: Split = DEFAULT_SPLIT) ->
 
 
 def variant_of(task: str, seed: int, locale: str, split: Split) -> Variant:
-    """A variant of a task, or of a user's scenario file."""
+    """Return a variant of a task, or of a user's scenario file."""
     from constraintrot.scenario.files import give, load
 
     mine = Path(task).is_file() or task.endswith((".yaml", ".yml"))
@@ -161,10 +166,7 @@ def variant_of(task: str, seed: int, locale: str, split: Split) -> Variant:
 
 
 @main.command()
-@click.argument("task")
-@click.option("--seed", default=0, show_default=True, help="Which variant.")
-@click.option("--locale", default="en", show_default=True, help="en, zh or es.")
-@click.option("--split", type=click.Choice(SPLITS), default=DEFAULT_SPLIT, show_default=True)
+@_variant
 @click.option(
     "--call",
     "source",
@@ -180,13 +182,12 @@ def grade(task: str, seed: int, locale: str, split: Split, source: IO[str]) -> N
     """
     from constraintrot.grading import verdict
 
-    with clear_errors():
-        variant = variant_of(task, seed, locale, split)
-        try:
-            calls = verdict.read_calls(source.read())
-        except ValueError as error:
-            raise ConstraintRotError(f"--call: not JSON: {error}") from error
-        graded = verdict.grade(variant, calls)
+    variant = variant_of(task, seed, locale, split)
+    try:
+        calls = verdict.read_calls(source.read())
+    except ValueError as error:
+        raise ConstraintRotError(f"--call: not JSON: {error}") from error
+    graded = verdict.grade(variant, calls)
     click.echo(json.dumps({"outcome": graded.outcome, "reason": graded.reason}, ensure_ascii=False))
 
 
@@ -212,8 +213,7 @@ def models_pull(name: str) -> None:
     """Download the weights of NAME, with progress; an interrupted download is resumed."""
     from constraintrot.models.in_process import weights
 
-    with clear_errors():
-        click.echo(str(weights.pull(name, progress=weights.to_stderr())))
+    click.echo(str(weights.pull(name, progress=weights.to_stderr())))
 
 
 @models.command("path")
@@ -222,8 +222,7 @@ def models_path(name: str) -> None:
     """Print the path of the weights of NAME; exit status 1 if they are not downloaded."""
     from constraintrot.models.in_process import weights
 
-    with clear_errors():
-        path = weights.path(name)
+    path = weights.path(name)
     if path is None:
         click.echo(f"not here; constraintrot models pull {name}", err=True)
         sys.exit(1)
@@ -260,25 +259,22 @@ def table(
     from constraintrot.report.page.frames import csv_text
     from constraintrot.report.table import text
 
-    with clear_errors():
-        unknown = [name for name in by if name not in COLUMNS]
-        if unknown:
-            raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(COLUMNS)}")
-        if matrix is not None and (defenses or by):
-            option = "--defenses" if defenses else "--by"
-            raise ConstraintRotError(
-                f"--matrix shows two facts and nothing else; leave {option} out"
-            )
-        frame = planned_episodes(logs)
-        if matrix is not None:
-            from constraintrot.report.matrix import text as crossed
+    unknown = [name for name in by if name not in COLUMNS]
+    if unknown:
+        raise ConstraintRotError(f"--by {unknown[0]}: known: {', '.join(COLUMNS)}")
+    if matrix is not None and (defenses or by):
+        option = "--defenses" if defenses else "--by"
+        raise ConstraintRotError(f"--matrix shows two facts and nothing else; leave {option} out")
+    frame = planned_episodes(logs)
+    if matrix is not None:
+        from constraintrot.report.matrix import text as crossed
 
-            click.echo(crossed(frame, *matrix))
-        else:
-            click.echo(comparison.text(frame, by) if defenses else text(frame, by))
-        if csv is not None:
-            written = comparison.compare_defenses(frame, by) if defenses else frame
-            write("--csv", csv, csv_text(written))
+        click.echo(crossed(frame, *matrix))
+    else:
+        click.echo(comparison.text(frame, by) if defenses else text(frame, by))
+    if csv is not None:
+        written = comparison.compare_defenses(frame, by) if defenses else frame
+        write("--csv", csv, csv_text(written))
 
 
 @main.command()
@@ -296,5 +292,4 @@ def demo(model: str, variants: int, log_dir: str, quick: bool) -> None:
     """
     from constraintrot.runs.demo import run
 
-    with clear_errors():
-        run(model, variants, log_dir, quick=quick)
+    run(model, variants, log_dir, quick=quick)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from constraintrot.cli.qualify import qualification_options
-from constraintrot.command_line import clear_errors, needs
+from constraintrot.command_line import needs
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -53,25 +53,24 @@ def report(
 
     LOGS are paths or fsspec URLs. Needs the extra constraintrot[report].
     """
-    with clear_errors():
-        from constraintrot.report import stored
+    from constraintrot.report import stored
 
-        stores = stored.stores(logs) if len(logs) == 1 else []
-        if overview or sum(one.rows for one in stores) > LARGEST_PAGE:
-            only_page = bool(declared or figures or qualification)
-            _overview(stores, folder, only_page)
-            return
-        from constraintrot.report.page import primary
-        from constraintrot.report.page.write import report as write
+    stores = stored.stores(logs) if len(logs) == 1 else []
+    if overview or sum(one.rows for one in stores) > LARGEST_PAGE:
+        only_page = bool(declared or figures or qualification)
+        _overview(stores, folder, only_page)
+        return
+    from constraintrot.report.page import primary
+    from constraintrot.report.page.write import report as write
 
-        written = write(
-            logs,
-            folder,
-            qualification,
-            qualified_by,
-            declared=primary.read(declared),
-            figures=figures,
-        )
+    written = write(
+        logs,
+        folder,
+        qualification,
+        qualified_by,
+        declared=primary.read(declared),
+        figures=figures,
+    )
     for notice in written.source.notices:
         click.echo(f"! {notice}", err=True)
     for answer in written.answers:

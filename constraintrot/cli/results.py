@@ -1,4 +1,4 @@
-"""``constraintrot results``: hand a result in, and check one that was handed in."""
+"""``constraintrot results``: hand in a result, and check a result that was handed in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.command_line import clear_errors, needs
+from constraintrot.command_line import needs
 
 
 @click.group()
@@ -50,18 +50,17 @@ def export(
     from constraintrot.report.contributed.export import export as write
     from constraintrot.tasks.rebuildable import TASKS
 
-    with clear_errors():
-        run = write(
-            logs,
-            folder,
-            TASKS,
-            title=title or folder.resolve().name,
-            machine=machine,
-            by=by,
-            notes=notes,
-            qualification=qualification,
-            force=force,
-        )
+    run = write(
+        logs,
+        folder,
+        TASKS,
+        title=title or folder.resolve().name,
+        machine=machine,
+        by=by,
+        notes=notes,
+        qualification=qualification,
+        force=force,
+    )
     click.echo(f"{folder}: {run.model}, {len(run.logs)} logs")
     sys.exit(_checked([folder]))
 
@@ -72,7 +71,7 @@ def export(
 )
 @needs("eval")
 def check(folders: tuple[Path, ...]) -> None:
-    """Check contributed FOLDERS: complete, of one subject, and graded as the calls come to.
+    """Check that contributed FOLDERS are complete, of one subject, and graded as their calls are.
 
     Exit status 0: consistent; 1: something does not fit; 2: a folder cannot be read.
     """
@@ -86,8 +85,7 @@ def _checked(folders: tuple[Path, ...] | list[Path]) -> int:
 
     wrong = False
     for folder in folders:
-        with clear_errors():
-            found = consistent(folder, TASKS)
+        found = consistent(folder, TASKS)
         for finding in found.findings:
             click.echo(f"{folder}: {finding}")
         played = int(is_played(found.frame).sum())

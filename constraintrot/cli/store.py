@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from constraintrot.command_line import clear_errors, needs
+from constraintrot.command_line import needs
 
 
 @click.group()
 def store() -> None:
-    """Results of many runs in one place: a folder, or a bucket by its URL."""
+    """Keep the results of many runs in one place: a folder, or a bucket by its URL."""
 
 
 @store.command()
@@ -24,13 +24,12 @@ def add(url: str, logs: tuple[str, ...], cell: str | None) -> None:
     """
     from constraintrot.report.cells import commit, expanded
 
-    with clear_errors():
-        found = expanded(logs)
-        if cell is not None and len(found) > 1:
-            raise click.UsageError("--cell names one cell; give one log, or leave it out")
-        for log in found:
-            made = commit(url, log, cell=cell)
-            click.echo(f"{made.cell}: {made.finished} of {made.rows} episodes")
+    found = expanded(logs)
+    if cell is not None and len(found) > 1:
+        raise click.UsageError("--cell names one cell; give one log, or leave it out")
+    for log in found:
+        made = commit(url, log, cell=cell)
+        click.echo(f"{made.cell}: {made.finished} of {made.rows} episodes")
 
 
 @store.command(name="list")
@@ -40,8 +39,7 @@ def list_(url: str) -> None:
     """Print the cells of the store at URL, the oldest run first, and how many episodes they have."""
     from constraintrot.report.store import Store
 
-    with clear_errors():
-        commits = Store(url).commits()
+    commits = Store(url).commits()
     for one in commits:
         click.echo(f"{one.cell}: {one.finished} of {one.rows} episodes, begun {one.created or '?'}")
     finished, rows = sum(one.finished for one in commits), sum(one.rows for one in commits)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from constraintrot.command_line import clear_errors, needs, write
+from constraintrot.command_line import needs, write
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 
@@ -31,7 +31,7 @@ _DIR = click.option("--dir", "folder", help="Folder or fsspec URL; logs/sweep/SP
 
 @click.group()
 def sweep() -> None:
-    """Models x families x compactors x defenses x attacks as one Inspect Flow spec.
+    """Play models x families x compactors x defenses x attacks as one Inspect Flow spec.
 
     SPEC is a name (`constraintrot sweep list`) or a file of your own.
     """
@@ -62,17 +62,16 @@ def list_specs() -> None:
 def plan(
     spec: str, args: tuple[str, ...], folder: str | None, prices: Path | None, workers: int
 ) -> None:
-    """Say what SPEC comes to: cells, episodes, tokens, hours and cost. Nothing is played."""
+    """Print the size of SPEC: cells, episodes, tokens, hours and cost. Nothing is played."""
     from constraintrot.runs.prices import read_prices
     from constraintrot.runs.sweep import planning
 
-    with clear_errors():
-        loaded, place = _loaded(spec, args, folder)
-        finished, known = place.finished(), place.counts()
-        lines = planning.plan(loaded, finished, read_prices(prices))
-        seconds = [one["seconds"] / one["episodes"] for one in known.values() if one.get("seconds")]
-        mean = sum(seconds) / len(seconds) if seconds else None
-        click.echo(planning.text(loaded, lines, mean, workers))
+    loaded, place = _loaded(spec, args, folder)
+    finished, known = place.finished(), place.counts()
+    lines = planning.plan(loaded, finished, read_prices(prices))
+    seconds = [one["seconds"] / one["episodes"] for one in known.values() if one.get("seconds")]
+    mean = sum(seconds) / len(seconds) if seconds else None
+    click.echo(planning.text(loaded, lines, mean, workers))
 
 
 @sweep.command()
@@ -106,29 +105,24 @@ def run(
     from constraintrot.report.store import Store
     from constraintrot.runs.sweep import frames
 
-    with clear_errors():
-        if workers is not None and ray != "local":
-            raise ConstraintRotError(
-                "--workers sizes a cluster on this machine; it goes with --ray"
-            )
-        if store is not None:
-            require("--store", "report")
-        loaded, place = _loaded(spec, args, folder)
-        place.check()
-        if store is not None:
-            Store(store).check()
-        if again:
-            place.forgive(place.poisoned())
-        if ray:
-            from constraintrot.runs.sweep.on_ray import run as spread
+    if workers is not None and ray != "local":
+        raise ConstraintRotError("--workers sizes a cluster on this machine; it goes with --ray")
+    if store is not None:
+        require("--store", "report")
+    loaded, place = _loaded(spec, args, folder)
+    place.check()
+    if store is not None:
+        Store(store).check()
+    if again:
+        place.forgive(place.poisoned())
+    if ray:
+        from constraintrot.runs.sweep.on_ray import run as spread
 
-            state = spread(
-                loaded, place, ray, workers=workers, tries=tries, store=store, tell=_note
-            )
-        else:
-            state = _here(loaded, place, tries)
-        if store is not None:
-            frames.catch_up(store, place, state.finished)
+        state = spread(loaded, place, ray, workers=workers, tries=tries, store=store, tell=_note)
+    else:
+        state = _here(loaded, place, tries)
+    if store is not None:
+        frames.catch_up(store, place, state.finished)
     _tell_end(state, place)
 
 
@@ -147,13 +141,12 @@ def hawk(spec: str, args: tuple[str, ...], package: str | None, out: Path) -> No
 
     from constraintrot.runs.sweep.hawk import eval_sets
 
-    with clear_errors():
-        named = package or f"constraintrot[eval]=={version('constraintrot')}"
-        for one in eval_sets(_loaded(spec, args, None)[0], named):
-            path = out / f"{one['name']}.yaml"
-            write("--out", path, yaml.safe_dump(one, sort_keys=False, allow_unicode=True))
-            tasks, models = one["tasks"][0]["items"], one["models"][0]["items"]
-            click.echo(f"{path}: {len(tasks)} tasks x {len(models)} models")
+    named = package or f"constraintrot[eval]=={version('constraintrot')}"
+    for one in eval_sets(_loaded(spec, args, None)[0], named):
+        path = out / f"{one['name']}.yaml"
+        write("--out", path, yaml.safe_dump(one, sort_keys=False, allow_unicode=True))
+        tasks, models = one["tasks"][0]["items"], one["models"][0]["items"]
+        click.echo(f"{path}: {len(tasks)} tasks x {len(models)} models")
 
 
 def _here(loaded: Sweep, place: SweepFolder, tries: int) -> State:

@@ -31,7 +31,7 @@ UNKNOWN = ("malformed", "no_call")
 
 @dataclass(frozen=True)
 class Arms:
-    """The episodes that all arms share, in one order.
+    """The episodes that all arms share, in the same order in each arm.
 
     Attributes:
         values: by arm, the outcome of each episode; nan if unknown.
@@ -93,7 +93,7 @@ def variants(frame: pd.DataFrame) -> int:
 
 
 def by_appearance(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Numbers of clusters, numbered anew in their order here, on which resamples depend."""
+    """Number the clusters anew in the order of their appearance, on which resamples depend."""
     import pandas as pd
 
     return np.asarray(pd.factorize(codes)[0], np.intp)
@@ -251,7 +251,7 @@ def select(frame: pd.DataFrame, name: str, fixed: Mapping[str, object]) -> pd.Da
 
 
 def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
-    """Columns in which every two adjacent arms have a value in common."""
+    """Return the columns in which every two adjacent arms have a value in common."""
     tables = list(parts.values())
     return [
         key
@@ -272,7 +272,7 @@ def _keys(parts: Mapping[str, pd.DataFrame], fixed: set[str]) -> list[str]:
 def _rows(
     parts: Mapping[str, pd.DataFrame], positions: npt.NDArray[np.intp], columns: list[str]
 ) -> pd.DataFrame:
-    """Columns of matched episodes, each from the first arm that has it."""
+    """Return columns of the matched episodes, each from the first arm that has it."""
     import pandas as pd
 
     tables = [part[columns] for part in parts.values()]

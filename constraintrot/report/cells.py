@@ -15,10 +15,10 @@ PARTITION = ("task", "agent")
 
 
 def expanded(given: Sequence[str]) -> list[str]:
-    """The logs among paths and URLs, and those of folders.
+    """Return the given logs, and the logs of the given folders.
 
     Raises:
-        ConstraintRotError: one does not exist, or there is no log.
+        ConstraintRotError: a path does not exist, or a folder holds no log.
     """
     found: list[str] = []
     for name in given:

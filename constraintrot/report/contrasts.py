@@ -1,4 +1,4 @@
-"""What the counterfactual conditions of a frame say, for a reader of its table."""
+"""Notes below a table about its counterfactual conditions, in which policy text was removed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WHY = {
 
 
 def lines(frame: pd.DataFrame) -> Iterator[str]:
-    """The lines under a table: how much was removed, what is degenerate, the contrast."""
+    """Yield the notes: how much was removed, how many episodes are degenerate, the contrast."""
     edits = frame[frame["condition"].isin(EDITS)]
     if edits.empty:
         return
@@ -41,7 +41,7 @@ def lines(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def retries(frame: pd.DataFrame) -> Iterator[str]:
-    """How many episodes start from a summary that was asked for again."""
+    """Yield a note if summaries had to be asked for twice."""
     if "summary_retries" not in frame:
         return
     again = int((frame["summary_retries"].dropna().astype(int) > 0).sum())
@@ -50,7 +50,7 @@ def retries(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def pairing(frame: pd.DataFrame) -> Iterator[str]:
-    """Where a defended episode starts from another summary than its undefended one."""
+    """Yield a note if defended episodes start from another summary than their undefended ones."""
     if "summary_draw" not in frame:
         return
     compacted = frame[frame["tokens_after"].notna() & ~frame["condition"].isin(EDITS)]
@@ -66,7 +66,7 @@ def pairing(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _same_summary(frame: pd.DataFrame, keys: Sequence[str]) -> dict[str, list[bool]]:
-    """By defense, whether each episode starts from a summary that one without a defense has.
+    """Return by defense which episodes start from a summary that an undefended episode has too.
 
     Args:
         frame: compacted episodes.
@@ -92,7 +92,7 @@ def _same_summary(frame: pd.DataFrame, keys: Sequence[str]) -> dict[str, list[bo
 
 
 def less_sham(frame: pd.DataFrame) -> Comparison:
-    """``summary_removed`` less ``sham``, on the pairs of which neither is degenerate.
+    """Compare ``summary_removed`` with ``sham``, without the pairs that have a degenerate episode.
 
     Raises:
         ParameterError: there is no such pair.
@@ -102,7 +102,7 @@ def less_sham(frame: pd.DataFrame) -> Comparison:
 
 
 def degenerate(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Which episodes show nothing of the policy's removal."""
+    """Return which episodes are degenerate: they show nothing of the policy's removal."""
     return frame["degenerate"] == True  # noqa: E712  # a column of objects
 
 
@@ -120,7 +120,7 @@ def _said(frame: pd.DataFrame) -> str:
 
 
 def shares(frame: pd.DataFrame) -> Iterator[str]:
-    """How much of the compactor's text each counterfactual deleted, on average."""
+    """Yield a note with the mean share of the compactor's text that each counterfactual deleted."""
     edits = frame[frame["condition"].isin(EDITS)]
     if "removed_characters" not in edits:
         return

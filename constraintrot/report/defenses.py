@@ -37,7 +37,7 @@ _COSTS = {
 
 
 def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """One row per defense (and agent, and ``by``), compared with the same episodes without it.
+    """Compare each defense with the same episodes without it, one row per agent and defense.
 
     Args:
         frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``.
@@ -72,7 +72,7 @@ def compare_defenses(frame: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFram
 
 
 def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
-    """The comparison as Markdown, one pipe table per agent."""
+    """Return the comparison as Markdown, one pipe table per agent."""
     by = _parts(by)
     records = compare_defenses(frame, by).to_dict("records")
     rows = [{str(name): value for name, value in record.items()} for record in records]
@@ -101,7 +101,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
 
 
 def bare(name: str) -> str:
-    """The condition that a condition is without its attack, defense and distractors.
+    """Return the condition that is left without the attack, defense and distractors of one.
 
     Those are separate facts of an episode.
     """
@@ -130,9 +130,9 @@ def _stripped(condition: Condition) -> Condition:
 
 
 def pairs(frame: pd.DataFrame, apart: Sequence[str] = ("defense",)) -> pd.Series[str]:
-    """A key that an episode has in common with its twin only.
+    """Return a key that an episode shares with its twin alone.
 
-    Of several equal episodes, the k-th is paired with the k-th.
+    If episodes are equal, the k-th of one side is paired with the k-th of the other.
 
     Args:
         frame: episodes.
@@ -179,7 +179,7 @@ def _rate(name: str, mine: pd.DataFrame, without: pd.DataFrame | None) -> dict[s
 
 
 def _difference(mine: pd.DataFrame, without: pd.DataFrame, column: str) -> float | None:
-    """Median of the paired differences; None if no pair was measured on both sides."""
+    """Return the median of the paired differences; None if no pair was measured on both sides."""
     ours, theirs = (part[column].astype(float).to_numpy() for part in (mine, without))
     differences = [float(a - b) for a, b in zip(ours, theirs, strict=True) if a == a and b == b]
     return median(differences) if differences else None

@@ -1,4 +1,4 @@
-"""How many episodes were planned, played, errored and silent: the only place that counts them.
+"""Counts of planned, played, errored and silent episodes; nothing else counts them.
 
 A frame of ``report.frame.planned_episodes`` has a row for every planned episode.
 Its ``status`` says what became of it; it is empty in frames from before it was
@@ -37,7 +37,7 @@ _EpisodeKey: TypeAlias = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of the episodes of a cell.
+    """Counts of the episodes of a cell.
 
     Attributes:
         planned: samples times epochs; None where the frame does not say.
@@ -54,7 +54,7 @@ class Counts:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """As a table shows them, below ``HEADS``."""
+        """The counts as cells of a table, below ``HEADS``."""
         known = (self.planned, self.played, self.errored, self.silent)
         planned, played, errored, silent = (UNKNOWN if n is None else str(n) for n in known)
         return planned, played, errored, silent
@@ -74,13 +74,13 @@ def counts(rows: pd.DataFrame) -> Counts:
 
 
 def sentence(rows: pd.DataFrame) -> str:
-    """The counts of a whole table, in words."""
+    """Return the counts of a whole table in words."""
     told = ", ".join(f"{name} {n}" for name, n in zip(HEADS, counts(rows).cells, strict=True))
     return f"Episodes: {told}."
 
 
 def is_played(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Which rows are episodes with a verdict."""
+    """Return which rows are episodes with a verdict."""
     import pandas as pd
 
     if "status" not in frame:
@@ -89,12 +89,12 @@ def is_played(frame: pd.DataFrame) -> pd.Series[bool]:
 
 
 def played(frame: pd.DataFrame) -> pd.DataFrame:
-    """The episodes with a verdict, which are all that a rate is computed of."""
+    """Return the episodes with a verdict; rates are computed of these alone."""
     return frame[is_played(frame)]
 
 
 def unbalanced(frame: pd.DataFrame) -> list[str]:
-    """What to say of runs that planned some conditions more often than others.
+    """Return a warning for each run that planned some conditions more often than others.
 
     Args:
         frame: of planned episodes.
@@ -115,7 +115,7 @@ def unbalanced(frame: pd.DataFrame) -> list[str]:
 
 @dataclass
 class PlannedEpisodes:
-    """Collects, log by log, what was planned and has no verdict.
+    """A collection, log by log, of the planned episodes without a verdict.
 
     An episode counts once over a run and its retries, and where one of them
     finished it, it is played.
@@ -161,12 +161,12 @@ class PlannedEpisodes:
                 }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each planned episode without a verdict."""
+        """Return a row for each planned episode without a verdict."""
         return [row for key, row in self._rows.items() if key not in self._played]
 
 
 class _FactsOfOthers:
-    """What an episode that never ran would have been, by its id and by the others of its log."""
+    """The facts of episodes that never ran, from their ids and from the others of their log."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class _FactsOfOthers:
                 self._seen.setdefault((family, str(facts.get("condition"))), facts)
 
     def of(self, name: str, epoch: int, known: Mapping[str, Any]) -> dict[str, Any]:
-        """The facts of one planned episode.
+        """Return the facts of one planned episode.
 
         Args:
             name: the sample's id.

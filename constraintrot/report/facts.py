@@ -19,7 +19,7 @@ FACTS = (*(key for key in KEYS if key != "allowed"), "kind", "task", "log")
 
 
 def named(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its facts as text, as a user writes them: ``60``, ``true``, ``none``."""
+    """Return the frame with its facts as text, as a user writes them: ``60``, ``true``, ``none``."""
     return frame.assign(**{fact: frame[fact].map(text) for fact in FACTS if fact in frame})
 
 
@@ -49,7 +49,7 @@ def read_facts(option: str, given: Sequence[str], frame: pd.DataFrame) -> dict[s
 
 
 def chosen(frame: pd.DataFrame, where: Facts) -> pd.DataFrame:
-    """The rows that have all facts of ``where``.
+    """Return the rows that have all facts of ``where``.
 
     Raises:
         ParameterError: no row has them. The message lists the fact's values.
@@ -64,7 +64,7 @@ def chosen(frame: pd.DataFrame, where: Facts) -> pd.DataFrame:
 
 
 def part(frame: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """The rows that have all of these facts; may be empty."""
+    """Return the rows that have all of these facts; may be empty."""
     for fact, value in facts.items():
         frame = frame[frame[fact] == value]
     return frame
@@ -78,7 +78,7 @@ def _items(text: str, frame: pd.DataFrame) -> list[str]:
 
 
 def text(value: object) -> str:
-    """A fact's value as a user writes it; a gap is ``none``."""
+    """Return a fact's value as a user writes it; a gap is ``none``."""
     if value is None or value != value:
         return "none"
     if isinstance(value, float) and value.is_integer():

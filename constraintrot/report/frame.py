@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -16,7 +18,7 @@ from zstandard import ZstdError
 from constraintrot.episode.facts import COLUMNS, EpisodeFacts
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.verdict import NOT_DONE
-from constraintrot.report import episode_counts, log_samples
+from constraintrot.report import episode_counts
 from constraintrot.report.episode_counts import PlannedEpisodes
 from constraintrot.rule_text.survival.states import PRIMARY
 
@@ -28,6 +30,10 @@ UNREADABLE = (
     OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, ZstdError,
 )  # fmt: skip
 """Exceptions that reading raises for a file that is cut off or is no log."""
+
+_ENDING = ".eval"
+# Of the fields of Inspect's samples, these are long, and of no use for a verdict.
+_TRANSCRIPT = ("messages", "output", "events", "events_data", "attachments", "store", "timelines")
 
 OLD_NAMES = {"kept": "mentions", "slots": "mentions_share"}
 """Columns of frames from before a policy had a state, and what they are called now."""
@@ -56,7 +62,7 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
         tokens. What was not measured is None.
 
     Raises:
-        ConstraintRotError: no finished episode of ours is in them.
+        ConstraintRotError: there is no finished episode of a constraintrot task in them.
     """
     return _read(logs)[0]
 
@@ -68,19 +74,19 @@ def planned_episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
         logs: log files, or folders of them.
 
     Returns:
-        As ``episodes``, with a ``status`` (``report.episode_counts``). What was
-        errored or not played has its facts and no ``violation``; its ``reason``
-        is the error.
+        As ``episodes``, with a ``status`` (``report.episode_counts``). An episode that
+        errored or was not played has its facts and no ``violation``; its ``reason`` is the
+        error.
 
     Raises:
-        ConstraintRotError: no finished episode of ours stands in them.
+        ConstraintRotError: there is no finished episode of a constraintrot task in them.
     """
     frame, unplayed = _read(logs)
     return _with_unplayed(frame, unplayed) if unplayed else frame
 
 
 def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """The finished episodes, and a row for each planned one without a verdict."""
+    """Return the finished episodes, and a row for each planned one without a verdict."""
     import pandas as pd
 
     # A retried run's log holds the finished samples of the one before it too.
@@ -101,13 +107,13 @@ def _read(logs: Iterable[str | Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
 
 
 def unplayed_rows(planned: PlannedEpisodes) -> list[dict[str, Any]]:
-    """The planned episodes without a verdict, with the frame's facts alone."""
+    """Return rows of the planned episodes without a verdict, with the frame's facts alone."""
     names = (*COLUMNS, "allowed", "log", "task", "status", "reason")
     return [{name: row.get(name) for name in names} for row in planned.rows()]
 
 
 def _with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """A frame of played episodes, with the planned ones without a verdict below them."""
+    """Append the planned episodes without a verdict to a frame of played ones."""
     import pandas as pd
 
     columns: dict[str, Any] = {}
@@ -120,7 +126,7 @@ def _with_unplayed(frame: pd.DataFrame, unplayed: Sequence[dict[str, Any]]) -> p
 
 
 def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
-    """The logs, and those of folders.
+    """Yield the given logs, and the logs of the given folders.
 
     Args:
         logs: paths, or ``file://`` URLs as Inspect names the logs of an eval set.
@@ -143,7 +149,7 @@ def _local(name: str) -> str:
 
 
 def _rows(path: Path, planned: PlannedEpisodes) -> Iterator[dict[str, Any]]:
-    """The rows of a log's finished samples; what else it planned goes to ``planned``."""
+    """Yield the rows of a log's finished samples, and add its other samples to ``planned``."""
     log: EvalLog | None = None
     seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
     for header, sample in samples(path):
@@ -159,10 +165,10 @@ def _rows(path: Path, planned: PlannedEpisodes) -> Iterator[dict[str, Any]]:
 
 
 def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
-    """The samples of a log of a constraintrot task, without transcripts, each with the header.
+    """Yield the samples of a log of a constraintrot task, without transcripts, with its header.
 
-    First comes the header without a sample, since a log may have none; of another task's log,
-    nothing comes.
+    The header without a sample comes first, since a log may have no samples. A log of another
+    task yields nothing.
 
     Raises:
         ConstraintRotError: the log cannot be read.
@@ -174,7 +180,7 @@ def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
         if not is_ours(header):
             return
         yield header, None
-        for sample in log_samples.samples(str(path), header):
+        for sample in light_samples(str(path), header):
             yield header, sample
     except UNREADABLE as error:
         raise ConstraintRotError(
@@ -183,18 +189,57 @@ def samples(path: Path) -> Iterator[tuple[EvalLog, EvalSample | None]]:
         ) from error
 
 
+def light_samples(
+    path: str, header: EvalLog, file: IO[bytes] | None = None
+) -> Iterator[EvalSample]:
+    """Yield the samples of a log in order; those of an ``.eval`` log without their transcripts.
+
+    Inspect reads a sample whole, validates every event and opens the log anew for each,
+    which takes ten times as long.
+
+    Args:
+        path: the log, as Inspect takes it.
+        header: its header.
+        file: the opened log, unless it is a file of this machine.
+    """
+    from inspect_ai.log import EvalSample, read_eval_log_samples
+
+    ids = header.eval.dataset.sample_ids
+    if not path.endswith(_ENDING) or ids is None:
+        yield from read_eval_log_samples(path, all_samples_required=False)
+        return
+    # Importing Inspect has taught zipfile its compression.
+    with zipfile.ZipFile(file or path) as archive:
+        known = set(archive.namelist())
+        for sample_id in ids:
+            for epoch in range(1, (header.eval.config.epochs or 1) + 1):
+                name = f"samples/{sample_id}_epoch_{epoch}.json"
+                if name not in known:
+                    continue
+                yield EvalSample.model_validate(_fields(archive, name))
+
+
+def _fields(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(archive.read(name))
+    except (NotImplementedError, RuntimeError, struct.error) as error:
+        # So zipfile names an unknown compression, a password and a cut-off header.
+        raise ValueError(f"{name} is damaged: {error}") from error
+    return {key: value for key, value in dict(fields).items() if key not in _TRANSCRIPT}
+
+
 def is_finished(sample: EvalSample) -> bool:
-    """Whether an episode came back with a verdict."""
+    """Return whether an episode has a verdict."""
     return sample.error is None and "violation" in (sample.scores or {})
 
 
 def is_ours(header: EvalLog) -> bool:
-    """Whether a log is of a constraintrot task."""
+    """Return whether a log is of a constraintrot task."""
     return (header.eval.task_registry_name or header.eval.task).startswith("constraintrot/")
 
 
 def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
-    """A scored sample as a row of the frame, with its id as ``uuid``.
+    """Return a scored sample as a row of the frame, with its id as ``uuid``.
 
     Args:
         header: header of its log.
@@ -223,7 +268,7 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
 
 
 def _survival(scores: dict[str, Any]) -> dict[str, Any]:
-    """The parts of survival as they are now: old logs hold what is called mentions today."""
+    """Return the parts of survival under today's names: old logs have mentions alone."""
     found = {OLD_NAMES.get(name, name): value for name, value in scores.items()}
     states = {name: found.pop(name) for name in _OTHER_STATES if name in found}
     if found.get("survived") is None:

@@ -19,7 +19,7 @@ FACTS = tuple(name for name in (*TWINS, "defense") if name not in ("agent", "see
 
 
 def text(frame: pd.DataFrame, row: str, column: str) -> str:
-    """One pipe table per agent: violation of prohibited requests, k of n with intervals.
+    """Return one pipe table per agent: violation of prohibited requests, with intervals.
 
     An episode counts only if every cell has it, with everything but the two facts
     equal, so that cells differ only in those. A cell that has no episode in common
@@ -69,7 +69,7 @@ def _one(frame: pd.DataFrame, row: str, column: str) -> list[str]:
 
 
 def _common(keys: Sequence[set[str]]) -> set[str]:
-    """The keys that all cells have; a cell that would leave none is passed over."""
+    """Return the keys that all cells share, passing over a cell that shares no key."""
     common: set[str] = set()
     for cell in sorted(keys, key=len, reverse=True):
         common = (common & cell or common) if common else cell
@@ -91,5 +91,5 @@ def _left_out(cell: pd.DataFrame, common: set[str]) -> int:
 
 
 def _values(column: pd.Series[str]) -> list[str]:
-    """The values of a fact in order of appearance, ``none`` first."""
+    """Return the values of a fact in order of appearance, ``none`` first."""
     return sorted(dict.fromkeys(map(str, column)), key=lambda value: value != "none")

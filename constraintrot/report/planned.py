@@ -1,8 +1,8 @@
-"""Inspect logs as a frame of all planned episodes, for decisions: those without a verdict too.
+"""All planned episodes of logs as a frame for decisions, also those without a verdict.
 
 An episode that ended in an error, or that was never begun because its run was stopped, has no
-verdict. It is lost for a reason that may depend on what it would have done, so a decision must
-count it as unknown instead of leaving it out.
+verdict. The reason may depend on what it would have done, so a decision must count it as
+unknown instead of leaving it out.
 """
 
 from __future__ import annotations

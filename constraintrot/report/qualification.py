@@ -4,8 +4,8 @@ The positive control of an assay, before any claim of decay. A subject is an age
 model with a scaffold and all other settings. It qualifies on a family if it breaks
 the policy where none is given, obeys it where it is in sight, and does what is
 allowed. The exact bounds decide: a criterion is met where the whole interval is on its
-side, missed where none of it is, and open between. Whatever has no readable outcome
-(no call, malformed, errored) counts against both.
+side, missed where none of it is, and open between. An episode without a readable outcome
+(no call, malformed, errored) counts against both sides.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Verdict: TypeAlias = Literal["qualified", "not", "cannot tell"]
-VERDICTS: tuple[Verdict, ...] = ("qualified", "not", "cannot tell")
 Status: TypeAlias = Literal["met", "missed", "open"]
 # Both ends of a 90 % interval: a rate is beyond a criterion with an error of 5 %.
 CONFIDENCE = 0.9
@@ -38,7 +37,7 @@ SETTINGS = names(Role.SUBJECT)
 
 
 class Criterion(Strict):
-    """What the rate of a condition has to be.
+    """A limit that the rate of a condition has to meet.
 
     Attributes:
         condition: the condition.
@@ -53,7 +52,7 @@ class Criterion(Strict):
     limit: float
 
     def status(self, lower: float, upper: float) -> Status:
-        """Where an interval lies."""
+        """Return whether an interval meets the limit, misses it, or leaves it open."""
         if self.side == "at most":
             return "met" if upper <= self.limit else "missed" if lower > self.limit else "open"
         return "met" if lower >= self.limit else "missed" if upper < self.limit else "open"
@@ -116,7 +115,7 @@ class Family(Strict):
 
 
 class Qualification(Strict):
-    """What a subject's qualification came to; the content of its file.
+    """The result of a subject's qualification; the content of its file.
 
     Attributes:
         format: version of the file's format.
@@ -139,7 +138,7 @@ class Qualification(Strict):
     families: tuple[Family, ...]
 
     def named(self, verdict: Verdict) -> tuple[str, ...]:
-        """The families with a verdict."""
+        """Return the families with a verdict."""
         return tuple(one.family for one in self.families if one.verdict == verdict)
 
 
@@ -227,12 +226,12 @@ def _cell(criterion: Criterion, rows: pd.DataFrame, confidence: float) -> Cell:
 
 
 def _limit(estimate: Estimate, end: Literal["lower", "upper"]) -> float:
-    """An end of an interval; without one, nothing is excluded."""
+    """Return an end of an interval; without an interval, nothing is excluded."""
     return float(getattr(estimate, end, 0.0 if end == "lower" else 1.0))
 
 
 def table(found: Qualification) -> str:
-    """A Markdown table, one row a family, with each rate as count/n and its bounds in percent."""
+    """Return a Markdown table, one row per family, with each rate and its bounds in per cent."""
     limits = [f"{one.side} {100 * one.limit:.0f} %" for one in found.criteria]
     heads = [
         f"{one.condition}: {one.value} {limit}"
@@ -252,7 +251,7 @@ def table(found: Qualification) -> str:
 
 
 def csv_text(found: Qualification) -> str:
-    """One row a family and condition."""
+    """Return CSV, one row per family and condition."""
     return Table.of(
         [
             {

@@ -1,4 +1,4 @@
-"""Claims on the families where the subject qualifies, and what stands beside them.
+"""Restriction of claims to the families on which the subject qualifies, and notes on the rest.
 
 The reading end of ``report.qualification``, for ``compare``, ``report`` and the
 reproduction page.
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Level: TypeAlias = Literal["bounds", "observed"]
-LEVELS: tuple[Level, ...] = ("bounds", "observed")
 # Facts that an experiment varies; that the subject qualifies is asked at the others.
 _VARIED = ("defense", "attack", "distractors", "channel", "wording", "context_tokens", "exercised")
 # Of these, the ones on which obeying what is in sight may depend.
@@ -26,7 +25,7 @@ _UNKNOWN = ("none", "None", "nan", "<NA>")
 
 
 def read_all(paths: Sequence[Path]) -> list[Qualification]:
-    """The qualifications of some files, and those of folders (``*.json``).
+    """Read the qualifications of files, and of all ``*.json`` in folders.
 
     Raises:
         ConstraintRotError: a file is no qualification.
@@ -42,7 +41,7 @@ def read_all(paths: Sequence[Path]) -> list[Qualification]:
 def claimable(
     frame: pd.DataFrame, paths: Sequence[Path], level: Level = "bounds"
 ) -> tuple[pd.DataFrame, list[str]]:
-    """As ``restricted``, with the qualifications of some files and folders.
+    """Restrict a frame as ``restricted`` does, by the qualifications of files and folders.
 
     Raises:
         ConstraintRotError: as ``read_all`` and ``restricted``; or nothing is left.
@@ -56,7 +55,7 @@ def claimable(
 def restricted(
     frame: pd.DataFrame, given: Sequence[Qualification], level: Level = "bounds"
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The episodes of families on which their subject qualifies, and what to say of all others.
+    """Keep the episodes of families on which their subject qualifies, and describe the rest.
 
     Args:
         frame: episodes.
@@ -96,7 +95,7 @@ def restricted(
 
 
 def usable(one: Qualification, level: Level = "bounds") -> list[Family]:
-    """The families on which claims may be computed."""
+    """Return the families on which claims may be computed."""
     return [
         family
         for family in one.families
@@ -106,7 +105,7 @@ def usable(one: Qualification, level: Level = "bounds") -> list[Family]:
 
 
 def sentence(one: Qualification, level: Level = "bounds") -> str:
-    """What stands beside a claim: the families that it is computed on, and the rest with figures."""
+    """Return the sentence beside a claim: the families it is computed on, and the others."""
     taken = [family.family for family in usable(one, level)]
     parts = [
         f"Qualification of {_subject(one)}: claims are computed on"
@@ -133,7 +132,7 @@ def _none(frame: pd.DataFrame) -> pd.Series[bool]:
 
 
 def of_subject(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
-    """Which episodes are of a qualification's subject: its model, scaffold and fixed settings."""
+    """Return which episodes have the model, scaffold and fixed settings of a qualification."""
     rows = (frame["agent"] == one.agent) & (frame["scaffold"] == one.scaffold)
     for name in set(SETTINGS) - set(_VARIED):
         if name in frame and name in one.settings:
@@ -144,7 +143,7 @@ def of_subject(frame: pd.DataFrame, one: Qualification) -> pd.Series[bool]:
 
 
 def unqualified(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str]:
-    """The subjects of episodes that no qualification is of.
+    """Return the subjects without a qualification.
 
     One that differs from a qualification in a setting alone is named with it.
 
@@ -169,7 +168,7 @@ def unqualified(frame: pd.DataFrame, given: Sequence[Qualification]) -> list[str
 
 
 def _beyond(rows: pd.DataFrame, one: Qualification) -> list[str]:
-    """At which settings there are results at which the qualification was not played."""
+    """Return a note on settings of the results at which the qualification was not played."""
     parts: list[str] = []
     for name in _ASKED_AT:
         if name in rows and name in one.settings:

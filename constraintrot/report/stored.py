@@ -16,7 +16,7 @@ from constraintrot.grading.outcome_status import MISSING
 from constraintrot.report.episode_counts import ERRORED, NOT_PLAYED
 from constraintrot.report.facts import FACTS, text
 from constraintrot.report.store import Commit, Store
-from constraintrot.report.store.columns import Columns, read
+from constraintrot.report.store.columns import read
 from constraintrot.stats.matching import numbered
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Stored:
 
 
 def stores(given: Sequence[str]) -> list[Stored]:
-    """The stores among paths and URLs, if these are stores at all; empty if none of them is.
+    """Return the stores of paths and URLs; empty if none of them is a store.
 
     Raises:
         ParameterError: some are stores and some are not.
@@ -69,12 +69,12 @@ def stores(given: Sequence[str]) -> list[Stored]:
 
 
 def _may_be(name: str) -> bool:
-    """Whether a path or URL is no single file; only then it is worth asking."""
+    """Return whether a path or URL may be a store: a single file is not."""
     return not name.endswith((".eval", ".json", ".csv", ".parquet"))
 
 
 def planned(given: Sequence[Stored]) -> pd.DataFrame:
-    """All planned episodes of stores, facts as text, played ones first.
+    """Read all planned episodes of stores, with facts as text, played ones first.
 
     Args:
         given: the stores.
@@ -88,22 +88,22 @@ def planned(given: Sequence[Stored]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    parts = [_frame(read(one.store, one.commits, TEXTS, NUMBERS, IDS)) for one in given]
-    frame = parts[0] if len(parts) == 1 else _joined(parts)
-    lost = frame["status"].isin([ERRORED, NOT_PLAYED]).to_numpy()
+    parts = [frame(one, TEXTS, NUMBERS, IDS) for one in given]
+    whole = parts[0] if len(parts) == 1 else _joined(parts)
+    lost = whole["status"].isin([ERRORED, NOT_PLAYED]).to_numpy()
     if not lost.any():
-        return frame
-    frame.loc[lost, "violation"] = np.nan
-    frame["outcome"] = frame["outcome"].cat.add_categories(
-        [MISSING] if MISSING not in frame["outcome"].cat.categories else []
+        return whole
+    whole.loc[lost, "violation"] = np.nan
+    whole["outcome"] = whole["outcome"].cat.add_categories(
+        [MISSING] if MISSING not in whole["outcome"].cat.categories else []
     )
-    frame.loc[lost, "outcome"] = MISSING
-    order = np.concatenate([np.flatnonzero(~lost), _once(frame, lost)])
-    return pd.DataFrame(frame.take(order)).reset_index(drop=True)
+    whole.loc[lost, "outcome"] = MISSING
+    order = np.concatenate([np.flatnonzero(~lost), _once(whole, lost)])
+    return pd.DataFrame(whole.take(order)).reset_index(drop=True)
 
 
 def _once(frame: pd.DataFrame, lost: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-    """Positions of the episodes that no cell has finished, each once."""
+    """Return the positions of the episodes that no cell has finished, each once."""
     numbers = numbered([frame], KEYS)
     finished = np.zeros(int(numbers.max()) + 1, bool)
     finished[numbers[~lost]] = True
@@ -111,9 +111,24 @@ def _once(frame: pd.DataFrame, lost: npt.NDArray[np.bool_]) -> npt.NDArray[np.in
     return missing[np.sort(np.unique(numbers[missing], return_index=True)[1])]
 
 
-def _frame(columns: Columns) -> pd.DataFrame:
+def frame(
+    one: Stored, texts: Sequence[str], numbers: Sequence[str], ids: Sequence[str]
+) -> pd.DataFrame:
+    """Read some columns of a store's planned episodes, in the order of its cells.
+
+    Args:
+        one: the store.
+        texts: columns of few distinct values, made categorical, with values as
+            ``report.facts.text`` writes them; ``allowed`` and ``degenerate`` are truth values.
+        numbers: numeric columns; nan for a gap.
+        ids: columns of many distinct texts, as numbers that are equal where the texts are.
+
+    Raises:
+        ConstraintRotError: a frame of the store cannot be read.
+    """
     import pandas as pd
 
+    columns = read(one.store, one.commits, texts, numbers, ids)
     made: dict[str, Any] = {}
     for name in list(columns.texts):
         coded = columns.texts.pop(name).mapped(text)
@@ -130,7 +145,7 @@ def _frame(columns: Columns) -> pd.DataFrame:
 
 
 def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Frames of several stores as one, their categories united."""
+    """Join the frames of several stores, their categories united."""
     import pandas as pd
     from pandas.api.types import union_categoricals
 

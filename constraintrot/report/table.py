@@ -34,7 +34,7 @@ _ERROR = 200
 
 
 def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """One row per cell: its facts, its number of episodes ``n``, and its rates.
+    """Return one row per cell: its facts, its number of episodes ``n``, and its rates.
 
     Args:
         frame: episodes, as ``report.frame.planned_episodes`` returns them, or ``episodes``,
@@ -71,7 +71,7 @@ def cells(frame: pd.DataFrame, by: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
-    """The table as Markdown, one pipe table per agent."""
+    """Return the table as Markdown, one pipe table per agent."""
     rows = cells(frame, by)
     parts = [name for name in (*by, ASKED) if name in rows[0]]
     lines: list[str] = []
@@ -89,7 +89,7 @@ def text(frame: pd.DataFrame, by: Sequence[str] = ()) -> str:
 
 
 def count_notes(frame: pd.DataFrame) -> list[str]:
-    """What a reader must know of the episodes that no rate counts."""
+    """Return notes on the episodes that no rate counts."""
     found = counts(frame)
     if found.planned is None or found.errored is None:
         return ["What else was planned, these frames do not say: they hold finished episodes only."]
@@ -106,7 +106,7 @@ def count_notes(frame: pd.DataFrame) -> list[str]:
 
 
 def _errors(frame: pd.DataFrame) -> list[str]:
-    """The errors of most episodes, each with how many episodes of a condition it ended."""
+    """Return the most frequent errors, each with the number of episodes that it ended."""
     errored = frame[frame["status"] == ERRORED]
     found = Counter(
         (condition, cut(str(error).split("\n", 1)[0], _ERROR))
@@ -118,7 +118,7 @@ def _errors(frame: pd.DataFrame) -> list[str]:
 
 
 def notes(frame: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """What a reader must know before reading the rates: pooling, replicates, contrasts."""
+    """Return notes on pooling, replicates and contrasts, to be read before the rates."""
     frame = played(frame)
     lines: list[str] = []
     known = [key for key in keys if key in frame]
@@ -194,7 +194,7 @@ def _cells(rows: Sequence[dict[str, Any]], by: Sequence[str]) -> Table:
 
 
 def share(group: pd.DataFrame, chosen: pd.Series[bool]) -> Estimate:
-    """The rate of a cell, with the interval that every page and the gate have."""
+    """Return the rate of a cell, with the interval that every page and the gate use."""
     return rate(chosen.to_numpy(), labels(group))
 
 

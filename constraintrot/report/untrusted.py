@@ -30,19 +30,19 @@ CELL = 2_000
 
 
 def visible(text: str) -> str:
-    """The text with every invisible character written out, as ``⟨U+202E⟩``."""
+    """Return the text with every invisible character written out, as ``⟨U+202E⟩``."""
     return _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
 def cut(text: str, limit: int = TEXT) -> str:
-    """At most ``limit`` characters of a text, made ``visible``, with a note of how many were cut."""
+    """Cut a text to ``limit`` characters, make it ``visible``, and note how many were cut."""
     if len(text) <= limit:
         return visible(text)
     return f"{visible(text[:limit])} … [{len(text) - limit:,} of {len(text):,} characters cut]"
 
 
 def lines(text: str, limit: int, line: int = LINE) -> list[str]:
-    """At most ``limit`` lines of a text, each cut, with a note of how many lines were cut."""
+    """Cut a text to ``limit`` lines, each line too, and note how many lines were cut."""
     # Split into no more lines than needed: the text may have millions.
     shown = [cut(one, line) for one in text.split("\n", limit)[:limit]]
     left = text.count("\n") + 1 - len(shown)
@@ -50,24 +50,24 @@ def lines(text: str, limit: int, line: int = LINE) -> list[str]:
 
 
 def plain(value: Any, limit: int = TEXT) -> str:
-    """Any value of a log as text."""
+    """Return any value of a log as text."""
     if isinstance(value, str):
         return cut(value, limit)
     return cut(json.dumps(value, ensure_ascii=False, default=str), limit)
 
 
 def escape_cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula; ``unescape_cell`` is the inverse."""
+    """Return a cell that no spreadsheet takes for a formula; ``unescape_cell`` is the inverse."""
     return _COMPUTED.sub(r"\1'", text)
 
 
 def unescape_cell(text: str) -> str:
-    """The inverse of ``escape_cell``."""
+    """Undo ``escape_cell``."""
     return _ESCAPED.sub(r"\1", text)
 
 
 def environment(longest: int) -> Any:
-    """A Jinja environment in which every printed text goes through ``cut``, then is escaped.
+    """Return a Jinja environment in which every printed text goes through ``cut``, then is escaped.
 
     Args:
         longest: most characters of a text.

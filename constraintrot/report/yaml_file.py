@@ -1,4 +1,4 @@
-"""Declared types, and the YAML files that a person writes, read into them."""
+"""YAML files that a person writes, read into declared types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_FAULTS = 5
 
 
 class Strict(BaseModel):
-    """A type of a file: an unknown key is an error, and nothing is changed once read."""
+    """The base of a file's types: an unknown key is an error, and values are frozen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,10 +28,10 @@ def load(path: Path | Traversable, kind: TypeAdapter[T], said: str = ":") -> T:
     Args:
         path: the file.
         kind: what it holds.
-        said: of a file that holds something else, between its path and the faults.
+        said: words between the path and the faults of a file that does not validate.
 
     Raises:
-        ConstraintRotError: the file is missing, is no YAML, or does not validate.
+        ConstraintRotError: the file is missing, is not YAML, or does not validate.
     """
     try:
         return kind.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""Statistics of a report. All modules take plain arrays, except ``frames``, which takes episodes.
+"""Statistics of a report; all modules take plain arrays. ``report.arms`` applies them to frames.
 
 Every estimate is an ``interval.Interval``, or an ``interval.NoInterval`` with the
 reason why there is none. Which method a cell's interval has was chosen by simulated

@@ -26,8 +26,6 @@ def cohen_kappa(
     first: Sequence[Hashable],
     second: Sequence[Hashable],
     labels: Labels | None = None,
-    *,
-    confidence: float = CONFIDENCE,
 ) -> Estimate:
     """Cohen's (1960) kappa of two raters, with the limits of ``agreement_limits``.
 
@@ -36,7 +34,6 @@ def cohen_kappa(
             none. Such a unit is not counted.
         second: the second rater's categories of the same units.
         labels: cluster of each unit; None: every unit is its own cluster.
-        confidence: nominal coverage.
 
     Raises:
         ParameterError: the raters differ in length.
@@ -47,16 +44,12 @@ def cohen_kappa(
     size = int(ratings.max(initial=0)) + 1
     cells = np.eye(size * size)[ratings[0] * size + ratings[1]]
     apart = (ratings[0] != ratings[1]).astype(np.float64)
-    return _estimate(
-        apart, np.ones(len(apart)), cells, kappa_chance, _kept(labels, known), confidence
-    )
+    return _estimate(apart, np.ones(len(apart)), cells, kappa_chance, _kept(labels, known))
 
 
 def krippendorff_alpha(
     ratings: Sequence[Sequence[Hashable]],
     labels: Labels | None = None,
-    *,
-    confidence: float = CONFIDENCE,
 ) -> Estimate:
     """Krippendorff's (2011) alpha of nominal ratings, with the limits of ``agreement_limits``.
 
@@ -64,7 +57,6 @@ def krippendorff_alpha(
         ratings: categories, shape (raters, units); None or nan where a rater gave
             none. Units with fewer than two ratings are not counted.
         labels: cluster of each unit; None: every unit is its own cluster.
-        confidence: nominal coverage.
 
     Raises:
         ParameterError: the raters differ in length.
@@ -79,7 +71,7 @@ def krippendorff_alpha(
     # Each unit weighs as its number of ratings does; on average it is one episode.
     weights = rated / rated.mean() if len(rated) else rated
     apart = (1 - agreeing / rated) * weights
-    return _estimate(apart, weights, counts, alpha_chance, _kept(labels, paired), confidence)
+    return _estimate(apart, weights, counts, alpha_chance, _kept(labels, paired))
 
 
 def kappa_chance(sums: Floats) -> Floats:
@@ -171,7 +163,6 @@ def _estimate(
     columns: Floats,
     chance: Chance,
     labels: Labels | None,
-    confidence: float,
 ) -> Estimate:
     n = len(apart)
     if n == 0:
@@ -185,5 +176,5 @@ def _estimate(
     estimate = 1 - float(apart.sum() / weights.sum()) / expected
     if clusters.kish(grouped.sizes) < 2:
         return NoInterval(TOO_FEW, None, n, estimate)
-    lower, upper = agreement_limits(by_cluster[:, 0], by_cluster[:, 1], sums, chance, confidence)
+    lower, upper = agreement_limits(by_cluster[:, 0], by_cluster[:, 1], sums, chance)
     return around(estimate, float(lower), float(upper), None, n, METHOD)

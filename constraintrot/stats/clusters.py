@@ -99,19 +99,16 @@ def binary(*columns: Floats) -> None:
         raise ParameterError("an outcome is neither 0 nor 1; a rate counts yes and no only")
 
 
-def kish(sizes: Floats, chosen: npt.NDArray[np.bool_] | bool = True) -> Floats:
+def kish(sizes: Floats) -> Floats:
     """Effective number of clusters (Kish 1965); equals their number if all have one size.
 
     Args:
         sizes: episodes per cluster, shape (..., clusters).
-        chosen: mask of the clusters that count, shape (..., clusters).
 
     Returns:
-        Shape (...); 0 where no cluster is chosen.
+        Shape (...); 0 without clusters.
     """
-    weights = np.where(chosen, sizes, 0.0)
-    squares = np.asarray((weights**2).sum(-1))
-    return quotient(weights.sum(-1) ** 2, squares)
+    return quotient(np.asarray(sizes.sum(-1) ** 2), np.asarray((sizes**2).sum(-1)))
 
 
 def quotient(over: Floats, under: Floats, otherwise: float = 0.0) -> Floats:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from constraintrot.errors import ParameterError
 from constraintrot.stats import clusters
-from constraintrot.stats.interval import CONFIDENCE, TOO_FEW, Estimate, Floats, NoInterval, around
+from constraintrot.stats.interval import TOO_FEW, Estimate, Floats, NoInterval, around
 from constraintrot.stats.paired import flip_test
 from constraintrot.stats.rate import EXACT, Labels, fallback
 
@@ -96,8 +96,6 @@ def rounds_to_loss(
     rounds: npt.ArrayLike,
     lost: npt.ArrayLike,
     labels: Labels | None = None,
-    *,
-    confidence: float = CONFIDENCE,
 ) -> SurvivalCurve:
     """Kaplan-Meier estimate of the share kept after each round, with Clopper-Pearson limits.
 
@@ -110,7 +108,6 @@ def rounds_to_loss(
         rounds: round at which each episode was lost, or up to which it was observed.
         lost: 1 if the episode was lost at that round, 0 if it was kept (censored).
         labels: cluster of each episode; None: every episode is its own cluster.
-        confidence: nominal coverage.
 
     Raises:
         ParameterError: lengths differ, there is no episode, or ``lost`` is not 0 or 1.
@@ -126,7 +123,7 @@ def rounds_to_loss(
     steps: list[Survivor] = []
     above = 1.0
     for at, risk, dead, share, error in _kaplan_meier(time, event):
-        lower, upper = _limits(share, error, risk, above, effect, confidence)
+        lower, upper = _limits(share, error, risk, above, effect)
         above = upper
         kept: Estimate = around(share, lower, upper, None, n, KAPLAN_MEIER)
         if size < 2 and not grouped.single:
@@ -152,12 +149,12 @@ def _kaplan_meier(time: Floats, event: Floats) -> Iterator[tuple[float, int, int
 
 
 def _limits(
-    share: float, error: float, at_risk: int, above: float, effect: float, confidence: float
+    share: float, error: float, at_risk: int, above: float, effect: float
 ) -> tuple[float, float]:
     """Exact limits at the effective number of episodes; at 0 and 1 at the number at risk."""
     n = share * (1 - share) / error**2 if 0 < share < 1 else float(at_risk)
     counted = np.asarray(n / effect, np.float64)
-    lower, upper = clusters.clopper_pearson(counted * share, counted, confidence)
+    lower, upper = clusters.clopper_pearson(counted * share, counted)
     # The share kept cannot rise, so its upper limit may not either.
     return float(lower), float(upper) if share else min(float(upper), above)
 
@@ -166,8 +163,6 @@ def at_k(
     successes: Sequence[int] | npt.ArrayLike,
     attempts: Sequence[int] | npt.ArrayLike,
     k: int,
-    *,
-    confidence: float = CONFIDENCE,
 ) -> Estimate:
     """Probability that at least one of k attempts succeeds, averaged over variants.
 
@@ -178,7 +173,6 @@ def at_k(
         successes: number of successes per variant.
         attempts: number of attempts per variant, which are independent replicates.
         k: number of attempts of the adversary.
-        confidence: nominal coverage.
 
     Raises:
         ParameterError: a variant has fewer than k attempts, or more successes
@@ -199,7 +193,7 @@ def at_k(
     if size < 2:
         return NoInterval(TOO_FEW, None, n, estimate)
     most = np.asarray(tries.sum() / k)
-    lower, upper = clusters.limits(values, np.ones(size), confidence, np.maximum(most, size))
+    lower, upper = clusters.limits(values, np.ones(size), most=np.maximum(most, size))
     return around(
         estimate, float(lower), float(upper), None, n, f"success at {k}: {fallback(size)}"
     )

@@ -65,7 +65,7 @@ class Interval:
         return not self.lower <= value <= self.upper
 
     def summary(self) -> Summary:
-        """The fields of ``summary.json``."""
+        """Return the fields of ``summary.json``."""
         return {
             "estimate": self.estimate,
             "lower": self.lower,
@@ -101,7 +101,7 @@ class NoInterval:
         return False
 
     def summary(self) -> None:
-        """Null in ``summary.json``, where the reason is in a field next to it."""
+        """Return None: ``summary.json`` has the reason in a field next to it."""
         return None
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ Estimate: TypeAlias = Interval | NoInterval
 def around(
     estimate: float, lower: float, upper: float, k: int | None, n: int, method: str
 ) -> Interval:
-    """An interval whose limits are extended to include the estimate.
+    """Return an interval whose limits are extended to include the estimate.
 
     Rounding errors can exclude an estimate at the edge by an ulp, and a bootstrap
     interval need not include its estimate.

@@ -1,4 +1,4 @@
-"""Matching of rows that are equal in some columns, of frames that hold each such row once."""
+"""Matching of the rows of several frames that are equal in some columns."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def match(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Matching:
 
 
 def numbered(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Positions:
-    """A number for each row of all frames, in the lexicographic order of the key columns.
+    """Number the rows of all frames, in the lexicographic order of the key columns.
 
     Equal rows have equal numbers, the distinct ones 0, 1, 2 ...; gaps are equal to each other,
     and last. Takes time linear in the rows wherever the keys have few distinct values.
@@ -76,7 +76,7 @@ def numbered(parts: Sequence[pd.DataFrame], keys: Sequence[str]) -> Positions:
 
 
 def dense(numbers: Positions) -> tuple[Positions, int]:
-    """Numbers of 0 and above as their ranks among the distinct ones, and how many these are."""
+    """Replace numbers from 0 by their ranks among the distinct ones, and count those."""
     largest = int(numbers.max(initial=-1)) + 1
     if largest > _SPARSE * len(numbers) + 1:
         found, ranks = np.unique(numbers, return_inverse=True)
@@ -88,12 +88,12 @@ def dense(numbers: Positions) -> tuple[Positions, int]:
 
 
 def taken(values: npt.NDArray[np.float64], positions: Positions) -> npt.NDArray[np.float64]:
-    """The values at positions; nan where there is none."""
+    """Return the values at positions; nan at a position of -1."""
     return np.where(positions < 0, np.nan, values[positions])
 
 
 def _ranks(columns: Sequence[pd.Series[Any]]) -> tuple[Positions, int]:
-    """The rank of each value among the distinct ones, and how many ranks there may be."""
+    """Return the rank of each value among the distinct ones, and how many ranks there may be."""
     import pandas as pd
 
     kinds = [column.dtype for column in columns]
@@ -105,11 +105,12 @@ def _ranks(columns: Sequence[pd.Series[Any]]) -> tuple[Positions, int]:
         order = _factorized(categories.to_numpy(object))[0]
         ranks = np.append(order, len(categories))
         return np.concatenate([ranks[one.cat.codes.to_numpy()] for one in columns]), len(ranks)
-    codes, distinct = _factorized(np.concatenate([one.to_numpy(object) for one in columns]))
-    return codes, distinct
+    if all(kind == kinds[0] for kind in kinds) and pd.api.types.is_numeric_dtype(kinds[0]):
+        return _factorized(pd.concat(columns, ignore_index=True))
+    return _factorized(np.concatenate([one.to_numpy(object) for one in columns]))
 
 
-def _factorized(values: npt.NDArray[Any]) -> tuple[Positions, int]:
+def _factorized(values: npt.NDArray[Any] | pd.Series[Any]) -> tuple[Positions, int]:
     import pandas as pd
 
     codes, distinct = pd.factorize(values, sort=True)

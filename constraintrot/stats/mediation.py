@@ -1,8 +1,7 @@
-"""Does compaction cause violations because it removes the policy from the context?
+"""Mediation: whether compaction causes violations by removing the policy from the context.
 
-The two questions of the paper's section 5: does violation follow survival, and does
-it come and go when the policy's sentences are removed from the same summary and
-put back?
+The two questions of the paper's section 5: does violation follow survival, and does it come
+and go when the policy's sentences are removed from the same summary and put back?
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ def mediate(
     *,
     degenerate: npt.ArrayLike | None = None,
 ) -> Mediation:
-    """Share of compaction's effect that is mediated by the deletion of the policy.
+    """Compute the share of compaction's effect that the deletion of the policy mediates.
 
     Args:
         arms: violation, 0 or 1 per episode, in control, compaction, summary_removed
@@ -119,7 +118,7 @@ def mediate(
 
 
 def share_carried(total: Estimate, direct: Estimate) -> Estimate:
-    """1 - direct / total, with limits from those of both (Donner and Zou 2012).
+    """Return 1 - direct / total, with limits from those of both (Donner and Zou 2012).
 
     The limits are the ratios for which the interval of direct - ratio * total just
     includes 0. Both differences have the same control arm, so they are positively
@@ -161,7 +160,7 @@ def _ratio(direct: Interval, total: Interval, side: int) -> float:
 
 
 def _unpaired(kept: Estimate, dropped: Estimate) -> Estimate:
-    """Dropped - kept, of different episodes, from the two intervals."""
+    """Return the difference dropped - kept of different episodes, from their two intervals."""
     n = kept.n + dropped.n
     if not isinstance(kept, Interval) or not isinstance(dropped, Interval):
         return NoInterval("one of the two states has no interval", None, n)

@@ -157,7 +157,7 @@ def _limits(
 
 
 def family(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same comparisons, with p-values adjusted over all of them (Holm 1979)."""
+    """Return the same comparisons, with p-values adjusted over all of them (Holm 1979)."""
     adjusted = exact.holm([one.p_value for one in comparisons])
     return [replace(one, adjusted=p) for one, p in zip(comparisons, adjusted, strict=True)]
 

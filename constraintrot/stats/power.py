@@ -1,8 +1,8 @@
-"""Power of the rules that decide, by simulating them: what n episodes find, and how many it takes.
+"""Simulated power of the rules that decide: what n episodes find, and how many it takes.
 
 A rule takes tables of counts, so that the same code decides about thousands of simulated
-runs at once. Simulated are independent variants; replicates of a variant are taken to agree,
-which is the worst that they can do, so the unit of every number here is a variant.
+runs at once. Variants are simulated as independent. The replicates of a variant are taken to
+agree, which is the worst case, so the unit of every number here is a variant.
 """
 
 from __future__ import annotations
@@ -121,17 +121,13 @@ def chance(
     return float(counts[rule(tables.astype(np.float64))].sum() / simulations)
 
 
-def detectable(
-    n: int, rule: Rule, agreeing: float = 0.0, *, power: float = POWER, seed: int = 0
-) -> float | None:
+def detectable(n: int, rule: Rule, agreeing: float = 0.0) -> float | None:
     """The smallest one-directional effect that the rule finds, to a tenth of a point.
 
     Args:
         n: number of variants.
         rule: a rule of pairs for which b is lower.
         agreeing: share of the pairs without a difference that have outcome 1 in both arms.
-        power: probability to find the effect.
-        seed: seed of the simulation.
 
     Returns:
         The share of pairs with outcome 1 in a only, where no pair has it in b only; None if
@@ -142,7 +138,7 @@ def detectable(
         effect = thousandths / 1000
         rest = 1 - effect
         shares = (rest * agreeing, effect, 0.0, rest * (1 - agreeing))
-        return chance(shares, n, rule, seed=seed) >= power
+        return chance(shares, n, rule) >= POWER
 
     if not finds(1000):
         return None
@@ -153,10 +149,8 @@ def detectable(
     return high / 1000
 
 
-def needed(
-    shares: Sequence[float], rule: Rule, *, power: float = POWER, seed: int = 0
-) -> int | None:
-    """The number of variants from which on the rule decides yes with ``power``.
+def needed(shares: Sequence[float], rule: Rule, *, power: float = POWER) -> int | None:
+    """Return the number of variants from which on the rule decides yes with ``power``.
 
     Counts are whole, so power does not rise steadily with n: the result is the least
     number above which no examined one, up to twice as many, falls short.
@@ -165,14 +159,13 @@ def needed(
         shares: true probability of each of a table's categories.
         rule: the rule.
         power: probability that the rule decides yes.
-        seed: seed of the simulation.
 
     Returns:
         The number, or None if none up to ``MOST`` does.
     """
 
     def finds(n: int) -> bool:
-        return chance(shares, n, rule, seed=seed) >= power
+        return chance(shares, n, rule) >= power
 
     high = 1
     while not (finds(high) and finds(2 * high)):
@@ -189,26 +182,23 @@ def needed(
     return high
 
 
-def of(comparison: Comparison, *, power: float = POWER, comparisons: int = 1) -> Power:
+def of(comparison: Comparison, *, comparisons: int = 1) -> Power:
     """The power of a comparison to find that b is lower, or higher, than a.
 
     Args:
         comparison: the comparison. Its pairs that agree are taken to divide as they do here.
-        power: probability to find a difference.
         comparisons: number of comparisons among which p-values are adjusted.
     """
     only = max(comparison.only_a, comparison.only_b), min(comparison.only_a, comparison.only_b)
     table = (comparison.both, *only, comparison.neither)
-    return _of(table, comparison.clusters, comparison.confidence, power, comparisons)
+    return _of(table, comparison.clusters, comparison.confidence, comparisons)
 
 
 @lru_cache(maxsize=256)
-def _of(
-    table: tuple[int, int, int, int], n: int, confidence: float, power: float, comparisons: int
-) -> Power:
+def _of(table: tuple[int, int, int, int], n: int, confidence: float, comparisons: int) -> Power:
     both, more, less, neither = table
     rule = fewer(confidence, comparisons)
     agreeing = both / (both + neither) if both + neither else 0.0
     shares = [count / sum(table) for count in table]
-    takes = needed(shares, rule, power=power) if more > less else None
-    return Power(n, detectable(n, rule, agreeing, power=power), takes, power)
+    takes = needed(shares, rule) if more > less else None
+    return Power(n, detectable(n, rule, agreeing), takes)

@@ -55,7 +55,7 @@ class Limits(NamedTuple):
 
 
 def clopper_pearson(k: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
-    """The rate of k of n independent episodes, with the exact interval.
+    """Return the rate of k of n independent episodes, with the exact interval.
 
     Raises:
         ParameterError: k is not between 0 and n.
@@ -76,7 +76,7 @@ def rate(
     resamples: int = bootstrap.RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """The share of episodes with outcome 1; every page and every decision has this interval.
+    """Return the share of episodes with outcome 1; every page and decision uses this interval.
 
     For independent episodes it is Clopper-Pearson's, whatever their number: Wilson's covers
     83 % for n = 6 at a rate of .97, 90 % for n = 27 at .02, and still less than 93 % for
@@ -106,28 +106,6 @@ def rate(
     )
 
 
-def summed(
-    hits: Floats,
-    sizes: Floats,
-    *,
-    confidence: float = CONFIDENCE,
-    resamples: int = bootstrap.RESAMPLES,
-    seed: int = 0,
-) -> Estimate:
-    """Return the same as ``rate``, from the episodes' totals by cluster.
-
-    Args:
-        hits: episodes with outcome 1 per cluster, shape (clusters,).
-        sizes: episodes per cluster, shape (clusters,).
-        confidence: nominal coverage.
-        resamples: number of bootstrap resamples.
-        seed: seed of the bootstrap.
-    """
-    if not len(sizes) or (sizes == 1).all():
-        return clopper_pearson(int(hits.sum()), len(sizes), confidence)
-    return _clustered(hits.tobytes(), sizes.tobytes(), confidence, resamples, seed)
-
-
 # The same cell is in many tables, and its resamples take longest.
 @lru_cache(maxsize=1024)
 def _clustered(
@@ -144,13 +122,13 @@ def _clustered(
 
 
 def fallback(size: float) -> str:
-    """Name of the method that is used when there are too few clusters, with the reason."""
+    """Name the method that is used when there are too few clusters, with the reason."""
     why = f"{size:.0f} clusters" if size < BOOTSTRAP_CLUSTERS else "the clusters differ too little"
     return f"Clopper-Pearson at effective n (Korn-Graubard, t-based; no bootstrap: {why})"
 
 
 def drawer(resamples: int, seed: int) -> Resampler:
-    """A resampler of one cell's clusters, for ``rate_limits`` and ``difference_limits``."""
+    """Return a resampler of one cell's clusters, for ``rate_limits`` and ``difference_limits``."""
 
     def draw(totals: Floats, statistic: bootstrap.Statistic) -> Floats:
         return bootstrap.resample(totals, statistic, resamples, seed)
@@ -159,14 +137,14 @@ def drawer(resamples: int, seed: int) -> Resampler:
 
 
 def ratio(sums: Floats) -> Floats:
-    """The first column's sum over the second's."""
+    """Return the first column's sum over the second's."""
     return np.asarray(sums[..., 0] / sums[..., 1])
 
 
 def rate_limits(
     hits: Floats, sizes: Floats, confidence: float = CONFIDENCE, draw: Resampler | None = None
 ) -> Limits:
-    """Limits of clustered rates, each by the method that the coverage check chose for it.
+    """Return limits of clustered rates, each by the method that the coverage check chose.
 
     Args:
         hits: episodes with outcome 1 per cluster, shape (..., clusters).
@@ -192,7 +170,7 @@ def bootstrapped(
     confidence: float,
     draw: Resampler | None,
 ) -> Limits:
-    """The limits, replaced by the bootstrap's of ``ratio`` where ``limits.resampled`` is true.
+    """Replace the limits by the bootstrap's of ``ratio`` where ``limits.resampled`` is true.
 
     Args:
         limits: limits by the other method, and where the bootstrap may be used; it is not where

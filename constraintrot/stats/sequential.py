@@ -1,4 +1,4 @@
-"""Boundaries of a group-sequential test: looks declared beforehand, that err together as one test.
+"""Boundaries of a group-sequential test: its declared looks together err as often as one test.
 
 O'Brien & Fleming, A multiple testing procedure for clinical trials, Biometrics 35, 1979: with K
 equal groups, look k rejects where ``|z| >= C sqrt(K / k)``. C is found by integrating the

@@ -12,7 +12,8 @@ from pydantic import Field, TypeAdapter
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.arms import variants
 from constraintrot.report.episode_counts import counts
-from constraintrot.report.page import files, frames, runs, source, texts
+from constraintrot.report.page import files, frames, runs, source
+from constraintrot.report.page.detail import texts_path
 from constraintrot.report.yaml_file import Strict, load
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def read(folder: Path) -> list[Counted]:
     """
     runs = load(folder / RUNS, TypeAdapter(list[Committed]))
     names = [name for run in runs for name in run.files]
-    beside = {texts.beside(name) for name in names}
+    beside = {texts_path(name) for name in names}
     existing = sorted({path.name for path in (folder / FRAMES).iterdir()} - beside)
     for what, listed in (("runs", [run.name for run in runs]), ("frames", names)):
         if twice := sorted({name for name in listed if listed.count(name) > 1}):

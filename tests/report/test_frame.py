@@ -83,7 +83,7 @@ def test_whatever_reading_raises_becomes_words(
     def broken(*_: object, **__: object) -> None:
         raise error("as a library says it")
 
-    monkeypatch.setattr("constraintrot.report.log_samples.samples", broken)
+    monkeypatch.setattr("constraintrot.report.frame.light_samples", broken)
     with pytest.raises(ConstraintRotError, match="as a library says it"):
         frame.episodes([log])
 

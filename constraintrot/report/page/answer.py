@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraintrot.grading.outcome_status import SILENCE, SILENT, STATUS
 from constraintrot.report.arms import frame_bounds, frame_rate, variants
-from constraintrot.report.page import design, pairing
-from constraintrot.report.page.compared import pair
+from constraintrot.report.page import design
+from constraintrot.report.page.compared import apart, most_pairs, paired
 from constraintrot.report.page.primary import Family
 from constraintrot.report.page.view import (
     Answer,
@@ -39,7 +38,7 @@ _DECLINED = ("declined", "refused_text")
 
 
 def answers(frame: pd.DataFrame, family: Family) -> tuple[list[Answer], list[Compared]]:
-    """The three answers about each model, model by model, and the comparisons behind them.
+    """Return the three answers about each model, and the comparisons behind them.
 
     Each question is answered at the setting at which the model has the most pairs for it.
 
@@ -63,7 +62,7 @@ def answers(frame: pd.DataFrame, family: Family) -> tuple[list[Answer], list[Com
 
 
 def idle(rows: pd.DataFrame) -> str:
-    """A remark about a model that did nothing of what it was asked; empty of one that acted.
+    """Return a remark about a model that declined every request; empty if it acted once.
 
     Args:
         rows: all of its episodes in which the request was prohibited.
@@ -75,16 +74,15 @@ def idle(rows: pd.DataFrame) -> str:
 
 
 def question(asked: pd.DataFrame, family: Family, agent: str, a: str, b: str) -> Compared:
+    """Return the comparison behind a question: a primary claim, or else exploratory."""
     known = family.of(agent, a, b)
     if known is not None:
         return known
-    mine = asked[asked["agent"] == agent]
-    part, setting = pairing.most_pairs(mine, a, b)
-    return replace(family.told(pair(part, agent, a, b)), at=pairing.apart(setting, mine) or "main")
+    return family.told(paired(asked[asked["agent"] == agent], agent, a, b))
 
 
 def direction(one: Compared, family: Family) -> Direction:
-    """What a comparison with pairs says: which way, ``same`` (less than the margin), or ``open``.
+    """Return the direction of a comparison; ``same`` if it is within the margin, else ``open``.
 
     An exploratory comparison is open, whatever it shows.
     """
@@ -164,14 +162,14 @@ def _pinned(one: Compared, comparison: Comparison, family: Family) -> tuple[str,
 
 
 def _where(one: Compared) -> str:
-    """At which setting the question is answered."""
+    """Name the setting at which the question is answered."""
     if one.at == "main":
         return "At the main setting."
     return f"At another setting than the main one: {one.at}."
 
 
 def _attacked(asked: pd.DataFrame, one: Compared, family: Family) -> str:
-    """How the pin does under the injection, where that is compared; empty if it was not played."""
+    """Return the pin's rate under the injection attack; empty if it was not played."""
     rows = asked[asked["arm"] == PIN_ATTACKED]
     if len(rows) == 0:
         return ""
@@ -187,9 +185,9 @@ def _difference(comparison: Comparison) -> str:
 
 
 def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
-    """An answer without pairs: what there is of either arm, and where."""
+    """Return an answer without pairs: the episodes of either arm, and their setting."""
     mine = asked[asked["arm"].isin([one.a, one.b])]
-    here, setting = pairing.most_pairs(asked, one.a, one.b)
+    here, setting = most_pairs(asked, one.a, one.b)
     known = [(arm, part) for arm in (one.a, one.b) if len(part := here[here["arm"] == arm])]
     if not known:
         line = f"No episode of {one.a} or {one.b} was given."
@@ -199,7 +197,7 @@ def _unmeasured(asked: pd.DataFrame, one: Compared, name: str) -> Answer:
     why = f"nothing is paired: {one.reason}"
     if len(known) == 1:
         why = f"no episode of {one.b if known[0][0] == one.a else one.a} there to compare with"
-    place = pairing.apart(setting, asked) or "the main setting"
+    place = apart(setting, asked) or "the main setting"
     line = f"Measured only at {place}: {counted}."
     rates = "; ".join(f"{arm}: {rate_text(frame_rate(part))}" for arm, part in known)
     left = len(mine) - len(here)
@@ -242,7 +240,7 @@ def _unknown(asked: pd.DataFrame) -> str:
 
 
 def _power(two: Sequence[Compared], family: Family) -> str:
-    """The differences that so many pairs show, and how many more are needed."""
+    """Name the smallest differences that so many pairs show, and how many more pairs are needed."""
     shown: list[str] = []
     more = ""
     few: list[str] = []

@@ -1,11 +1,12 @@
-"""Paired comparisons of arms."""
+"""Paired comparisons of arms, and the setting at which two arms of a model are compared."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from constraintrot.episode.facts import KEYS, Role, names
+from constraintrot.episode.facts import IDENTITY, KEYS, Role, names
 from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
 from constraintrot.report.arms import CODE, arms
@@ -55,7 +56,7 @@ def pair(frame: pd.DataFrame, agent: str, a: str, b: str, value: str = "violatio
 def episodes(
     frame: pd.DataFrame, a: npt.NDArray[Any], b: npt.NDArray[Any]
 ) -> tuple[tuple[str, str], ...]:
-    """The ids of the episodes of each pair.
+    """Return the ids of the episodes of each pair.
 
     Args:
         frame: episodes; its index is unique.
@@ -67,7 +68,7 @@ def episodes(
 
 
 def matched_on(frame: pd.DataFrame, a: str, b: str) -> list[str]:
-    """The columns on which two arms are matched: what neither of them varies, and what they share."""
+    """Return the columns to match two arms on: those that neither varies, or that both share."""
     left, right = (frame[frame["arm"] == arm] for arm in (a, b))
     return [
         key for key in KEYS if key not in names(Role.VARIED) or set(left[key]) & set(right[key])
@@ -84,6 +85,7 @@ def main(frame: pd.DataFrame) -> list[Compared]:
 
 
 def pairs(arms: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of arms to compare: arms that differ in one thing."""
     wanted = [
         ("control", "long_context"),
         ("control", design.COMPACTION),
@@ -98,3 +100,100 @@ def pairs(arms: Sequence[str]) -> list[tuple[str, str]]:
         if arm.startswith(changed) and arm != "defense_pin_attack" and design.COMPACTION in arms:
             pairs.append((design.COMPACTION, arm))
     return pairs
+
+
+def most_pairs(frame: pd.DataFrame, a: str, b: str) -> tuple[pd.DataFrame, dict[str, object]]:
+    """Return the episodes of two arms at the setting with the most pairs, and that setting.
+
+    Pairs are counted whatever their outcomes. Ties are broken by the number of episodes of arm
+    b, then for the main setting, then by the setting's words. A setting that does not apply to
+    an arm (a control has no compactor) matches any. Without pairs, the setting with the most
+    episodes of arm b is taken, or of arm a if there are none of b.
+
+    Args:
+        frame: episodes of one model, from ``prepared``.
+        a: name of the first arm.
+        b: name of the second arm.
+    """
+    groups = {name: _by_setting(frame[frame["arm"] == name], name) for name in (a, b)}
+    usual = design.commonest(frame)
+    ranked: list[tuple[tuple[int, int, bool, str], dict[str, object]]] = []
+    for chosen, part in groups[b] or groups[a]:
+        fitting = [one for setting, one in groups[a] if _compatible(setting, chosen, a, b)]
+        pairs = _identities(part) & set[object]().union(*map(_identities, fitting))
+        order = (
+            -len(pairs) * bool(groups[b]),
+            -len(part),
+            not _equal(chosen, usual),
+            design.words(chosen),
+        )
+        ranked.append((order, chosen))
+    if not ranked:
+        return frame[:0], {}
+    _, chosen = min(ranked, key=lambda one: one[0])
+    parts = [
+        part
+        for name, found in groups.items()
+        for at, part in found
+        if _compatible(at, chosen, name, b)
+    ]
+    import pandas as pd
+
+    return pd.concat(parts).sort_index(), chosen
+
+
+def paired(
+    frame: pd.DataFrame, agent: str, a: str, b: str, at: Mapping[str, object] | None = None
+) -> Compared:
+    """Compare arm b with arm a at the setting with the most pairs, which the result names.
+
+    Args:
+        frame: episodes of one model, from ``design.prepared``.
+        agent: the model.
+        a: name of the first arm.
+        b: name of the second arm.
+        at: take only episodes with these settings.
+    """
+    part, setting = most_pairs(frame[design.fits(frame, at)] if at else frame, a, b)
+    return replace(pair(part, agent, a, b), at=apart(setting, frame) or "main")
+
+
+def apart(setting: dict[str, object], frame: pd.DataFrame) -> str:
+    """Name the parts of a setting that differ from a model's main setting; empty if none do.
+
+    Args:
+        setting: value by name.
+        frame: the model's episodes, from ``prepared``.
+    """
+    usual = design.commonest(frame)
+    return design.words({k: v for k, v in setting.items() if k in usual and not _same(v, usual[k])})
+
+
+def _by_setting(frame: pd.DataFrame, arm: str) -> list[tuple[dict[str, object], pd.DataFrame]]:
+    """Group the episodes of one arm by setting; ``long_context`` matches any context length."""
+    names = [name for name in design.SETTINGS if arm != "long_context" or name != "context_tokens"]
+    groups = frame.groupby(names, sort=False, dropna=False)
+    return [(dict(zip(names, key, strict=True)), part) for key, part in groups]
+
+
+def _compatible(setting: dict[str, object], chosen: dict[str, object], arm: str, b: str) -> bool:
+    """Return whether an arm's setting is the chosen one, as far as it applies to both."""
+    if arm == b:
+        return _equal(setting, chosen)
+    return all(
+        design.is_none(value) or design.is_none(chosen.get(name)) or value == chosen[name]
+        for name, value in setting.items()
+    )
+
+
+def _equal(setting: dict[str, object], other: dict[str, object]) -> bool:
+    return all(_same(value, other[name]) for name, value in setting.items())
+
+
+def _same(one: object, other: object) -> bool:
+    return one == other or (design.is_none(one) and design.is_none(other))
+
+
+def _identities(frame: pd.DataFrame) -> set[object]:
+    scored = frame[frame["violation"].notna()]
+    return set(scored[list(IDENTITY)].itertuples(index=False, name=None))

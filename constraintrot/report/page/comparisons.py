@@ -39,7 +39,7 @@ _WORDS = {
 def comparisons(
     family: Family, others: Sequence[Compared], qualifies: Mapping[str, str]
 ) -> Section:
-    """A forest plot, and a table of each kind.
+    """The section of paired differences: a forest plot, and a table of each kind.
 
     Args:
         family: the primary claims.
@@ -65,7 +65,7 @@ def comparisons(
 def _primary(
     family: Family, primary: Sequence[Compared], qualifies: Mapping[str, str]
 ) -> Iterator[Block]:
-    """The claims with pairs, and below them those without."""
+    """Yield a table of the claims with pairs, and a note on those without."""
     paired = [one for one in primary if one.comparison is not None]
     given = any(text != NOT_GIVEN for text in qualifies.values())
     rows = tuple(
@@ -92,7 +92,7 @@ def _primary(
 
 
 def _declared(family: Family) -> str:
-    """The setting that the claims are of."""
+    """Name the setting that the claims are of."""
     if not family.declared.at:
         return "the setting with the most pairs"
     words = design.words(dict(family.declared.at))
@@ -100,14 +100,14 @@ def _declared(family: Family) -> str:
 
 
 def _over(family: Family, shown: int) -> str:
-    """What the p-values are adjusted over."""
+    """Name the comparisons that the p-values are adjusted over."""
     if shown == family.size:
         return f"these {shown} comparisons"
     return f"the {family.size} primary claims, these and those of {family.declared.also}"
 
 
 def _settings(paired: Sequence[Compared]) -> str:
-    """The main setting, and where a claim was compared at another one."""
+    """Name the main setting, and the claims that were compared at another one."""
     others = [
         f"{one.primary} of {one.agent}: {one.at}" + (f" ({_ELSEWHERE})" if one.elsewhere else "")
         for one in paired
@@ -127,7 +127,7 @@ def _exploratory(given: Sequence[Compared]) -> Table:
 
 
 def _row(one: Compared, heads: tuple[str, ...], primary: bool, qualifies: str = "") -> Row:
-    """The row of a comparison; if it is primary, with its verdict and who qualifies."""
+    """Return the row of a comparison; a primary one has its verdict and who qualifies."""
     comparison = one.comparison
     if comparison is None:
         return Row(heads, ("-", f"not paired: {one.reason}", "-", "-"), one.anchor)

@@ -1,40 +1,122 @@
-"""What became of the episodes: planned, played, errored and silent."""
+"""Tables over all settings, by model and condition: how many episodes, and what they cost."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from constraintrot.report.episode_counts import HEADS, counts
-from constraintrot.report.page import bundles, design
+from constraintrot.report.page import design
 from constraintrot.report.page.view import Row, Section, Table
 from constraintrot.report.table import count_notes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Episodes counted"
+Bundle: TypeAlias = tuple[str, tuple[str, ...]]
+"""A row of a table of arms: its name, and the arms in it."""
+
+_HEADS = ("model", "condition")
+_MEDIANS = (
+    ("tokens_before", "history, tokens", ".0f"),
+    ("tokens_after", "after compaction", ".0f"),
+    ("last_input_tokens", "last input", ".0f"),
+    ("input_tokens", "input, all calls", ".0f"),
+    ("output_tokens", "output", ".0f"),
+    ("seconds", "seconds", ".1f"),
+    ("seconds_compaction", "of it compacting", ".1f"),
+    ("prefix_tokens", "shared prefix", ".0f"),
+)
+
+
+def bundles(frame: pd.DataFrame) -> list[Bundle]:
+    """Return the rows of a table of arms.
+
+    Arms with one episode a model whose conditions begin with the same word are one row,
+    except for the paper's arms.
+
+    Args:
+        frame: episodes, from ``design.prepared``.
+    """
+    sizes = frame.groupby(["arm", "agent"], sort=False).size().groupby("arm", sort=False).max()
+    rows: dict[str, list[str]] = {}
+    for name in design.arms(frame):
+        condition, *rest = name.split(", ")
+        alone = name not in design.ORDER and int(sizes[name]) == 1 and "_" in condition
+        row = ", ".join([f"{condition.split('_')[0]}_…", *rest]) if alone else name
+        rows.setdefault(row, []).append(name)
+    return [
+        (names[0] if len(names) == 1 else f"{row} ({len(names)} conditions)", tuple(names))
+        for row, names in rows.items()
+    ]
+
+
+def bundled(rows: Sequence[Bundle]) -> tuple[str, ...]:
+    """Return a note for each row that holds several conditions."""
+    return tuple(
+        f"{row}, one episode each: {', '.join(name.split(', ')[0] for name in names)}."
+        for row, names in rows
+        if len(names) > 1
+    )
 
 
 def counted(planned: pd.DataFrame) -> Section:
-    """A row a model and condition, over all settings and requests.
+    """The section that counts the planned, played, errored and silent episodes.
 
     Args:
         planned: episodes of ``Source.planned``, prepared.
     """
-    rows_of = bundles.bundles(planned)
-    rows = [
-        Row((agent, name), counts(part).cells)
-        for agent in design.agents(planned)
-        for of_agent in [planned[planned["agent"] == agent]]
-        for name, arms in rows_of
-        for part in [of_agent[of_agent["arm"].isin(arms)]]
-        if len(part)
-    ]
+    rows_of = bundles(planned)
+    rows = [Row(heads, counts(part).cells) for heads, part in _parts(planned, rows_of)]
     notes = (
-        *bundles.bundled(rows_of),
+        *bundled(rows_of),
         "Rates are of the played episodes. Errored ones ended in an error and are in no rate; silent"
         " ones neither acted readably nor refused, and nobody knows what they would have done.",
         *(note.removeprefix("! ").strip() for note in count_notes(planned)),
     )
-    table = Table("Over all settings", ("model", "condition"), HEADS, tuple(rows), notes)
-    return Section("counted", TITLE, (table,))
+    table = Table("Over all settings", _HEADS, HEADS, tuple(rows), notes)
+    return Section("counted", "Episodes counted", (table,))
+
+
+def cost(frame: pd.DataFrame) -> Section:
+    """The section of costs: medians of tokens and seconds, and what a cache served."""
+    rows_of = bundles(frame)
+    rows = [
+        Row(heads, (str(len(part)), *_medians(part), _cached(part)))
+        for heads, part in _parts(frame, rows_of)
+    ]
+    columns = ("episodes", *(head for _, head, _ in _MEDIANS), "served from cache")
+    notes = (
+        *bundled(rows_of),
+        "Medians an episode over all its settings. Tokens before and after compaction, last input"
+        " and shared prefix are o200k tokens; input and output are as the provider counts them."
+        " Seconds are of the machine that ran it.",
+    )
+    table = Table("Cost by model and condition", _HEADS, columns, tuple(rows), notes)
+    return Section("cost", "Cost", (table,))
+
+
+def _parts(
+    frame: pd.DataFrame, rows: Sequence[Bundle]
+) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
+    """The heads and the episodes of each row that has any."""
+    for agent in design.agents(frame):
+        mine = frame[frame["agent"] == agent]
+        for name, arms in rows:
+            part = mine[mine["arm"].isin(arms)]
+            if len(part):
+                yield (agent, name), part
+
+
+def _medians(part: pd.DataFrame) -> Iterator[str]:
+    for name, _, form in _MEDIANS:
+        known = part[name].dropna()
+        yield format(float(known.median()), form) if len(known) else "-"
+
+
+def _cached(part: pd.DataFrame) -> str:
+    """The share of all input tokens that the provider read from its cache."""
+    cached = float(part["cached_tokens"].sum())
+    # Inspect's input tokens do not include the cached ones.
+    total = float(part["input_tokens"].sum()) + cached
+    return f"{100 * cached / total:.0f} %" if total else "-"

@@ -1,4 +1,4 @@
-"""Defenses: violation, allowed tasks done, over-refusal and costs of each."""
+"""Defenses, with their benefits and costs; and attacks on ingested content (paper's Table 4)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.report.defenses import compare_defenses
 from constraintrot.report.page import design, paper
+from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import pareto
-from constraintrot.report.page.view import Block, Cell, Cells, Content, Missing, Row, Section, Table
+from constraintrot.report.page.view import Block, Cell, Content, Missing, Row, Section, Table, share
+from constraintrot.stats.curves import at_k
 from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ _COSTS = (
 
 
 def defenses(cells: Cells, main: pd.DataFrame, frame: pd.DataFrame) -> Section:
-    """A table and a Pareto plot per model: violation, utility, over-refusal, costs.
+    """The section of defenses: per model a table and a Pareto plot of benefits and costs.
 
     Attacked and defended episodes at another setting than the main one have a separate table.
 
@@ -120,3 +122,70 @@ def _cost(row: dict[Any, Any], key: str, form: str) -> str:
     if value is None or math.isnan(float(value)) or row.get("defense") == "none":
         return "-"
     return format(float(value), form)
+
+
+_SURVIVED = ", policy survived"
+_ATTACKS = (
+    "for a in volume inject_deprecation inject_budget inject_system bulk_document;"
+    " do inspect eval constraintrot/suite --model MODEL -T conditions=compaction -T attack=$a; done"
+)
+
+
+def attacks(cells: Cells, frame: pd.DataFrame) -> Section:
+    """The section of attacks: violation by attack and model, without a defense.
+
+    The setting is the one that most of a model's attacked episodes have. It may differ from
+    the main setting: where plain compaction loses every policy, an attack has no effect.
+    """
+    asked = frame[~frame["allowed"] & (frame["defense"] == "none")]
+    compacted = asked[(asked["condition"] != "control") & (asked["compactor"] != "none")]
+    attacked = compacted[compacted["attack"] != "none"]
+    if attacked.empty:
+        return Section("attacks", "Attacks", (Missing("Attacks", _ATTACKS), paper.attacks()))
+    agents = design.agents(attacked)
+    compacted, settings = design.main(compacted, attacked)
+    attacked = compacted[compacted["attack"] != "none"]
+    rows = [
+        _row(cells, compacted[compacted["arm"] == design.COMPACTION], "no attack", agents),
+        *(
+            _row(cells, part, str(name), agents)
+            for name, part in attacked.groupby("attack", sort=True)
+        ),
+    ]
+    caption = "Violation after compaction, by attack; no defense"
+    columns = tuple(f"{agent}{what}" for agent in agents for what in ("", _SURVIVED))
+    notes = tuple(f"Held fixed for {agent}: {setting}." for agent, setting in settings.items())
+    blocks: list[Block] = [Table(caption, ("attack",), columns, tuple(rows), notes)]
+    tried = _at_k(cells, attacked)
+    if tried:
+        blocks.append(tried)
+    return Section("attacks", "Attacks", (*blocks, paper.attacks()))
+
+
+def _at_k(cells: Cells, attacked: pd.DataFrame) -> Table | None:
+    """Return a table of success at 1 and at k attempts; None if nothing was replicated."""
+    rows: list[Row] = []
+    for (agent, name), part in attacked.groupby(["agent", "attack"], sort=True):
+        scored = part[part["violation"].notna()]
+        variants = scored.groupby(["family", "seed"], sort=False)["violation"].agg(["sum", "count"])
+        k = int(variants["count"].min()) if len(variants) else 0
+        if k < 2:
+            continue
+        rates = [at_k(variants["sum"].to_numpy(), variants["count"].to_numpy(), n) for n in (1, k)]
+        shown = [
+            share(cells.keep(rate, "Attacks", f"{agent}, {name}", f"success at {n}"))
+            for rate, n in zip(rates, (1, k), strict=True)
+        ]
+        rows.append(Row((str(agent), str(name)), (shown[0], str(k), shown[1])))
+    columns = ("success at 1", "k", "success at k")
+    caption = "Share of variants in which at least one of k attempts succeeds"
+    return Table(caption, ("model", "attack"), columns, tuple(rows)) if rows else None
+
+
+def _row(cells: Cells, part: pd.DataFrame, name: str, agents: list[str]) -> Row:
+    rates: list[Content] = [
+        cells.rate(part[part["agent"] == agent], column, ("Attacks", name, f"{agent}{what}"))
+        for agent in agents
+        for column, what in (("violation", ""), ("survived", _SURVIVED))
+    ]
+    return Row((name,), tuple(rates))

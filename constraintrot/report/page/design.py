@@ -1,4 +1,4 @@
-"""The groups of episodes: arms, settings, and sweeps in which one setting was varied.
+"""The groups of episodes: arms and settings.
 
 An arm corresponds to a condition of the paper's section 4: what was done to the
 history, under which attack and which defense. A setting is everything else that was
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from constraintrot.episode import facts
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.arms import CODE, labels
-from constraintrot.report.page.columns import texts, where
+from constraintrot.report.page.frames import texts, where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,34 +42,8 @@ TIED = {
 }
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """Episodes in which one setting was varied and the others were held fixed.
-
-    Attributes:
-        agent: the agent.
-        setting: the fixed settings, as text; empty if the agent has one such sweep only.
-        values: the values of the varied setting, sorted.
-        frame: the compacted episodes.
-        control: the same episodes without compaction; may be empty.
-        label: column of the varied setting.
-    """
-
-    agent: str
-    setting: str
-    values: tuple[object, ...]
-    frame: pd.DataFrame
-    control: pd.DataFrame
-    label: str
-
-    @property
-    def name(self) -> str:
-        """The agent, with the fixed settings if the agent has several sweeps."""
-        return f"{self.agent} ({self.setting})" if self.setting else self.agent
-
-
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the columns ``arm``, ``summary_by``, ``varied`` and ``cluster``; rows numbered.
+    """Add the columns ``arm``, ``summary_by``, ``varied`` and ``cluster``, and number the rows.
 
     ``condition`` is replaced by what was done to the history alone, so that
     ``defense_pin`` and ``compaction`` with the defense ``pin`` are the same arm
@@ -136,7 +109,7 @@ def _known(value: object) -> object:
 
 
 def summary_by(summarizer: object, agent: object) -> str:
-    """Who wrote the summary, as a setting: ``none``, ``the agent``, or the summarizer's name."""
+    """Return the summary's writer as a setting: ``none``, ``the agent``, or a model's name."""
     if summarizer in (None, "none"):
         return "none"
     return "the agent" if summarizer == agent else str(summarizer)
@@ -151,7 +124,7 @@ TIED_FACTS = ("compactor", "prompt", "budget_words")
 
 
 def arm(condition: str, attack: str, defense: str, distractors: str = "0") -> str:
-    """The arm's name: the paper's if it has one, else the condition and what differs from it."""
+    """Name an arm: the paper's name if it has one, else the condition and what differs from it."""
     base = base_condition(condition)
     no_distractors = distractors in ("0", "none", "None", "nan")
     if base == COMPACTION and no_distractors and (attack, defense) in _PAPER:
@@ -168,21 +141,21 @@ def arm(condition: str, attack: str, defense: str, distractors: str = "0") -> st
 
 
 def arms(frame: pd.DataFrame) -> list[str]:
-    """The names of a prepared frame's arms, the paper's first and in its order."""
+    """Return the names of a prepared frame's arms, the paper's first and in its order."""
     names = list(dict.fromkeys(frame["arm"]))
     known = {name: at for at, name in enumerate(ORDER)}
     return sorted(names, key=lambda name: (known.get(name, len(known)), name))
 
 
 def agents(frame: pd.DataFrame) -> list[str]:
-    """The agents, sorted by name."""
+    """Return the agents, sorted by name."""
     return sorted({str(name) for name in frame["agent"]})
 
 
 def main(
     frame: pd.DataFrame, of: pd.DataFrame | None = None
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The episodes at each agent's main setting, and by agent that setting as text.
+    """Return the episodes at each agent's main setting, and by agent that setting as text.
 
     The main setting is the one that most of the agent's compacted episodes have. A setting
     that does not apply to an episode (a control has no compactor) is ``none``, which
@@ -205,48 +178,18 @@ def main(
     return pd.concat(parts).sort_index(), settings
 
 
-def sweeps(frame: pd.DataFrame, name: str) -> list[Sweep]:
-    """The sweeps of one setting, with all other settings held fixed.
-
-    Args:
-        frame: episodes of prohibited requests, from ``prepared``.
-        name: one of ``SETTINGS``; or ``varied`` for a compactor with its prompt and budget.
-    """
-    free = {name, *TIED.get(name, ())}
-    label = name
-    if name == "varied":
-        free = {"compactor", *TIED["compactor"]}
-    held = [setting for setting in SETTINGS if setting not in free]
-    result: list[Sweep] = []
-    for agent in agents(frame):
-        mine = frame[frame["agent"] == agent]
-        compacted = mine[mine["arm"] == COMPACTION]
-        if name == "varied":
-            compacted = compacted[compacted["summary_by"].isin(["the agent", "none"])]
-        groups = list(compacted.groupby(held, sort=False, dropna=False))
-        # Budgets and prompts of one compactor are in other sections.
-        column = "compactor" if name == "varied" else name
-        several = [(key, part) for key, part in groups if part[column].nunique() > 1]
-        for key, part in several:
-            chosen: dict[str, object] = dict(zip(held, key, strict=True))
-            control = mine[(mine["arm"] == "control") & fits(mine, chosen)]
-            setting = words(chosen) if len(several) > 1 else ""
-            result.append(Sweep(agent, setting, ordered(part[label]), part, control, label))
-    return result
-
-
 def counted(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The rows in which a setting is an integer, so that it applies and is known."""
+    """Return the rows in which a setting is an integer, so that it applies and is known."""
     return frame[frame[name].map(lambda value: isinstance(value, int)).astype(bool)]
 
 
 def words(setting: dict[str, object]) -> str:
-    """A setting as text, without the values that do not apply."""
+    """Return a setting as text, without the values that do not apply."""
     return ", ".join(_named(name, value) for name, value in setting.items() if not is_none(value))
 
 
 def kinds(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The episodes of soft and of hard families; a kind without episodes is left out."""
+    """Yield the episodes of soft and of hard families, without an empty kind."""
     for kind in ("soft", "hard"):
         part = frame[frame["kind"] == kind]
         if len(part):
@@ -254,13 +197,13 @@ def kinds(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def base_condition(condition: str) -> str:
-    """What was done to the history alone: ``compaction`` of ``defense_pin``, ``attack_inject`` ..."""
+    """Return a condition without its attack and defense: ``compaction`` for ``defense_pin``."""
     folded = (*_PAPER.values(),)
     return COMPACTION if condition in folded else condition
 
 
 def commonest(frame: pd.DataFrame) -> dict[str, object]:
-    """The setting that most compacted episodes have; empty if there is no episode."""
+    """Return the setting that most compacted episodes have; empty if there is no episode."""
     for chosen in (frame[frame["arm"] == COMPACTION], frame[frame["compactor"] != "none"], frame):
         if len(chosen):
             counts = chosen.groupby(list(SETTINGS), sort=False, dropna=False).size()
@@ -269,7 +212,7 @@ def commonest(frame: pd.DataFrame) -> dict[str, object]:
 
 
 def fits(frame: pd.DataFrame, setting: Mapping[str, object]) -> pd.Series[bool]:
-    """Which episodes have a setting, as far as it applies to them."""
+    """Return which episodes have a setting, as far as it applies to them."""
     import pandas as pd
 
     chosen = pd.Series(True, index=frame.index)
@@ -283,7 +226,7 @@ def fits(frame: pd.DataFrame, setting: Mapping[str, object]) -> pd.Series[bool]:
 
 
 def is_none(value: object) -> bool:
-    """Whether a setting does not apply to an episode, or is not known."""
+    """Return whether a setting does not apply to an episode, or is not known."""
     return value is None or value == "none" or value != value
 
 
@@ -303,7 +246,7 @@ def _named(name: str, value: object) -> str:
 
 
 def ordered(values: pd.Series[str]) -> tuple[object, ...]:
-    """The distinct values, sorted with their numbers by size."""
+    """Return the distinct values, sorted; the numbers in them are compared by size."""
     distinct: Sequence[object] = list(dict.fromkeys(values))
     return tuple(sorted(distinct, key=_natural))
 

@@ -1,14 +1,20 @@
-"""Details of one episode from its log: compaction diff, pin receipts, calls, survival check."""
+"""Details of one episode: compaction diff, pin receipts, calls, survival check.
+
+They come from its log; or from the file ``NAME.texts.json`` beside a frame ``NAME.csv``, so
+that a page without logs has them too. All are cut and made safe where they are read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import TypeAdapter
 
+from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
+from constraintrot.report.page import files
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -51,7 +57,7 @@ class Detail:
 
 @dataclass
 class Details:
-    """A limited number of details, evenly over the kinds of episodes.
+    """A bounded collection of details, evenly over the kinds of episodes.
 
     Attributes:
         most: how many are kept altogether.
@@ -64,14 +70,14 @@ class Details:
     _seen: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
 
     def wants(self, kind: tuple[object, ...]) -> int | None:
-        """The rank of a kind's next episode within its kind, or None if it would not be kept."""
+        """Return the rank of a kind's next episode within its kind; None if it would not be kept."""
         rank = self._seen.get(kind, 0)
         self._seen[kind] = rank + 1
         full = len(self.kept) >= self.most
         return None if full and rank >= max(self._ranks.values(), default=0) else rank
 
     def take(self, known: Iterable[Detail]) -> None:
-        """Add details that a file holds, as far as they fit; those of logs are kept before them."""
+        """Add details of a file as far as they fit, after those of logs."""
         for one in known:
             if one.episode not in self.kept and len(self.kept) < self.most:
                 self.kept[one.episode] = one
@@ -89,7 +95,7 @@ DETAILS = TypeAdapter(tuple[Detail, ...])
 
 
 def detail(sample: EvalSample, episode: str) -> Detail:
-    """The details of a sample."""
+    """Return the details of a sample."""
     facts = sample.metadata
     infos = [(event.source, event.data) for event in sample.events if event.event == "info"]
     receipts = [
@@ -111,7 +117,7 @@ def detail(sample: EvalSample, episode: str) -> Detail:
 
 
 def _attached(sample: EvalSample, data: Any) -> Any:
-    """The data of an event, also where Inspect stored it as an attachment."""
+    """Return the data of an event, also where Inspect stored it as an attachment."""
     name = data.removeprefix("attachment://") if isinstance(data, str) else None
     return data if name is None or name == data else sample.attachments.get(name, data)
 
@@ -137,7 +143,7 @@ def _diff(text: Any) -> tuple[Line, ...]:
 
 
 def _summaries(rounds: list[dict[str, Any]]) -> tuple[Line, ...]:
-    """The summary of each round, for a harness that logs no diff."""
+    """Return the summary of each round, for a harness that logs no diff."""
     lines: list[Line] = []
     for one in rounds:
         lines.append(Line("gap", f"round {one.get('number')}, summary:"))
@@ -157,3 +163,50 @@ def _receipt(data: Any) -> str:
 def _few(receipts: list[str]) -> tuple[str, ...]:
     left = len(receipts) - RECEIPTS
     return (*receipts[:RECEIPTS], *([f"… {left} more receipts"] if left > 0 else []))
+
+
+ENDING = ".texts.json"
+_KINDS = ("added", "dropped", "gap", "same")
+_TEXTS = ("calls", "recalled", "blocked", "survival")
+
+
+def texts_path(frame: str) -> str:
+    """Return the path of the texts of a frame's episodes: ``episodes.texts.json``."""
+    return f"{frame.rsplit('.', 1)[0]}{ENDING}"
+
+
+def read_texts(frame: str) -> list[Detail]:
+    """Read the details beside a frame; an empty list if there is no such file.
+
+    Raises:
+        ConstraintRotError: the file holds something else.
+    """
+    path = texts_path(frame)
+    if not files.kind(path):
+        return []
+    try:
+        return [_limited(one) for one in DETAILS.validate_json(files.read(path))]
+    except ValueError as error:
+        raise ConstraintRotError(f"{path} holds no texts of episodes: {error}") from error
+
+
+def texts_json(details: Details) -> str:
+    """Return the content of a file of details, sorted by the episodes' ids."""
+    known = tuple(details.kept[name] for name in sorted(details.kept))
+    return DETAILS.dump_json(known, indent=1).decode() + "\n"
+
+
+def _limited(one: Detail) -> Detail:
+    """Cut the texts as those from logs are cut: the file may come from anywhere."""
+    diff = tuple(
+        replace(line, kind=line.kind if line.kind in _KINDS else "same", text=_cut(line.text))
+        for line in one.diff[: DIFF_LINES + 1]
+    )
+    receipts = tuple(_cut(text, untrusted.CELL) for text in one.receipts[: RECEIPTS + 1])
+    shown = {name: _cut(getattr(one, name), untrusted.TEXT) for name in _TEXTS}
+    return replace(one, diff=diff, receipts=receipts, **shown)
+
+
+def _cut(text: str, limit: int = untrusted.LINE) -> str:
+    # What a log's text was cut to ends in a note of its own.
+    return untrusted.cut(text, limit + 100)

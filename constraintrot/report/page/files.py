@@ -11,7 +11,7 @@ ENDINGS = (".eval", ".csv", ".parquet")
 
 
 def kind(path: str) -> str:
-    """``file`` or ``folder``; empty if the path does not exist."""
+    """Return ``file`` or ``folder``; empty if the path does not exist."""
     fs, root = _at(path)
     if not fs.exists(root):
         return ""
@@ -19,7 +19,7 @@ def kind(path: str) -> str:
 
 
 def below(folder: str, leave_out: set[str]) -> Iterator[str]:
-    """Logs and frames in a folder and its subfolders, sorted by path.
+    """Yield the logs and frames in a folder and its subfolders, sorted by path.
 
     Args:
         folder: path or URL.
@@ -35,23 +35,23 @@ def below(folder: str, leave_out: set[str]) -> Iterator[str]:
 
 
 def name(path: str) -> str:
-    """The last part of a path."""
+    """Return the last part of a path."""
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
 def beside(path: str, other: str) -> str:
-    """The path of another file in the folder of ``path``."""
+    """Return the path of another file in the folder of ``path``."""
     return "/".join([*path.split("/")[:-1], other])
 
 
 def read(path: str) -> bytes:
-    """The content of a file."""
+    """Return the content of a file."""
     with opened(path) as file:
         return file.read()
 
 
 def sha256(path: str) -> str:
-    """SHA-256 of a file's bytes, lower-case hexadecimal."""
+    """Return the SHA-256 of a file's bytes, in lower-case hexadecimal."""
     digest = hashlib.sha256()
     with opened(path) as file:
         while block := file.read(1 << 20):
@@ -60,7 +60,7 @@ def sha256(path: str) -> str:
 
 
 def opened(path: str) -> IO[bytes]:
-    """The file, opened for reading; the caller closes it."""
+    """Open a file for reading; the caller closes it."""
     fs, root = _at(path)
     file: IO[bytes] = fs.open(root, "rb")
     return file

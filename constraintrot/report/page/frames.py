@@ -8,12 +8,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from constraintrot.episode.facts import COLUMNS as FACTS
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
 from constraintrot.report.frame import OLD_NAMES
-from constraintrot.report.page.columns import each
 from constraintrot.rule_text.survival.states import PRIMARY
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ COLUMNS = tuple(dict.fromkeys((*_TEXTS[:3], *FACTS, *KEYS, *_TEXTS[3:], *_NUMBER
 
 
 def tidy(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same episodes with all of ``COLUMNS``, and one type per kind of value.
+    """Return the same episodes with all of ``COLUMNS``, and one type per kind of value.
 
     pandas reads a CSV column of ``none`` and numbers as text, and a column of integers
     with gaps as floats; here ``"60"`` and ``60.0`` are 60 again.
@@ -71,7 +73,7 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fill_survival(found: pd.DataFrame) -> None:
-    """Say by which measure each episode survived; one without a state has its mentions only."""
+    """Fill in the measure of each episode's survival; without a state it is by mentions."""
     old = found["survived"].isna() & found["mentions"].notna()
     known = found["survived"].notna()
     found["measure"] = [
@@ -108,7 +110,7 @@ def read(path: str) -> pd.DataFrame:
 
 
 def is_frame(path: str, columns: Sequence[str]) -> bool:
-    """Whether a file with these columns is a frame of episodes."""
+    """Return whether a file with these columns is a frame of episodes."""
     return path.endswith((".csv", ".parquet")) and set(NEEDED) <= set(columns)
 
 
@@ -121,7 +123,7 @@ def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
 
 
 def parquet_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame as Parquet; what is neither a number nor a truth value is text."""
+    """Return a frame as Parquet; what is neither a number nor a truth value is text."""
     typed = frame.copy()
     for name in set(COLUMNS) - {*_NUMBERS, "allowed"}:
         typed[name] = each(typed[name], lambda value: untrusted.visible(str(value)))
@@ -131,7 +133,7 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """A frame as CSV whose cells, column names included, no spreadsheet computes."""
+    """Return a frame as CSV in which a spreadsheet computes no cell and no column name."""
     safe = _texts(frame, _escaped).rename(columns=_escaped)
     return str(safe.to_csv(index=False, lineterminator="\n"))
 
@@ -141,7 +143,7 @@ def _escaped(text: str) -> str:
 
 
 def _texts(frame: pd.DataFrame, function: Callable[[str], str]) -> pd.DataFrame:
-    """The frame with a function's results instead of its texts, computed once for equal ones."""
+    """Apply a function to the texts of a frame, once to equal texts."""
     import pandas as pd
 
     columns: dict[Any, pd.Series[Any]] = {}
@@ -155,7 +157,7 @@ def _texts(frame: pd.DataFrame, function: Callable[[str], str]) -> pd.DataFrame:
 
 
 def plain(value: Any) -> object:
-    """A value as None (for a gap), int (also of digits), a truth value, or shortened text."""
+    """Convert a value to None (a gap), int (also of digits), a truth value, or shortened text."""
     if value is None or value != value:
         return None
     if isinstance(value, str):
@@ -173,6 +175,39 @@ def plain(value: Any) -> object:
 
 
 def _digest(row: Any) -> str:
-    """An id for an episode that has none; equal rows have equal ids."""
+    """Return an id for an episode without one; equal rows have equal ids."""
     facts = "\x1f".join(str(getattr(row, name)) for name in (*KEYS, "log", "outcome"))
     return f"row-{hashlib.sha256(facts.encode()).hexdigest()[:24]}"
+
+
+def each(values: pd.Series[Any], function: Callable[[Any], object]) -> npt.NDArray[np.object_]:
+    """Return a function's results by row, each distinct value computed once; a gap is None."""
+    import pandas as pd
+
+    codes, distinct = pd.factorize(values)
+    kinds = list(distinct)
+    if any(isinstance(one, bool) for one in kinds):
+        # True and 1 are equal, and would be one value.
+        found = [None if one is None or one != one else function(one) for one in values]
+        return _objects(found)
+    return _objects([*map(function, kinds), None])[codes]
+
+
+def where(values: pd.Series[Any], test: Callable[[Any], bool]) -> npt.NDArray[np.bool_]:
+    """Return which rows' values pass a test, each distinct value tested once; a gap is None."""
+    import pandas as pd
+
+    codes, distinct = pd.factorize(values)
+    return np.asarray([*map(test, distinct), test(None)], bool)[codes]
+
+
+def texts(frame: pd.DataFrame, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return some columns as texts, a tuple per row; a gap is the text ``None``."""
+    columns = [each(frame[name], str) for name in names]
+    return list(zip(*([str(one) for one in column] for column in columns), strict=True))
+
+
+def _objects(values: list[object]) -> npt.NDArray[np.object_]:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array

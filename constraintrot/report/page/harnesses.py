@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from constraintrot.report.page import design, paper
+from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.view import (
     NOT_MEASURED,
     Block,
-    Cells,
     Content,
     Missing,
     Row,
@@ -26,7 +26,7 @@ _EVAL = "inspect eval constraintrot/suite --model MODEL"
 
 
 def harnesses(cells: Cells, frame: pd.DataFrame) -> Section:
-    """A row per model and harness, with the conditions that each was played in."""
+    """The section of harnesses: a row per model and harness, with its conditions."""
     rows = [_row(cells, *one) for one in _harnesses(frame[~frame["allowed"]])]
     paper_says = ", ".join(f"{name} {rate}" for name, rate in paper.HARNESSES.items())
     if not rows:
@@ -55,11 +55,11 @@ def harnesses(cells: Cells, frame: pd.DataFrame) -> Section:
 
 
 def _harnesses(frame: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
-    """Agent, harness and episodes of each harness of the agents that have several.
+    """Return agent, harness and episodes of each harness, of the agents that have several.
 
-    A harness compacts by itself or with some compactor, so of each the compactor, prompt,
-    budget and summarizer are taken that most of its compacted episodes have; the other
-    settings are the agent's main ones.
+    A harness compacts by itself or with some compactor. So each has the compactor, prompt,
+    budget and summarizer of most of its compacted episodes; the other settings are the agent's
+    main ones.
 
     Args:
         frame: episodes of prohibited requests, from ``prepared``.

@@ -1,25 +1,31 @@
-"""Tables 1 to 3 of the paper, computed from the report's episodes."""
+"""The answers over all models with their figure, and Tables 1 to 3 of the paper."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from constraintrot.report.page import bundles, design, overview, paper
+from constraintrot.report.arms import frame_rate
+from constraintrot.report.page import answer, counted, design, paper
+from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.compared import pair
 from constraintrot.report.page.figure import Series, dots
+from constraintrot.report.page.primary import Family
 from constraintrot.report.page.view import (
     NOT_MEASURED,
     Block,
     Cell,
-    Cells,
+    Compared,
     Content,
+    Figure,
     Missing,
     Row,
     Section,
     Table,
     points,
 )
-from constraintrot.stats.interval import Estimate
+from constraintrot.stats.interval import Estimate, Interval
+from constraintrot.stats.paired import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +39,7 @@ _SUITE = "inspect eval constraintrot/suite --model MODEL"
 
 
 def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Section:
-    """The paper's Table 2: violation by condition and model.
+    """The section of the paper's Table 2: violation by condition and model.
 
     Args:
         cells: collects the rates.
@@ -42,10 +48,10 @@ def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Sect
     """
     asked = main[~main["allowed"]]
     agents = design.agents(main)
-    several = overview.comparable(main)
+    several = comparable(main)
     columns = (*agents, *([MEAN] if several else []), paper.NAME)
     rows: list[Row] = []
-    rows_of = bundles.bundles(asked)
+    rows_of = counted.bundles(asked)
     for arm, names in rows_of:
         of_arm = asked[asked["arm"].isin(names)]
         rates: list[Content] = [
@@ -53,10 +59,10 @@ def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Sect
             for agent in agents
         ]
         if several:
-            rates.append(overview.mean(rates, len(agents)))
+            rates.append(mean(rates, len(agents)))
         rows.append(Row((arm,), (*rates, paper.pooled(arm))))
     held = dict.fromkeys(settings.values())
-    notes = list(bundles.bundled(rows_of))
+    notes = list(counted.bundled(rows_of))
     if len(held) == 1:
         notes.append(f"Held fixed: {'; '.join(held)}.")
     if len(held) > 1:
@@ -77,7 +83,7 @@ def headline(cells: Cells, main: pd.DataFrame, settings: dict[str, str]) -> Sect
 
 
 def tasks(cells: Cells, main: pd.DataFrame) -> Section:
-    """The paper's Table 1: decay by task, one table per model."""
+    """The section of the paper's Table 1: decay by task, one table per model."""
     asked = main[~main["allowed"]]
     blocks: list[Block] = []
     for agent in design.agents(asked):
@@ -137,7 +143,7 @@ def _families(frame: pd.DataFrame) -> list[str]:
 
 
 def summarizers(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The paper's Table 3: violation by summarizer and agent."""
+    """The section of the paper's Table 3: violation by summarizer and agent."""
     asked = frame[~frame["allowed"] & (frame["arm"] == design.COMPACTION)]
     made = asked[asked["summarizer"].notna() & (asked["summarizer"] != "none")]
     crossed = made[["agent", "summarizer"]].drop_duplicates()
@@ -170,3 +176,108 @@ def summarizers(cells: Cells, frame: pd.DataFrame) -> Section:
     caption = "Violation after compaction; rows wrote the summary, columns acted on it"
     table = Table(caption, ("summarizer / agent",), tuple(agents), rows)
     return Section("summarizers", SUMMARIZERS, (table, paper.summarizers()))
+
+
+_SHOWN = (
+    "floor",
+    "control",
+    design.COMPACTION,
+    "attack_inject",
+    "defense_pin",
+    "defense_pin_attack",
+)
+
+
+def comparable(frame: pd.DataFrame) -> bool:
+    """Return whether a mean over the subjects is one over models: each once, in one scaffold."""
+    agents = frame["agent"].nunique()
+    models = frame["model" if "model" in frame else "agent"].nunique()
+    return agents == models > 1 and frame["scaffold"].nunique() <= 1
+
+
+def pooled(family: Family, frame: pd.DataFrame) -> list[str]:
+    """Return the means over all models, each with the same weight, and the models without decay.
+
+    Args:
+        family: the primary claims.
+        frame: all episodes, from ``design.prepared``.
+    """
+    agents = design.agents(frame)
+    if len(agents) < 2:
+        return []
+    asked = frame[~frame["allowed"]]
+    lines: list[str] = []
+    for name, (a, b) in zip(("Compaction", "Pin"), answer.QUESTIONS, strict=True):
+        found = [answer.question(asked, family, agent, a, b) for agent in agents]
+        paired = {one.agent: one.comparison for one in found if one.comparison is not None}
+        if len(paired) > 1 and comparable(asked):
+            lines.append(_mean(name, paired, len(agents)))
+        if a == "control":
+            lines += _named([one for one in found if one.comparison is not None], family)
+    return lines
+
+
+def _mean(name: str, paired: Mapping[str, Comparison], models: int) -> str:
+    values = [100 * one.difference.estimate for one in paired.values()]
+    mean, low, high = map(_signed, (sum(values) / len(values), min(values), max(values)))
+    of = f"{len(values)} models" if len(values) == models else f"{len(values)} of {models} models"
+    return f"{name}, mean of {of}, each with the same weight: {mean} points ({low} to {high})."
+
+
+def _named(paired: Sequence[Compared], family: Family) -> list[str]:
+    """Name the models that do not decay, and the models that are undecided."""
+    ways = {one.agent: answer.direction(one, family) for one in paired}
+    none = [agent for agent, way in ways.items() if way in ("same", "lower")]
+    lines = [f"Does not decay: {', '.join(none)}."] if none else []
+    for one in paired:
+        if ways[one.agent] == "open" and one.comparison is not None:
+            changes = f"{_changes(one.comparison)} of {one.comparison.n} pairs"
+            lines.append(f"No decay shown, and none excluded: {one.agent}, {changes}.")
+    return lines
+
+
+def _changes(one: Comparison) -> str:
+    return f"{one.only_b} more and {one.only_a} fewer violations" if one.only_a + one.only_b else (
+        "no change in any"
+    )  # fmt: skip
+
+
+def _signed(value: float) -> str:
+    shown = f"{value:+.0f}".replace("-", "−")
+    return "0" if shown in ("+0", "−0") else shown
+
+
+def mean(rates: Sequence[Content], models: int) -> str:
+    """Return the mean of the models' rates, each with the same weight, and their range.
+
+    The models that were run are not a sample, so there is no interval. One model has no mean.
+
+    Args:
+        rates: a row's cells, one per model.
+        models: number of models.
+    """
+    known = [100 * one.estimate.estimate for one in rates if isinstance(one, Cell)]
+    if len(known) < 2:
+        return "-"
+    of = "" if len(known) == models else f", {len(known)} models"
+    return f"{sum(known) / len(known):.0f} % ({min(known):.0f} to {max(known):.0f}{of})"
+
+
+def figure(main: pd.DataFrame) -> Figure | None:
+    """Draw violation by condition, one series per model.
+
+    Args:
+        main: episodes at the main settings, from ``design.prepared``.
+    """
+    asked = main[~main["allowed"]]
+    arms = [name for name in _SHOWN if (asked["arm"] == name).any()]
+    if not arms:
+        return None
+    series: list[Series] = []
+    for agent in design.agents(asked):
+        mine = asked[asked["agent"] == agent]
+        of_arms = [mine[mine["arm"] == name] for name in arms]
+        series.append(Series(agent, [frame_rate(part) if len(part) else None for part in of_arms]))
+    with_limits = any(isinstance(rate, Interval) for one in series for rate in one.values)
+    caption = "Violation by condition" + (", 95 % intervals" if with_limits else "")
+    return dots(arms, series, caption, width=4.6)

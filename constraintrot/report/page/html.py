@@ -1,20 +1,22 @@
-"""The page as one HTML file, with one small script and without external resources.
+"""The page as one HTML file, and a page of plain tables; without external resources.
 
-The script sorts and filters. The policy allows it by its digest and no other, so that
-nothing that a model wrote can run.
+The page's one small script sorts and filters. The policy allows it by its digest and no
+other, so that nothing that a model wrote can run.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import resources
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constraintrot.report import untrusted
-from constraintrot.report.page import episodes, paper, side_by_side, view
+from constraintrot.report.page import episodes, paper, view
 from constraintrot.stats.rate import METHODS
 
 if TYPE_CHECKING:
@@ -22,23 +24,74 @@ if TYPE_CHECKING:
 
 # Most characters of any text on the page; the frame has the whole text.
 LONGEST = 6_000
+_INERT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _POLICY = (
-    "default-src 'none'; script-src '{}'; style-src 'unsafe-inline'; img-src data:;"
+    "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data:;"
     " base-uri 'none'; form-action 'none'"
 )
 
 
+@dataclass(frozen=True)
+class PlainTable:
+    """A table of words.
+
+    Attributes:
+        caption: of the table.
+        heads: of its columns.
+        rows: of its cells; the first of each is the row's head.
+        notes: sentences below it.
+    """
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+
+
 def policy(script: str) -> str:
-    """The Content-Security-Policy that allows one script, by the digest of its text."""
+    """Return the Content-Security-Policy that allows one script, by the digest of its text."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return _POLICY.format(f"sha256-{digest}")
+    return _POLICY.format(digest)
 
 
 def html(page: Page) -> str:
     """Render the page."""
-    from markupsafe import Markup
+    sides = episodes.sides(page)
+    shown = episodes.shown(page, (at for one in sides for at in (one.a, one.b)))
+    script = _file("script.js")
+    return _rendered(
+        "template.html.j2",
+        page=page,
+        paper=paper.compares(page.frame),
+        agents=list(dict.fromkeys(one.agent for one in page.answers)),
+        policy=policy(script),
+        script=_trusted(script),
+        drawn=_trusted,
+        sides=[(one, list(group)) for one, group in groupby(sides, lambda one: one.compared)],
+        episodes=shown,
+        shown={episode.number: episode for episode in shown},
+    )
 
-    folder = resources.files("constraintrot.report.page")
+
+def plain_page(
+    title: str,
+    tables: Sequence[PlainTable],
+    lists: Iterable[tuple[str, Sequence[str]]] = (),
+    lines: Sequence[str] = (),
+) -> str:
+    """Render a page of plain tables, without a script.
+
+    Args:
+        title: of the page.
+        tables: the tables.
+        lists: below the tables, each a heading and its items.
+        lines: above the tables, a paragraph each.
+    """
+    given = {"title": title, "tables": tables, "lists": lists, "lines": lines}
+    return _rendered("plain.html.j2", policy=_INERT, **given)
+
+
+def _rendered(template: str, **values: Any) -> str:
     environment = untrusted.environment(LONGEST)
     environment.globals.update(
         percent=view.percent,
@@ -47,28 +100,23 @@ def html(page: Page) -> str:
         links=episodes.links,
         permanent=view.permanent,
         methods=METHODS,
+        style=_trusted(_file("style.css")),
     )
     for kind in (view.Cell, view.Theirs, view.Table, view.Figure, view.Missing):
         environment.tests[kind.__name__.lower()] = partial(_is, kind)
-    template = environment.from_string(
-        folder.joinpath("template.html.j2").read_text(encoding="utf-8")
-    )
-    sides = side_by_side.sides(page)
-    shown = episodes.shown(page, (at for one in sides for at in (one.a, one.b)))
-    script = folder.joinpath("script.js").read_text(encoding="utf-8")
-    text: str = template.render(
-        page=page,
-        paper=paper.compares(page.frame),
-        agents=list(dict.fromkeys(one.agent for one in page.answers)),
-        policy=policy(script),
-        script=Markup(script),
-        style=Markup(folder.joinpath("style.css").read_text(encoding="utf-8")),
-        drawn=Markup,
-        sides=[(one, list(group)) for one, group in groupby(sides, lambda one: one.compared)],
-        episodes=shown,
-        shown={episode.number: episode for episode in shown},
-    )
+    text: str = environment.from_string(_file(template)).render(**values)
     return text
+
+
+def _file(name: str) -> str:
+    folder = resources.files("constraintrot.report.page")
+    return folder.joinpath(name).read_text(encoding="utf-8")
+
+
+def _trusted(text: str) -> str:
+    from markupsafe import Markup
+
+    return Markup(text)
 
 
 def _is(kind: type, one: object) -> bool:

@@ -31,7 +31,7 @@ def markdown(page: Page) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text escaped for Markdown, shortened to 600 characters, on one line."""
+    """Return a text escaped for Markdown, shortened to 600 characters, on one line."""
     shown = untrusted.cut(" ".join(text.split()), 600)
     return _ACTIVE.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", shown)
 

@@ -1,7 +1,7 @@
 """The paper's figures (arXiv 2606.22528), shown next to the report's and marked as the paper's.
 
-Only figures that its text gives: many in the prose were lost, and none is guessed. Its
-models are seven large served ones; none is a small local model.
+Only figures that its text gives; many were lost in the prose, and they are not guessed.
+Its models are seven large served ones, not small local models.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ STRATEGIES = ("DeepSeek", "GLM-5.1", "Claude")
 
 
 def compares(frame: pd.DataFrame) -> bool:
-    """Return whether all policies are those of the benchmark, of which the paper has figures."""
+    """Return whether all policies are the benchmark's, for which the paper has figures."""
     return set(map(str, frame["family"])) <= {*catalogue(), *catalogue(APART)}
 
 
@@ -90,7 +90,7 @@ def _without(block: Block) -> Block | None:
 
 
 def pooled(arm: str) -> Theirs | str:
-    """The paper's rate over its seven models and their range; empty for an arm that it lacks."""
+    """Return the paper's rate over its seven models and their range; empty if it lacks the arm."""
     figures = HEADLINE.get(arm)
     if figures is None:
         return ""
@@ -99,7 +99,7 @@ def pooled(arm: str) -> Theirs | str:
 
 
 def of(known: Mapping[str, object], name: str) -> Theirs | str:
-    """The paper's figure for a name; empty if it has none."""
+    """Return the paper's figure for a name; empty if it has none."""
     figure = known.get(name)
     if figure is None:
         return ""
@@ -107,18 +107,18 @@ def of(known: Mapping[str, object], name: str) -> Theirs | str:
 
 
 def headline() -> Table:
-    """The paper's Table 2."""
+    """Return the paper's Table 2."""
     return _table("Violation in per cent, paper's Table 2", "condition", (*MODELS, "all"), HEADLINE)
 
 
 def summarizers() -> Table:
-    """The paper's Table 3."""
+    """Return the paper's Table 3."""
     columns = ("DeepSeek", "GLM", "Claude")
     return _table("Violation in per cent, paper's Table 3", "summarizer", columns, SUMMARIZERS)
 
 
 def attacks() -> Table:
-    """The paper's Table 4."""
+    """Return the paper's Table 4."""
     return _table("Violation in per cent, paper's Table 4", "attack", STRATEGIES, ATTACKS)
 
 

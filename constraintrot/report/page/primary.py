@@ -21,8 +21,8 @@ from pydantic import Field, TypeAdapter, field_validator, model_validator
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.conditions import CONDITIONS
-from constraintrot.report.page import design, pairing
-from constraintrot.report.page.compared import pair
+from constraintrot.report.page import design
+from constraintrot.report.page.compared import paired
 from constraintrot.report.page.view import Compared
 from constraintrot.report.yaml_file import Strict, load
 from constraintrot.stats.exact import holm
@@ -126,18 +126,18 @@ class Family:
     size: int
 
     def of(self, agent: str, a: str, b: str) -> Compared | None:
-        """The primary comparison of two arms of a model; None if it is no primary claim."""
+        """Return the primary comparison of two arms of a model; None if it is not a primary claim."""
         fits = (one for one in self.compared if (one.agent, one.a, one.b) == (agent, a, b))
         return next(fits, None)
 
     def told(self, one: Compared) -> Compared:
-        """A comparison with the one p-value that it has on every page.
+        """Return a comparison with the p-value that it has on every page.
 
-        A comparison of the same episodes as a primary one, in whichever order, is that
-        one. Any other is exploratory: it keeps its p-value, unadjusted.
+        A comparison of the same episodes as a primary one, in either order, is that primary
+        one. Any other is exploratory and keeps its p-value, unadjusted.
 
         Args:
-            one: a comparison that some page shows.
+            one: a comparison that a page shows.
         """
         if one.comparison is None:
             return one
@@ -145,7 +145,7 @@ class Family:
         return replace(one, comparison=replace(one.comparison, adjusted=adjusted), primary=name)
 
     def _adjusted(self, one: Compared) -> tuple[float | None, str]:
-        """The adjusted p-value of a comparison and the name of its claim; none if exploratory."""
+        """Return the adjusted p-value and the name of a comparison's claim; empty if exploratory."""
         for known in self.compared:
             if known.comparison is not None and known.same_episodes(one):
                 return known.comparison.adjusted, known.primary
@@ -189,17 +189,16 @@ def family(
     compared: list[Compared] = []
     for claim in declared.claims:
         for agent, mine in _subjects(declared, asked):
-            one, setting = _paired(mine[design.fits(mine, declared.at)], agent, claim)
+            one = paired(mine, agent, claim.a, claim.b, declared.at)
             elsewhere = bool(declared.at) and one.comparison is None
             if elsewhere:
-                one, setting = _paired(mine, agent, claim)
-            at = pairing.apart(setting, mine) or "main"
-            compared.append(replace(one, primary=claim.name, at=at, elsewhere=elsewhere))
+                one = paired(mine, agent, claim.a, claim.b)
+            compared.append(replace(one, primary=claim.name, elsewhere=elsewhere))
     return _adjusted(declared, compared, further or ())
 
 
 def _subjects(declared: Declared, asked: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the subjects of the claims; of a model with the declared scaffold, that one alone."""
+    """Return the subjects of the claims; a model with the declared scaffold has that one alone."""
     found = [(agent, asked[asked["agent"] == agent]) for agent in design.agents(asked)]
     wanted = declared.at.get("scaffold")
     if wanted is None or "model" not in asked:
@@ -213,7 +212,7 @@ def _subjects(declared: Declared, asked: pd.DataFrame) -> list[tuple[str, pd.Dat
 
 
 def _check_at(declared: Declared, frame: pd.DataFrame) -> None:
-    """Refuse a declared value that no episode has, rather than test at another setting in silence."""
+    """Refuse a declared value that no episode has; a test at another setting would be silent."""
     for name, wanted in declared.at.items():
         known = [value for value in design.ordered(frame[name]) if not design.is_none(value)]
         if known and wanted not in known:
@@ -223,17 +222,10 @@ def _check_at(declared: Declared, frame: pd.DataFrame) -> None:
             )
 
 
-def _paired(
-    frame: pd.DataFrame, agent: str, claim: PrimaryClaim
-) -> tuple[Compared, dict[str, object]]:
-    part, setting = pairing.most_pairs(frame, claim.a, claim.b)
-    return pair(part, agent, claim.a, claim.b), setting
-
-
 def _adjusted(
     declared: Declared, compared: Sequence[Compared], further: Sequence[Further]
 ) -> Family:
-    """The family with p-values adjusted together (Holm 1979), a comparison in both counted once."""
+    """Adjust all p-values together (Holm 1979); a comparison in both lists counts once."""
     p_values = [one.comparison.p_value for one in compared if one.comparison is not None]
     places: list[int] = []
     for claim in further:

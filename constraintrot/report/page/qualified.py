@@ -1,4 +1,4 @@
-"""Who qualifies: the families that a page's claims are of, beside each claim and in a table."""
+"""Qualification on the page: the families that claims are of, beside each claim and in a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USED = {True: "yes", False: "no"}
 
 
 def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> Source:
-    """A report's source with the episodes that claims may use, and the qualifications.
+    """Restrict a report's source to the episodes that claims may use, and add the qualifications.
 
     Args:
         source: what was read.
@@ -55,7 +55,7 @@ def applied(source: Source, paths: Sequence[Path], level: Level = "bounds") -> S
 
 
 def beside(source: Source, rows: pd.DataFrame) -> str:
-    """Return what stands beside each claim about a subject: ``qualifies: 7 of 9 families``.
+    """Return the note beside each claim about a subject: ``qualifies: 7 of 9 families``.
 
     Args:
         source: what was read.
@@ -76,7 +76,7 @@ def beside(source: Source, rows: pd.DataFrame) -> str:
 
 
 def section(source: Source) -> Section | None:
-    """The families of each subject, with the figures by which they qualify or do not."""
+    """The section of qualifications: each subject's families with their figures; None without."""
     if not source.qualifications:
         return None
     return Section(
@@ -85,7 +85,7 @@ def section(source: Source) -> Section | None:
 
 
 def note(one: Qualification, level: Level) -> str:
-    """What a table of a qualification is of, and which of its families are in the claims."""
+    """Return the note below a table of a qualification."""
     told = (
         f"Seeds {one.seeds[0]} to {one.seeds[-1]}, {100 * one.confidence:.0f} % intervals. A family"
         " qualifies where the subject violates without a policy, obeys one that it sees, and does what"

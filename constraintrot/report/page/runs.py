@@ -58,7 +58,7 @@ RUNS = TypeAdapter(list[Run])
 
 
 def run(header: EvalLog, log: str, sha256: str, finished: int, failed: int) -> Run:
-    """A run from a log's header.
+    """Return a run from a log's header.
 
     Args:
         header: the log's header.
@@ -102,7 +102,7 @@ def public(header: EvalLog) -> EvalLog:
 
 
 def command(header: EvalLog) -> str:
-    """The ``inspect eval`` command that repeats a run, without its secrets."""
+    """Return the ``inspect eval`` command that repeats a run, without its secrets."""
     of = public(header).eval
     words = ["inspect", "eval", of.task_registry_name or of.task, "--model", of.model]
     for role, models in (of.model_roles or {}).items():
@@ -120,7 +120,7 @@ def command(header: EvalLog) -> str:
 
 
 def _some(config: EvalConfig) -> Iterator[str]:
-    """The options that select samples; none if all were run."""
+    """Yield the options that select samples; nothing if all were run."""
     if config.sample_id is not None:
         ids = config.sample_id if isinstance(config.sample_id, list) else [config.sample_id]
         yield from ("--sample-id", ",".join(map(str, ids)))

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from constraintrot.report.page import (
     answer,
-    attacked,
     compared,
     comparisons,
-    costs,
     counted,
     defended,
     design,
     harnesses,
     headline,
-    overview,
     paper,
     primary,
     qualified,
     survived,
     sweep,
 )
+from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.primary import Declared, Family, Further
-from constraintrot.report.page.view import Answer, Cell, Cells, Compared, Figure, Section
+from constraintrot.report.page.view import Answer, Cell, Compared, Figure, Section
 from constraintrot.stats.interval import Estimate
 
 if TYPE_CHECKING:
@@ -64,6 +62,14 @@ class Page:
     family: Family
     qualifies: Mapping[str, str]
 
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """The figures, in order."""
+        if self.figure is not None:
+            yield self.figure
+        for section in self.sections:
+            yield from (block for block in section.blocks if isinstance(block, Figure))
+
 
 def page(
     source: Source,
@@ -100,7 +106,7 @@ def page(
         counted.counted(design.subjects(design.prepared(source.planned))),
         headline.tasks(cells, main),
         headline.summarizers(cells, frame),
-        attacked.attacks(cells, frame),
+        defended.attacks(cells, frame),
         sweep.swept(cells, frame, sweep.COMPACTORS),
         harnesses.harnesses(cells, frame),
         *(sweep.swept(cells, frame, of) for of in sweep.VARIED),
@@ -108,7 +114,7 @@ def page(
         sweep.budget(cells, frame),
         survived.survival(cells, main),
         survived.rounds(cells, frame),
-        costs.cost(frame),
+        counted.cost(frame),
         sweep.others(cells, frame),
         *more,
     ]
@@ -116,14 +122,14 @@ def page(
     if not paper.compares(frame):
         shown = [paper.without(one) for one in shown]
     return Page(
-        source, frame, tuple(answers), tuple(overview.pooled(family, frame)), overview.figure(main),
+        source, frame, tuple(answers), tuple(headline.pooled(family, frame)), headline.figure(main),
         tuple(shown), tuple(cells.made), tuple(cells.kept),
         (*family.compared, *others), family, qualifies,
     )  # fmt: skip
 
 
 def _distinct(family: Family, given: Sequence[Compared]) -> list[Compared]:
-    """The comparisons that are neither the family's own nor given twice."""
+    """Return the given comparisons without the family's own and without repetitions."""
     known = [one for one in family.compared if one.comparison is not None]
     left: list[Compared] = []
     for one in given:

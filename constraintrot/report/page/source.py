@@ -1,33 +1,24 @@
-"""Read Inspect logs, sample by sample, and tidy frames from paths, folders and URLs."""
+"""The source of a report: every episode of some logs, frames and stores once, and their runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report import log_samples, stored, untrusted
-from constraintrot.report.episode_counts import PlannedEpisodes, is_played
-from constraintrot.report.frame import UNREADABLE, is_finished, is_ours, sample_row, unplayed_rows
-from constraintrot.report.page import design, files, frames, runs
-from constraintrot.report.page import texts as episode_texts
-from constraintrot.report.page.columns import texts
-from constraintrot.report.page.detail import Detail, Details, detail
+from constraintrot.report import stored
+from constraintrot.report.episode_counts import is_played
+from constraintrot.report.frame import unplayed_rows
+from constraintrot.report.page import design, frames, runs
+from constraintrot.report.page.detail import Details
+from constraintrot.report.page.reading import Reading
 from constraintrot.report.qualification import Qualification
 from constraintrot.report.qualified import Level
 
 if TYPE_CHECKING:
     import pandas as pd
-    from inspect_ai.log import EvalLog, EvalSample
-
-RUNS_FILE = "runs.json"
-# How many whole samples are in memory at once.
-_BATCH = 20
-# Facts of a kind of episodes: the page shows details of some episodes of every kind.
-_KIND = ("agent", "condition", "attack", "defense", "compactor", "channel", "locale", "family")
 
 
 def _none() -> pd.DataFrame:
@@ -38,7 +29,7 @@ def _none() -> pd.DataFrame:
 
 @dataclass
 class Source:
-    """What was read.
+    """The episodes, runs and details behind a report.
 
     Attributes:
         frame: one row per played episode, without duplicates, in a fixed order.
@@ -63,26 +54,9 @@ class Source:
     qualified_by: Level = "bounds"
 
     def __post_init__(self) -> None:
-        """Without more, what was played is all that is known."""
+        """Take the played episodes for the planned ones, if no others are known."""
         if self.planned.empty:
             self.planned = self.frame
-
-
-@dataclass
-class _Reading:
-    rows: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    tables: list[Any] = field(default_factory=list[Any])
-    runs: dict[str, runs.Run] = field(default_factory=dict[str, runs.Run])
-    details: Details = field(default_factory=Details)
-    notices: list[str] = field(default_factory=list[str])
-    inputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    texts: list[Detail] = field(default_factory=list[Detail])
-    others: int = 0
-    planned: PlannedEpisodes = field(default_factory=PlannedEpisodes)
-    # Path, sample's id and epoch of the episodes that have details.
-    transcripts: dict[str, tuple[str, str | int, int]] = field(
-        default_factory=dict[str, tuple[str, str | int, int]]
-    )
 
 
 def read(given: Sequence[str], leave_out: str | None = None) -> Source:
@@ -103,50 +77,22 @@ def read(given: Sequence[str], leave_out: str | None = None) -> Source:
             be read, or there is no finished episode of a constraintrot task. A file of a
             folder that cannot be read is only a notice.
     """
-    reading = _Reading()
+    reading = Reading()
     for name in given:
         for store in stored.stores([name]):
-            _take_store(store, reading)
+            reading.take_store(store)
             break
         else:
-            _take_paths(name, leave_out, reading)
+            reading.take_paths(name, leave_out)
     if reading.transcripts:
-        _read_transcripts(reading)
+        reading.read_transcripts()
     return _joined(reading, given)
 
 
-def _take_store(one: stored.Stored, reading: _Reading) -> None:
-    for commit in one.commits:
-        path = one.store.path(commit)
-        reading.tables.append(frames.read(path))
-        reading.inputs.append((files.name(path), commit.sha256))
-        if commit.run:
-            run = runs.Run.model_validate(commit.run)
-            reading.runs.setdefault(run.log, run)
-
-
-def _take_paths(name: str, leave_out: str | None, reading: _Reading) -> None:
-    for path, in_folder in _paths(name, leave_out):
-        try:
-            _take(path, reading, in_folder)
-        except ConstraintRotError as error:
-            if not in_folder:
-                raise
-            reading.notices.append(f"Not counted: {untrusted.cut(str(error), 500)}.")
-
-
-def _take(path: str, reading: _Reading, in_folder: bool) -> None:
-    if path.endswith((".csv", ".parquet")):
-        if not in_folder or frames.is_frame(path, _head(path)):
-            _take_frame(path, reading)
-    else:
-        _take_log(path, reading)
-
-
 def of_log(path: str) -> tuple[pd.DataFrame, runs.Run]:
-    """All planned episodes of one log as a tidy frame, those without a verdict last; and its run.
+    """Read all planned episodes of one log as a tidy frame, and its run.
 
-    Transcripts are not read.
+    Episodes without a verdict come last. Transcripts are not read.
 
     Args:
         path: path or URL of a log.
@@ -156,8 +102,8 @@ def of_log(path: str) -> tuple[pd.DataFrame, runs.Run]:
     """
     import pandas as pd
 
-    reading = _Reading()
-    _take_log(path, reading)
+    reading = Reading()
+    reading.take_log(path)
     if not reading.runs:
         raise ConstraintRotError(f"{path} is a log of another task, not of a constraintrot task")
     parts = [list(reading.rows.values()), unplayed_rows(reading.planned)]
@@ -167,124 +113,7 @@ def of_log(path: str) -> tuple[pd.DataFrame, runs.Run]:
     return pd.concat(tables, ignore_index=True), next(iter(reading.runs.values()))
 
 
-def _paths(name: str, leave_out: str | None) -> Iterator[tuple[str, bool]]:
-    """Each file, and whether it comes from a folder instead of being given by its path."""
-    kind = files.kind(name)
-    if not kind:
-        raise ConstraintRotError(f"no such log: {name}")
-    if kind == "file":
-        yield name, False
-        return
-    # Only the frames that this report writes, not the other files of its folder.
-    skipped: set[str] = set()
-    if leave_out is not None:
-        skipped = {f"{leave_out}/{file}" for file in frames.NAMES}
-    for path in files.below(name, skipped):
-        yield path, True
-
-
-def _head(path: str) -> list[str]:
-    import pandas as pd
-
-    try:
-        if path.endswith(".parquet"):
-            # pyarrow has no type information.
-            parquet: Any = import_module("pyarrow.parquet")
-            # The footer has the names; the columns themselves may be large.
-            with files.opened(path) as file:
-                return [str(name) for name in parquet.ParquetFile(file).schema_arrow.names]
-        return [str(name) for name in pd.read_csv(path, nrows=0).columns]
-    except (OSError, ValueError):
-        return []
-
-
-def _take_frame(path: str, reading: _Reading) -> None:
-    reading.tables.append(frames.read(path))
-    reading.inputs.append((files.name(path), files.sha256(path)))
-    reading.texts += episode_texts.read(path)
-    for run in _runs_in(files.beside(path, RUNS_FILE)):
-        reading.runs.setdefault(run.log, run)
-
-
-def _runs_in(path: str) -> list[runs.Run]:
-    if not files.kind(path):
-        return []
-    try:
-        return runs.RUNS.validate_json(files.read(path))
-    except ValueError as error:
-        raise ConstraintRotError(f"{path} is no list of runs: {error}") from error
-
-
-def _take_log(path: str, reading: _Reading) -> None:
-    from inspect_ai.log import read_eval_log
-
-    finished = failed = 0
-    try:
-        header = read_eval_log(path, header_only=True)
-        if not is_ours(header):
-            reading.others += 1
-            return
-        seen: dict[tuple[str, int], tuple[EvalSample | None, dict[str, Any]]] = {}
-        with files.opened(path) as file:
-            for sample in log_samples.samples(path, header, file):
-                done = is_finished(sample)
-                seen[str(sample.id), sample.epoch] = (None if done else sample), sample.metadata
-                if done:
-                    _take_sample(header, sample, path, reading)
-                    finished += 1
-                else:
-                    failed += sample.error is not None
-        reading.planned.add(header, files.name(path), seen)
-    except UNREADABLE as error:
-        where = f" after {finished} episodes, which are counted" if finished else ""
-        raise ConstraintRotError(
-            f"{files.name(path)} is no readable Inspect log{where}: {type(error).__name__}: {error}"
-        ) from error
-    name = files.name(path)
-    reading.runs[name] = runs.run(header, name, files.sha256(path), finished, failed)
-
-
-def _take_sample(header: EvalLog, sample: EvalSample, path: str, reading: _Reading) -> None:
-    row = sample_row(header, sample, files.name(path))
-    episode = str(row.pop("uuid"))
-    is_new = episode not in reading.rows
-    reading.rows[episode] = row | {
-        "episode": episode,
-        "created": header.eval.created,
-        "reason": untrusted.cut(str(row["reason"] or ""), untrusted.CELL),
-    }
-    if not is_new:
-        return
-    kind = (*(str(row.get(name)) for name in _KIND), row["violation"], row["allowed"])
-    rank = reading.details.wants(kind)
-    if rank is not None:
-        # Which of them the page shows is known when all are read; only theirs are read whole.
-        reading.details.add(Detail(episode), rank)
-        reading.transcripts[episode] = path, sample.id, sample.epoch
-
-
-def _read_transcripts(reading: _Reading) -> None:
-    """Read the details of the episodes that the page shows."""
-    from inspect_ai.log import read_eval_log_samples_by_id
-
-    by_log: dict[str, list[tuple[str, tuple[str | int, int]]]] = {}
-    for episode, (path, name, epoch) in reading.transcripts.items():
-        if episode in reading.details.kept:
-            by_log.setdefault(path, []).append((episode, (name, epoch)))
-    for path, wanted in by_log.items():
-        for at in range(0, len(wanted), _BATCH):
-            episodes, names = zip(*wanted[at : at + _BATCH], strict=True)
-            try:
-                samples = read_eval_log_samples_by_id(path, names)
-            except (IndexError, *UNREADABLE) as error:
-                told = untrusted.cut(str(error), 300)
-                reading.notices.append(f"Transcripts of {files.name(path)} cannot be read: {told}.")
-                break
-            for episode, sample in zip(episodes, samples, strict=True):
-                reading.details.kept[episode] = detail(sample, episode)
-
-
-def _joined(reading: _Reading, given: Sequence[str]) -> Source:
+def _joined(reading: Reading, given: Sequence[str]) -> Source:
     import pandas as pd
 
     tables = list(reading.tables)
@@ -321,7 +150,7 @@ def _joined(reading: _Reading, given: Sequence[str]) -> Source:
 
 
 def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
-    """A notice of planned episodes without a verdict; a run and its retries count once."""
+    """Return a notice of planned episodes without a verdict; a run and its retries count once."""
     most: dict[str, runs.Run] = {}
     for run in listed:
         known = most.get(run.task_id)
@@ -340,15 +169,15 @@ def _unfinished(listed: Sequence[runs.Run]) -> list[str]:
 
 
 def _keys(frame: pd.DataFrame) -> pd.Series[str]:
-    """What names each row's episode, whichever run it is of and whatever its task called it."""
+    """Return a name of each row's episode that is the same in every run and task."""
     import pandas as pd
 
     named = frame.assign(condition=frame["condition"].map(design.base_condition))
-    return pd.Series(["\x1f".join(row) for row in texts(named, KEYS)], index=frame.index)
+    return pd.Series(["\x1f".join(row) for row in frames.texts(named, KEYS)], index=frame.index)
 
 
 def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Each episode once, in a fixed order, and a notice of those that were run several times."""
+    """Return each episode once, in a fixed order, and a notice of those that were run again."""
     import pandas as pd
 
     keys = _keys(frame)

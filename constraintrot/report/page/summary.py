@@ -15,7 +15,7 @@ VERSION = 2
 
 
 def summary(page: Page) -> str:
-    """The report as JSON; a missing interval is null, with the reason next to it."""
+    """Return the report as JSON; a missing interval is null, with the reason next to it."""
     data = {
         "version": VERSION,
         "episodes": len(page.frame),
@@ -41,7 +41,7 @@ def summary(page: Page) -> str:
 
 
 def rounded(value: Any) -> Any:
-    """The value with numbers rounded to 12 digits; further digits depend on the CPU."""
+    """Round the numbers of a value to 12 digits; further digits depend on the CPU."""
     if isinstance(value, dict):
         return {name: rounded(one) for name, one in cast("dict[str, object]", value).items()}
     if isinstance(value, list):

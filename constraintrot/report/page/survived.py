@@ -12,10 +12,11 @@ from constraintrot.errors import ParameterError
 from constraintrot.report import contrasts
 from constraintrot.report.arms import frame_mediate, labels
 from constraintrot.report.page import design, paper
+from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import mosaic, steps
+from constraintrot.report.page.sweep import sweeps
 from constraintrot.report.page.view import (
     Block,
-    Cells,
     Missing,
     Row,
     Section,
@@ -42,7 +43,7 @@ _ARMS = (design.COMPACTION, "attack_volume", "attack_inject")
 
 
 def survival(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The paper's section 5: violation where the policy survived in the summary, and where not."""
+    """The section of the paper's section 5: violation by whether the policy survived."""
     asked = frame[~frame["allowed"] & frame["arm"].isin(_ARMS)]
     asked = asked[asked["survived"].notna() & asked["violation"].notna()]
     if asked.empty:
@@ -80,7 +81,7 @@ def _of_agent(cells: Cells, asked: pd.DataFrame, agent: str) -> list[Block]:
 
 
 def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Survived or not, each by the states that occur; old episodes have no state."""
+    """Return the episodes that kept and lost the policy, and each by its states."""
     found: list[tuple[str, pd.DataFrame]] = []
     for name, value in (("policy survived", 1.0), ("policy did not survive", 0.0)):
         part = frame[frame["survived"] == value]
@@ -91,7 +92,7 @@ def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _measured(frame: pd.DataFrame) -> list[str]:
-    """Which measure says what survived, and how far it can be relied on."""
+    """Return notes that name the measure of survival and its validation."""
     said = [
         f"Survived: verbatim or restated by the {PRIMARY}, declared before any run. {VALIDATED}"
     ]
@@ -126,7 +127,7 @@ def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:
 
 
 def _own(frame: pd.DataFrame) -> Comparison | None:
-    """The policy's own part of a deletion, where a sham shows what the rest does."""
+    """Return a deletion's effect less that of the sham; None if it cannot be computed."""
     if contrasts.SHAM not in set(frame["condition"]):
         return None
     try:
@@ -189,19 +190,19 @@ def _agreement(cells: Cells, frame: pd.DataFrame) -> list[Block]:
 
 
 def _beyond_chance(found: Estimate) -> str:
-    """An agreement; where there is no interval the value, and why."""
+    """Return an agreement as text; without an interval, the value and the reason."""
     if isinstance(found, Interval) or math.isnan(found.estimate):
         return share(found)
     return f"{found.estimate:.2f}, without an interval: {found.reason}"
 
 
 def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
-    """Kaplan-Meier over variants that were played with 1, 2, 3 ... rounds."""
+    """The section of survival curves, over variants that were played with 1, 2, 3 ... rounds."""
     asked = frame[
         ~frame["allowed"] & (frame["arm"] == design.COMPACTION) & frame["survived"].notna()
     ]
     curves: list[tuple[str, SurvivalCurve]] = []
-    for sweep in design.sweeps(design.counted(asked, "rounds"), "rounds"):
+    for sweep in sweeps(design.counted(asked, "rounds"), "rounds"):
         curve = _curve(sweep.frame)
         if curve is not None:
             curves.append((sweep.name, curve))
@@ -235,7 +236,7 @@ def rounds(cells: Cells, frame: pd.DataFrame) -> Section:
 
 
 def _curve(frame: pd.DataFrame) -> SurvivalCurve | None:
-    """Survival curve of the variants that were played with 1, 2 ... rounds without a gap."""
+    """Return the survival curve of variants played with 1, 2 ... rounds without a gap."""
     keys = [name for name in KEYS if name != "rounds"]
     times: list[int] = []
     lost: list[int] = []

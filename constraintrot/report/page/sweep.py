@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from constraintrot.report.arms import labels
 from constraintrot.report.page import design, paper
+from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import curve
 from constraintrot.report.page.view import (
     Block,
-    Cells,
     Content,
     Missing,
     Row,
@@ -26,6 +26,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _EVAL = "inspect eval constraintrot/suite --model MODEL -T conditions=control,compaction"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Episodes in which one setting was varied and the others were held fixed.
+
+    Attributes:
+        agent: the agent.
+        setting: the fixed settings, as text; empty if the agent has one such sweep only.
+        values: the values of the varied setting, sorted.
+        frame: the compacted episodes.
+        control: the same episodes without compaction; may be empty.
+        label: column of the varied setting.
+    """
+
+    agent: str
+    setting: str
+    values: tuple[object, ...]
+    frame: pd.DataFrame
+    control: pd.DataFrame
+    label: str
+
+    @property
+    def name(self) -> str:
+        """The agent, with the fixed settings if the agent has several sweeps."""
+        return f"{self.agent} ({self.setting})" if self.setting else self.agent
 
 
 @dataclass(frozen=True)
@@ -71,6 +97,36 @@ VARIED = (
 OTHERS = ("prompt", "context_tokens", "compact_at")
 
 
+def sweeps(frame: pd.DataFrame, name: str) -> list[Sweep]:
+    """Return the sweeps of one setting, with all other settings held fixed.
+
+    Args:
+        frame: episodes of prohibited requests, from ``prepared``.
+        name: one of ``SETTINGS``; or ``varied`` for a compactor with its prompt and budget.
+    """
+    free = {name, *design.TIED.get(name, ())}
+    label = name
+    if name == "varied":
+        free = {"compactor", *design.TIED["compactor"]}
+    held = [setting for setting in design.SETTINGS if setting not in free]
+    result: list[Sweep] = []
+    for agent in design.agents(frame):
+        mine = frame[frame["agent"] == agent]
+        compacted = mine[mine["arm"] == design.COMPACTION]
+        if name == "varied":
+            compacted = compacted[compacted["summary_by"].isin(["the agent", "none"])]
+        groups = list(compacted.groupby(held, sort=False, dropna=False))
+        # Budgets and prompts of one compactor are in other sections.
+        column = "compactor" if name == "varied" else name
+        several = [(key, part) for key, part in groups if part[column].nunique() > 1]
+        for key, part in several:
+            chosen: dict[str, object] = dict(zip(held, key, strict=True))
+            control = mine[(mine["arm"] == "control") & design.fits(mine, chosen)]
+            setting = design.words(chosen) if len(several) > 1 else ""
+            result.append(Sweep(agent, setting, design.ordered(part[label]), part, control, label))
+    return result
+
+
 def swept(cells: Cells, frame: pd.DataFrame, of: Varied) -> Section:
     """The section about one varied setting: a table with one row per model and value."""
     table = _table(cells, frame, of)
@@ -95,7 +151,7 @@ def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
     asked = frame[~frame["allowed"]]
     rows: list[Row] = []
     notes: list[str] = []
-    for sweep in design.sweeps(asked, of.column):
+    for sweep in sweeps(asked, of.column):
         sizes = set[int]()
         for value in sweep.values:
             part = sweep.frame[sweep.frame[sweep.label] == value]
@@ -123,8 +179,8 @@ def _table(cells: Cells, frame: pd.DataFrame, of: Varied) -> Table | None:
     return Table(caption, ("model", of.head), columns, tuple(rows), tuple(notes))
 
 
-def _control(sweep: design.Sweep, value: object) -> pd.DataFrame:
-    """The control of one value; all controls if the setting does not apply to a control."""
+def _control(sweep: Sweep, value: object) -> pd.DataFrame:
+    """Return the controls of one value; all of them if the setting does not apply to a control."""
     control = sweep.control
     if sweep.label == "varied" or control[sweep.label].isin(["none", None]).all():
         return control
@@ -132,11 +188,11 @@ def _control(sweep: design.Sweep, value: object) -> pd.DataFrame:
 
 
 def budget(cells: Cells, frame: pd.DataFrame) -> Section:
-    """The paper's Figure 3: survival and violation by the summary's budget."""
+    """The section of the paper's Figure 3: survival and violation by the summary's budget."""
     title = "Summary budget"
     asked = design.counted(frame[~frame["allowed"]], "budget_words")
     blocks: list[Block] = []
-    for sweep in design.sweeps(asked, "budget_words"):
+    for sweep in sweeps(asked, "budget_words"):
         drawn: dict[str, list[tuple[float, Estimate]]] = {"violation": [], "policy survived": []}
         rows: list[Row] = []
         for value in sweep.values:
@@ -176,7 +232,7 @@ def budget(cells: Cells, frame: pd.DataFrame) -> Section:
     return Section("budget", title, tuple(blocks))
 
 
-def _trend(sweep: design.Sweep) -> tuple[str, ...]:
+def _trend(sweep: Sweep) -> tuple[str, ...]:
     scored = sweep.frame[sweep.frame["violation"].notna()]
     words = [float(value) for value in scored["budget_words"]]
     found = trend(words, scored["violation"].to_numpy(float), labels(scored))

@@ -6,19 +6,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from constraintrot.grading.outcome_status import SILENCE, SILENT
-from constraintrot.report.arms import CODE, by_appearance
 from constraintrot.stats.interval import Estimate, Interval
 from constraintrot.stats.paired import Comparison
-from constraintrot.stats.rate import rate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Tone: TypeAlias = Literal["bad", "good", "open"]
 NOT_MEASURED = "not measured"
@@ -188,7 +179,7 @@ class Compared:
 
     @property
     def name(self) -> str:
-        """Both arms; of a second arm that extends the first's name, only the addition."""
+        """Both arms; if the second extends the first's name, only the addition."""
         return f"{self.a} → {self.b.replace(f'{self.a}, ', '+ ', 1)}"
 
     @property
@@ -197,7 +188,7 @@ class Compared:
         return permanent("p", self.agent, self.a, self.b, self.value, self.at)
 
     def same_episodes(self, other: Compared) -> bool:
-        """Whether both compare the same outcome of the same episodes, in either order."""
+        """Return whether both compare the same outcome of the same episodes, in either order."""
         return self.value == other.value and self._episodes == other._episodes
 
     @cached_property
@@ -206,77 +197,32 @@ class Compared:
         return frozenset({frozenset(a for a, _ in self.pairs), frozenset(b for _, b in self.pairs)})
 
 
-@dataclass
-class Cells:
-    """Makes the cells of a page, and numbers them.
-
-    Attributes:
-        frame: episodes from ``design.prepared``; the index is the position of each row.
-        made: every cell so far.
-        kept: every other estimate so far, with its section, row and column.
-    """
-
-    frame: pd.DataFrame
-    made: list[Cell] = field(default_factory=list[Cell])
-    kept: list[tuple[tuple[str, ...], Estimate]] = field(
-        default_factory=list[tuple[tuple[str, ...], Estimate]]
-    )
-    _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict[str, npt.NDArray[Any]])
-    _anchors: dict[str, int] = field(default_factory=dict[str, int])
-
-    def keep(self, estimate: Estimate, *where: str) -> Estimate:
-        """Record an estimate that is no rate of rows, for ``summary.json``, and return it."""
-        self.kept.append((where, estimate))
-        return estimate
-
-    def rate(self, rows: pd.DataFrame, value: str, where: Sequence[str]) -> Cell | str:
-        """The rate of a column over rows as a new cell; ``NOT_MEASURED`` if no row is scored."""
-        # By position: a selection of the frame's many columns takes longer than the rate.
-        at = rows.index.to_numpy()
-        at = at[~np.isnan(self._column(value)[at])]
-        if not len(at):
-            return NOT_MEASURED
-        silent = int(self._column("silent")[at].sum())
-        cell = Cell(
-            len(self.made) + 1,
-            (where[0], where[1], where[2]),
-            value,
-            rate(self._column(value)[at], by_appearance(self._column(CODE)[at])),
-            tuple(at.tolist()),
-            silent if value == "violation" and silent > SILENCE * len(at) else 0,
-            self._anchor(permanent("c", *where, value)),
-        )
-        self.made.append(cell)
-        return cell
-
-    def _column(self, name: str) -> npt.NDArray[Any]:
-        if name not in self._columns:
-            values = self.frame["outcome"].isin(SILENT) if name == "silent" else self.frame[name]
-            self._columns[name] = values.to_numpy()
-        return self._columns[name]
-
-    def _anchor(self, name: str) -> str:
-        """The name, with a number if another cell has it already."""
-        self._anchors[name] = self._anchors.get(name, 0) + 1
-        again = self._anchors[name]
-        return name if again == 1 else f"{name}-{again}"
-
-
 def permanent(kind: str, *names: str) -> str:
-    """An id that a link keeps: it depends on what it names, not on its place on the page."""
+    """Return an id for links that depends on the named thing, not on its place on the page."""
     digest = hashlib.sha256("\x1f".join(names).encode(errors="replace")).hexdigest()
     return f"{kind}-{digest[:10]}"
 
 
+def numbers(estimate: Estimate, prefix: str = "") -> dict[str, object]:
+    """Return an estimate as cells of a row: counts, limits, and the method or what is missing."""
+    limits = (estimate.lower, estimate.upper) if isinstance(estimate, Interval) else (None, None)
+    known = {
+        "k": estimate.k, "n": estimate.n, "estimate": estimate.estimate,
+        "lower": limits[0], "upper": limits[1],
+        "method": estimate.method if isinstance(estimate, Interval) else estimate.reason,
+    }  # fmt: skip
+    return {f"{prefix}{name}": value for name, value in known.items()}
+
+
 def percent(estimate: Estimate) -> str:
-    """``59 %``, with decimals if the interval is narrow; ``-`` without an estimate."""
+    """Return ``59 %``, with decimals if the interval is narrow; ``-`` without an estimate."""
     if estimate.estimate != estimate.estimate:
         return "-"
     return f"{100 * estimate.estimate:.{_digits(estimate)}f} %"
 
 
 def limits(estimate: Estimate) -> str:
-    """``[41, 75]``, or the reason why there is no interval."""
+    """Return ``[41, 75]``, or the reason why there is no interval."""
     if not isinstance(estimate, Interval):
         return estimate.reason
     digits = _digits(estimate)
@@ -284,23 +230,23 @@ def limits(estimate: Estimate) -> str:
 
 
 def _digits(estimate: Estimate) -> int:
-    """Decimals of per cent with which the limits of an interval differ."""
+    """Return how many decimals of per cent tell the limits of an interval apart."""
     wide = estimate.upper - estimate.lower if isinstance(estimate, Interval) else 1.0
     return 0 if wide >= 0.05 else 1 if wide >= 0.005 else 2
 
 
 def counts(estimate: Estimate) -> str:
-    """``16/27``, or ``n = 27`` if nothing is counted."""
+    """Return ``16/27``, or ``n = 27`` if nothing is counted."""
     return f"{estimate.k}/{estimate.n}" if estimate.k is not None else f"n = {estimate.n}"
 
 
 def rate_text(estimate: Estimate) -> str:
-    """``16/27 = 59 % [41, 75]``."""
+    """Return ``16/27 = 59 % [41, 75]``."""
     return f"{counts(estimate)} = {percent(estimate)} {limits(estimate)}"
 
 
 def points(estimate: Estimate) -> str:
-    """A difference of rates: ``+53 points [34, 70]``."""
+    """Return a difference of rates: ``+53 points [34, 70]``."""
     if not isinstance(estimate, Interval):
         return f"{_signed(estimate.estimate)} points ({estimate.reason})"
     digits = _digits(estimate)
@@ -309,7 +255,7 @@ def points(estimate: Estimate) -> str:
 
 
 def share(estimate: Estimate) -> str:
-    """A share or a coefficient: ``0.86 [0.23, 1.62]``, or the reason why it has no interval."""
+    """Return a share or a coefficient: ``0.86 [0.23, 1.62]``, or the reason why it has no interval."""
     if not isinstance(estimate, Interval):
         return estimate.reason
     return f"{estimate.estimate:.2f} [{estimate.lower:.2f}, {estimate.upper:.2f}]".replace("-", "−")
@@ -323,5 +269,5 @@ def _signed(value: float, digits: int = 0) -> str:
 
 
 def p_text(value: float) -> str:
-    """``p = 0.03``, ``p < 0.0001``."""
+    """Return ``p = 0.03`` or ``p < 0.0001``."""
     return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"

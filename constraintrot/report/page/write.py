@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from constraintrot.extras import require
-from constraintrot.report.page import frames, plots, runs, source, summary
-from constraintrot.report.page import texts as episode_texts
+from constraintrot.report.page import drawing, frames, runs, source, summary
+from constraintrot.report.page.detail import texts_json, texts_path
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
 from constraintrot.report.page.primary import Declared
 from constraintrot.report.page.qualified import applied
+from constraintrot.report.page.reading import RUNS_FILE
 from constraintrot.report.page.sections import Page, page
 from constraintrot.report.qualified import Level
 
-TEXTS = episode_texts.beside(frames.NAMES[0])
+TEXTS = texts_path(frames.NAMES[0])
 NAMES = (
-    "report.html", "report.md", "summary.json", source.RUNS_FILE, *frames.NAMES, TEXTS,
+    "report.html", "report.md", "summary.json", RUNS_FILE, *frames.NAMES, TEXTS,
 )  # fmt: skip
 
 
@@ -41,7 +42,7 @@ def report(
             page is of the families where its subjects qualify, and lists the rest.
         qualified_by: as in ``report.qualified.restricted``.
         declared: the family of primary claims; by default that of ``primary.yaml``.
-        figures: also write each figure to ``figures/``, as ``plots.write``.
+        figures: also write each figure to ``figures/``, as ``drawing.write``.
 
     Returns:
         The page that was written.
@@ -55,17 +56,17 @@ def report(
     written = page(applied(read, qualifications, qualified_by), declared)
     folder.mkdir(parents=True, exist_ok=True)
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
-    told = episode_texts.json(written.source.details)
-    for name, text in {**texts(written), source.RUNS_FILE: listed, TEXTS: told}.items():
+    told = texts_json(written.source.details)
+    for name, text in {**texts(written), RUNS_FILE: listed, TEXTS: told}.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     frames.write(written.source.planned, folder)
     if figures:
-        plots.write(written, folder / plots.FOLDER)
+        drawing.write(written.figures, folder / drawing.FOLDER)
     return written
 
 
 def texts(page: Page) -> dict[str, str]:
-    """The page as HTML, Markdown and JSON, by file name; equal episodes give equal bytes."""
+    """Render the page as HTML, Markdown and JSON, by file name; equal episodes give equal bytes."""
     return {
         "report.html": html(page),
         "report.md": markdown(page),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from constraintrot.report.page.figure import Series, by_step, dots
+from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.view import Figure
 from constraintrot.stats.rate import rate
-from results.tools.docs_figures import lost_by_rate, rows, svgs
+from results.tools.docs_figures import by_step, lost_by_rate, rows, svgs
 
 _PROFILES: Final = {"kept": "profile kept", "literal": "profile literal"}
 

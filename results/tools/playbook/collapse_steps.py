@@ -11,8 +11,8 @@ from pathlib import Path
 
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import files
-from constraintrot.report.page.figure import by_step
 from constraintrot.report.page.view import Figure, Row, Section, Table, Theirs
+from results.tools.docs_figures import by_step
 
 TITLE = "Context collapse"
 COLUMNS = ("model", "memory", "step", "tokens", "facts", "facts_kept", "rules", "rules_kept")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from constraintrot.report.page.figure import by_step
 from constraintrot.report.page.view import Figure
-from results.tools.docs_figures import lost_by_rate, svgs
+from results.tools.docs_figures import by_step, lost_by_rate, svgs
 from results.tools.playbook import collapse_steps
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from constraintrot.memory.wiki import STEPS
-from constraintrot.report.page.figure import Series, by_step, dots
+from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.view import Figure
 from constraintrot.stats.interval import Estimate
 from constraintrot.stats.rate import clopper_pearson, rate
-from results.tools.docs_figures import svgs
+from results.tools.docs_figures import by_step, svgs
 from results.tools.their_claims import read
 from results.tools.wiki import claims, wording
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from constraintrot.report.page import answer, design, overview, primary
+from constraintrot.report.page import answer, design, headline, primary
 from constraintrot.report.page.primary import Family
 from constraintrot.report.page.view import Answer, Table
 from tests.report.page.helpers import arm, of, paged, row
@@ -24,7 +24,7 @@ def told(*parts: list[dict[str, Any]], at: dict[str, str | int] | None = None) -
     """The answers, without the rest of the page, of claims declared at a setting."""
     frame = design.prepared(of([one for part in parts for one in part]).frame)
     family = primary.family(primary.read().model_copy(update={"at": at or {}}), frame)
-    return Told(answer.answers(frame, family)[0], overview.pooled(family, frame), family)
+    return Told(answer.answers(frame, family)[0], headline.pooled(family, frame), family)
 
 
 def said(*parts: list[dict[str, Any]]) -> dict[str, str]:

@@ -112,7 +112,7 @@ def test_the_committed_report_answers_for_each_model_within_one_screen(
         assert chrome.execute_script(wide) <= 0
     finally:
         chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert len(models) == 2
+    assert len(models) == 3
     for answers in said:
         assert [one.split("?")[0] for one in answers] == [
             "Does compaction break the policies", "Does the pin hold", "How sure are we",

@@ -6,6 +6,7 @@ import pytest
 
 from constraintrot.evaluation.conditions import CONDITIONS
 from constraintrot.report.page import design
+from constraintrot.report.page.sweep import sweeps
 from tests.report.page.helpers import arm, of, row
 
 
@@ -57,15 +58,15 @@ def test_a_sweep_holds_the_rest() -> None:
         *arm("compaction", 3, 2, channel="memory", budget_words=15),
     ]  # fmt: skip
     frame = design.prepared(of(rows).frame)
-    (channels,) = design.sweeps(frame, "channel")
+    (channels,) = sweeps(frame, "channel")
     assert channels.values == ("memory", "user")
     assert len(channels.frame) == 6
     assert set(channels.frame["budget_words"]) == {60}
-    (budgets,) = design.sweeps(frame, "budget_words")
+    (budgets,) = sweeps(frame, "budget_words")
     assert budgets.values == (15, 60)
     assert set(budgets.frame["channel"]) == {"memory"}
-    assert not design.sweeps(frame, "locale")
-    assert not design.sweeps(frame, "varied")
+    assert not sweeps(frame, "locale")
+    assert not sweeps(frame, "varied")
 
 
 def test_compactors_come_with_their_prompt_and_budget() -> None:
@@ -74,7 +75,7 @@ def test_compactors_come_with_their_prompt_and_budget() -> None:
         *arm("compaction", 2, 1), *arm("compaction", 2, 1, budget_words=300),
         *arm("compaction", 2, 1, compactor="truncate", **bare),
     ]  # fmt: skip
-    (found,) = design.sweeps(design.prepared(of(rows).frame), "varied")
+    (found,) = sweeps(design.prepared(of(rows).frame), "varied")
     assert found.values == (
         "summarize, prompt tight, 60 words", "summarize, prompt tight, 300 words", "truncate",
     )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from constraintrot.report.page.html import html
+from constraintrot.report.page.html import PlainTable, html, plain_page
 from constraintrot.report.page.write import NAMES
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.rate import BCA, EXACT, METHODS
@@ -143,3 +143,17 @@ def test_drawings_take_their_colours_from_the_page() -> None:
     text = everything()
     assert "var(--series-1)" in text
     assert "#0102" not in text
+
+
+def test_a_page_of_plain_tables_has_no_script() -> None:
+    rows = [["Agent 1", "verbatim", "<b>lost</b>"]]
+    page = plain_page(
+        "What is left",
+        [PlainTable("By whom", ["agent", "a", "b"], rows)],
+        [("Why", ["#1 -> #2"])],
+    )
+    assert '<td role="cell" data-head="b">&lt;b&gt;lost&lt;/b&gt;</td>' in page
+    assert '<th role="rowheader" scope="row">Agent 1</th>' in page
+    assert "<li>#1 -&gt; #2</li>" in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")

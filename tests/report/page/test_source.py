@@ -16,6 +16,7 @@ from inspect_ai.log import read_eval_log, write_eval_log
 from constraintrot.errors import ConstraintRotError
 from constraintrot.report.page import frames, runs, source
 from constraintrot.report.page.detail import Detail, Details
+from constraintrot.report.page.reading import RUNS_FILE
 from constraintrot.tasks import catalogue
 from constraintrot.tasks.pin_stress import pin_stress
 
@@ -166,10 +167,10 @@ def test_the_report_s_own_folder_is_not_read(logs: Path) -> None:
 def test_runs_come_with_the_frame(scripted: Path, tmp_path: Path) -> None:
     first = source.read([str(scripted)])
     frames.write(first.frame, tmp_path)
-    (tmp_path / source.RUNS_FILE).write_bytes(runs.RUNS.dump_json(first.runs))
+    (tmp_path / RUNS_FILE).write_bytes(runs.RUNS.dump_json(first.runs))
     again = source.read([str(tmp_path)])
     assert again.runs == first.runs
-    (tmp_path / source.RUNS_FILE).write_text("[1]", encoding="utf-8")
+    (tmp_path / RUNS_FILE).write_text("[1]", encoding="utf-8")
     with pytest.raises(ConstraintRotError, match="no list of runs"):
         source.read([str(tmp_path / "episodes.csv")])
 

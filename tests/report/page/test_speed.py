@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from constraintrot.report.page import source
-from constraintrot.report.page.columns import each, texts, where
 from constraintrot.report.page.detail import Details
+from constraintrot.report.page.frames import each, texts, where
+from constraintrot.report.page.reading import Reading, head
 from constraintrot.stats import bootstrap
 from constraintrot.stats.paired import compare
 from constraintrot.stats.rate import rate
@@ -59,9 +60,9 @@ def test_a_parquet_file_s_columns_are_named_without_reading_them(
 ) -> None:
     pd.DataFrame({"a": [1], "b": ["x"]}).to_parquet(tmp_path / "x.parquet")
     monkeypatch.delattr(pd, "read_parquet")
-    assert source._head(str(tmp_path / "x.parquet")) == ["a", "b"]
+    assert head(str(tmp_path / "x.parquet")) == ["a", "b"]
     (tmp_path / "no.parquet").write_bytes(b"none")
-    assert source._head(str(tmp_path / "no.parquet")) == []
+    assert head(str(tmp_path / "no.parquet")) == []
 
 
 def test_only_the_transcripts_that_are_shown_are_read_whole(
@@ -78,8 +79,8 @@ def test_only_the_transcripts_that_are_shown_are_read_whole(
 
     monkeypatch.setattr(inspect_ai.log, "read_eval_log_samples_by_id", counted)
     monkeypatch.setattr(inspect_ai.log, "read_eval_log_samples", None)
-    reading = source._Reading(details=Details(most=5))
-    monkeypatch.setattr(source, "_Reading", lambda: reading)
+    reading = Reading(details=Details(most=5))
+    monkeypatch.setattr(source, "Reading", lambda: reading)
     found = source.read([str(scripted)])
     assert len(whole) == len(found.details.kept) == 5
     assert all(one.calls for one in found.details.kept.values())

@@ -86,7 +86,7 @@ def test_the_overviews_rates_are_those_of_the_page(store: Store) -> None:
     read = whole(store)
     frame = design.prepared(read.frame)
     found = overview_of(store)
-    assert (found.planned, len(found.cell)) == (len(read.planned), len(frame))
+    assert (found.planned, found.n) == (len(read.planned), len(frame))
     assert 270 < found.repeated < 300
     seen, methods = 0, set[object]()
     for one in rates(found):
@@ -296,7 +296,7 @@ def test_the_command_writes_an_overview_of_a_large_store(
     assert summary["kind"] == "overview"
     table = pd.read_csv(tmp_path / "rates.csv")
     assert len(table) == len(summary["rates"]) > 10
-    assert "<table>" in (tmp_path / "report.html").read_text()
+    assert '<table role="table">' in (tmp_path / "report.html").read_text()
     refused = CliRunner().invoke(main, ["report", store.url, "-o", str(tmp_path), "--figures"])
     assert refused.exit_code == 2
     assert "an overview takes no" in refused.output

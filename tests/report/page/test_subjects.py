@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from constraintrot.report.page import design, figure, frames, headline
+from constraintrot.report.page import design, drawing, frames, headline
 from constraintrot.report.page.html import html
 from constraintrot.report.page.markdown import markdown
 from tests.report.page.helpers import arm, paged
@@ -56,7 +56,7 @@ def test_a_mean_is_over_models_of_one_scaffold() -> None:
 def test_a_fifth_subject_has_a_style_of_its_own() -> None:
     styles = {(at % 4, (at + at // 4) % 4) for at in range(16)}
     assert len(styles) == 16
-    assert len(figure.SERIES) == len(figure.MARKERS) == len(figure.LINES) == 4
+    assert len(drawing.SERIES) == len(drawing.MARKERS) == len(drawing.LINES) == 4
 
 
 def test_the_papers_figures_do_not_stand_beside_somebodys_own_rule() -> None:

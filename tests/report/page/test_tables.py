@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from constraintrot.evaluation.conditions import CONDITIONS
-from constraintrot.report.page import bundles, counted, design, harnesses
+from constraintrot.report.page import counted, design, harnesses
+from constraintrot.report.page.cells import Cells
 from constraintrot.report.page.figure import Series, dots
-from constraintrot.report.page.view import NOT_MEASURED, Cell, Cells, Content, Missing, Table
+from constraintrot.report.page.view import NOT_MEASURED, Cell, Content, Missing, Table
 from constraintrot.stats.rate import rate
 from tests.report.page.helpers import arm, of
 
@@ -52,7 +53,7 @@ def test_every_harness_has_a_row_with_control_compaction_and_pin() -> None:
 
 
 def test_conditions_with_one_episode_are_one_row_and_named_below() -> None:
-    rows = bundles.bundles(FRAME)
+    rows = counted.bundles(FRAME)
     assert rows[-2:] == [
         ("forged_…, defense operator_channel (2 conditions)",
          ("forged_order, defense operator_channel", "forged_rescind, defense operator_channel")),

@@ -7,11 +7,19 @@ from pathlib import Path
 import pytest
 
 from constraintrot.errors import ConstraintRotError
-from constraintrot.report.page import frames, source, texts
-from constraintrot.report.page.detail import DIFF_LINES, Detail, Details, Line
+from constraintrot.report.page import frames, source
+from constraintrot.report.page.detail import (
+    DIFF_LINES,
+    Detail,
+    Details,
+    Line,
+    read_texts,
+    texts_json,
+    texts_path,
+)
+from constraintrot.report.page.episodes import sides
 from constraintrot.report.page.html import html
 from constraintrot.report.page.sections import page
-from constraintrot.report.page.side_by_side import sides
 from tests.report.page.helpers import arm, of, read
 
 PARTS = [*arm("control", 8, 0), *arm("compaction", 8, 3)]
@@ -23,7 +31,7 @@ def put(folder: Path, *details: Detail) -> str:
     path.write_text(frames.csv_text(of(PARTS).frame), encoding="utf-8")
     kept = Details()
     kept.take(details)
-    Path(texts.beside(str(path))).write_text(texts.json(kept), encoding="utf-8")
+    Path(texts_path(str(path))).write_text(texts_json(kept), encoding="utf-8")
     return str(path)
 
 
@@ -55,7 +63,7 @@ def test_a_pair_with_texts_comes_before_one_without(tmp_path: Path) -> None:
 
 def test_texts_from_a_file_are_no_longer_than_those_from_a_log(tmp_path: Path) -> None:
     long = Detail("x", tuple(Line("odd", "y" * 9_000) for _ in range(9_000)), calls="z" * 99_000)
-    (one,) = texts.read(put(tmp_path, long))
+    (one,) = read_texts(put(tmp_path, long))
     assert len(one.diff) == DIFF_LINES + 1
     assert {line.kind for line in one.diff} == {"same"}
     assert max(len(line.text) for line in one.diff) < 1_000
@@ -64,6 +72,6 @@ def test_texts_from_a_file_are_no_longer_than_those_from_a_log(tmp_path: Path) -
 
 def test_a_file_of_something_else_is_refused_by_name(tmp_path: Path) -> None:
     path = put(tmp_path)
-    Path(texts.beside(path)).write_text('[{"episode": 1}]', encoding="utf-8")
+    Path(texts_path(path)).write_text('[{"episode": 1}]', encoding="utf-8")
     with pytest.raises(ConstraintRotError, match=r"first\.texts\.json holds no texts of episodes"):
-        texts.read(path)
+        read_texts(path)
