@@ -20,6 +20,9 @@ PACKAGES = ("constraintrot", "inspect-ai", "ray")
 LOCAL = "local"
 CLOCK_SECONDS = 30.0
 _KNOCK_SECONDS = 15.0
+# Between two looks at a cluster that somebody else started, and how long it may not answer:
+# Ray itself ends this process, without a sentence, after 60 seconds.
+_LOOK_SECONDS, _SILENT_SECONDS = 5.0, 30.0
 _NO_CLUSTER = (
     "--ray {address}: no Ray cluster of this version answers ({why}); start one with `ray start"
     " --head`, or leave the address out for one on this machine"
@@ -61,18 +64,34 @@ class Cluster:
             why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise ConstraintRotError(_NO_CLUSTER.format(address=address, why=why)) from error
         self.dashboard = str(made.dashboard_url or "")
+        self._where, self._looked = where, time.monotonic()
+        self._silent_since: float | None = None
 
     def check(self) -> None:
-        """Refuse to go on without a cluster of this machine's own that has ended.
+        """Refuse to go on without the cluster.
 
         Raises:
-            ConstraintRotError: it has.
+            ConstraintRotError: one of this machine's own has ended, or another one has not
+                answered for a while.
         """
         if self._local is not None and (said := self._local.ended()):
             raise ConstraintRotError(
                 f"Ray on this machine ended while the sweep was played; it said: {said}; what is"
                 " finished is kept, and the same command goes on"
             )
+        if self.own or time.monotonic() - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = now = time.monotonic()
+        try:
+            _knock(self._where)
+            self._silent_since = None
+        except OSError as error:
+            self._silent_since = self._silent_since or now
+            if time.monotonic() - self._silent_since >= _SILENT_SECONDS:
+                raise ConstraintRotError(
+                    f"the Ray cluster at {self._where} does not answer any more ({error}); what is"
+                    " finished is kept, and the same command goes on once there is a cluster"
+                ) from error
 
     def close(self) -> None:
         """Leave the cluster; one of this machine's own ends."""

@@ -188,6 +188,26 @@ def test_an_address_where_nobody_is_is_told_at_once(ray: FakeRay, tmp_path: Path
         RayPool(address, SweepFolder(str(tmp_path)), {}, cells=[]).close()
 
 
+def test_a_cluster_that_is_gone_ends_the_sweep_with_a_sentence(
+    ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray waits for it a minute, and then ends the driver without one."""
+    monkeypatch.setattr(ray_cluster, "_LOOK_SECONDS", 0.0)
+    with socket.socket() as there:
+        there.bind(("127.0.0.1", 0))
+        there.listen()
+        address = f"127.0.0.1:{there.getsockname()[1]}"
+        pool = RayPool(address, SweepFolder(str(tmp_path)), {}, cells=[])
+        assert pool.wait(0) == []
+    # A moment of silence is no end.
+    assert pool.wait(0) == []
+    monkeypatch.setattr(ray_cluster, "_SILENT_SECONDS", 0.0)
+    with pytest.raises(ConstraintRotError, match=rf"cluster at {address} does not answer any more"):
+        pool.wait(0)
+    pool.close()
+    assert ray.shut
+
+
 def test_a_worker_ends_when_its_server_was_started_anew(
     ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
