@@ -35,10 +35,14 @@ def agreed(
             reply = _ask("Right? [Y/n/edit]").casefold()
             if reply in ("", "y", "yes"):
                 return made
-            made = made_of(_edited(made)) if reply.startswith("e") else _given_up()
-            continue
-        said = conversation.asked(made, _ask)
-        made = made_of(said or _edited(made))
+            said = _edited(made) if reply.startswith("e") else _given_up()
+        else:
+            said = conversation.asked(made, _ask) or _edited(made)
+        try:
+            made = made_of(said)
+        except ParameterError as error:
+            # Answers that contradict each other are asked for again.
+            click.echo(f"! {error}", err=True)
 
 
 def _ask_in_a_file(made: Draft, out: Path | None) -> NoReturn:

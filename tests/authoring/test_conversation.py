@@ -149,6 +149,16 @@ def test_its_author_is_asked_what_is_not_understood(out: Path) -> None:
 
 
 @pytest.mark.usefixtures("somebody")
+def test_answers_that_contradict_each_other_are_asked_for_again(out: Path) -> None:
+    wrong = "Northgate\nWe sell it; They sell it\nAsk us; We have it\n"
+    right = "Northgate\nAsk Northgate; Northgate has it\nAsk us; We have it\ny\n"
+    result = new(OPEN, "-o", str(out), typed=wrong + right)
+    assert result.exit_code == 0, result.output
+    assert "'We sell it' keeps it" in result.output
+    assert yaml.safe_load(out.read_text())["ground_truth"]["violates"]["arguments"]["body"]
+
+
+@pytest.mark.usefixtures("somebody")
 def test_a_doubt_that_matters_leads_to_the_editor(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
