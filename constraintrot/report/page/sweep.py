@@ -61,7 +61,7 @@ class Varied:
     Attributes:
         name: id of the section.
         title: heading of the section.
-        column: column of the varied setting, or ``varied`` (see ``design.sweeps``).
+        column: column of the varied setting, or ``varied`` (see ``sweeps``).
         head: name of the setting in the table.
         theirs: the paper's figures by value; may be empty.
         command: shell command that runs the sweep.
