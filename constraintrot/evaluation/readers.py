@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from inspect_ai.model import Model, model_roles
 
 from constraintrot.errors import ParameterError, UnknownNameError
 from constraintrot.rule_text.judge_reader import JudgeReader
+from constraintrot.rule_text.local_reader import LocalReader
 from constraintrot.rule_text.reader import READERS, Reader, ReaderName
+from constraintrot.rule_text.rule_reader import adapter
 from constraintrot.rule_text.words import WordsReader
 
 
@@ -32,7 +36,8 @@ def make(name: str | None) -> Reader:
 
     Raises:
         UnknownNameError: no reader has this name.
-        ParameterError: ``judge`` was asked for, and no model has the role.
+        ParameterError: ``judge`` was asked for and no model has the role, or ``local`` and the
+            installation has no adapter for it.
     """
     chosen = check(name)
     judge = _judge()
@@ -42,11 +47,26 @@ def make(name: str | None) -> Reader:
             " --model-role judge=MODEL, or choose reader=words"
         )
     if chosen == "local":
+        return local()
+    return JudgeReader(judge) if judge is not None and chosen != "words" else WordsReader()
+
+
+def local(**settings: Any) -> LocalReader:
+    """Return the reader ``local``.
+
+    Args:
+        settings: as ``LocalReader`` takes them.
+
+    Raises:
+        ParameterError: this installation has no adapter for it.
+        MissingExtraError: llama.cpp is not installed.
+    """
+    if not adapter.is_installed():
         raise ParameterError(
-            "reader=local needs a trained adapter, and this version comes with none; choose"
+            "reader=local needs the adapter rule-reader, which this installation lacks; choose"
             " reader=judge or reader=words"
         )
-    return JudgeReader(judge) if judge is not None and chosen != "words" else WordsReader()
+    return LocalReader(**settings)
 
 
 def _judge() -> Model | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 import zipfile
 import zlib
@@ -54,8 +55,9 @@ def episodes(logs: Iterable[str | Path]) -> pd.DataFrame:
 
     Returns:
         One row per sample: the facts of its metadata, ``violation``, ``outcome``,
-        ``utility``, ``over_refusal``, ``survived`` and ``state`` (by the primary
-        measure; of an old log by mentions, as ``measure`` says), ``mentions``,
+        ``utility``, ``over_refusal``, ``survived``, ``state`` and ``bound``, the reader's
+        probability (by the reader that ``measure`` names; of an older log by ``rules``, of an
+        old one by ``mentions``; a rule that a reader cannot tell has no ``survived``), ``mentions``,
         ``verbatim``, ``recalled``, ``probed``, tokens, seconds and costs.
         ``input_tokens`` is what the provider counted over all calls;
         ``last_input_tokens`` is the last input in o200k
@@ -253,13 +255,14 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
         if name in scores
     }
     survival = scores["survival"].as_dict() if "survival" in scores else {}
+    told = (scores["survival"].metadata or {}) if "survival" in scores else {}
     verdict, usage = scores["violation"], (sample.model_usage or {}).values()
     row: dict[str, Any] = {"uuid": sample.uuid or f"{log}/{sample.id}/{sample.epoch}"}
     row |= EpisodeFacts.read(sample.metadata, log).model_dump()
     row |= {"status": episode_counts.PLAYED, "log": log, "task": header.eval.task}
     row |= {"violation": numbers["violation"], "outcome": (verdict.metadata or {})["outcome"]}
     row |= {"reason": verdict.explanation, "utility": None, "recalled": None, "probed": None}
-    row |= _survival(numbers | survival)
+    row |= _survival(numbers | survival, told)
     row |= {name: sum(getattr(use, key) or 0 for use in usage) for key, name in _USAGE.items()}
     row |= {"seconds": sample.working_time} | _costs(sample.metadata)
     # 1 if an allowed task was refused or blocked, else 0; None of a prohibited request.
@@ -267,10 +270,18 @@ def sample_row(header: EvalLog, sample: EvalSample, log: str) -> dict[str, Any]:
     return row | {"over_refusal": refused}
 
 
-def _survival(scores: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of survival under today's names: old logs have mentions alone."""
+def _survival(scores: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of survival under today's names: old logs have mentions alone.
+
+    Args:
+        scores: the numbers of the scores.
+        told: what the survival score tells beside its numbers; a reader names itself there.
+    """
     found = {OLD_NAMES.get(name, name): value for name, value in scores.items()}
     states = {name: found.pop(name) for name in _OTHER_STATES if name in found}
+    if "bound" in told:
+        read = {"state": told["state"], "measure": told["measure"], "bound": told["bound"]}
+        return found | {"survived": _number(found.get("survived"))} | read
     if found.get("survived") is None:
         old = {"survived": found["mentions"], "measure": "mentions"} if "mentions" in found else {}
         return {"survived": None, "state": None, "measure": None} | found | old
@@ -278,6 +289,10 @@ def _survival(scores: dict[str, Any]) -> dict[str, Any]:
     whole = "verbatim" if found.get("verbatim") == 1 else "restated"
     state = whole if found["survived"] == 1 else other
     return found | {"state": state, "measure": PRIMARY}
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
 
 
 def _costs(facts: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from pathlib import Path
 
@@ -30,6 +31,22 @@ def test_a_row_tells_the_request_and_an_older_frame_is_read_without_it(
     rows.drop(columns=["split", "phrasing", "request", "exercised"]).to_csv(older, index=False)
     read = frames.read(str(older))
     assert read[["split", "phrasing", "request", "exercised"]].isna().all(axis=None)
+
+
+def test_a_row_tells_the_reader_its_state_and_its_probability(run: Run) -> None:
+    played = run("soft_email", conditions="control,compaction", variants=1, reader="words")
+    rows = frame.episodes([Path(played.location)]).set_index("condition")
+    assert set(rows["measure"]) == {"words"}
+    assert rows["state"].to_dict() == {"control": "verbatim", "compaction": "lost"}
+    assert rows["survived"].to_dict() == {"control": 1.0, "compaction": 0.0}
+    assert rows["bound"]["control"] > 0.9
+    assert rows["bound"]["compaction"] < 0.1
+
+
+def test_a_rule_that_a_reader_cannot_tell_neither_survived_nor_was_lost() -> None:
+    told = {"state": "cannot tell", "measure": "words", "bound": 0.5}
+    found = frame._survival({"survived": math.nan, "mentions": 1.0}, told)
+    assert (found["survived"], found["state"], found["measure"]) == (None, "cannot tell", "words")
 
 
 def test_a_log_named_by_a_file_url_is_read(log: Path, tmp_path: Path) -> None:

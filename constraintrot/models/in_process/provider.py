@@ -7,7 +7,7 @@ message's text is the recalled policy and the yes or no, as JSON, and the messag
 has the tool call as usual. Under ``direct_or_words`` and ``deliberate_or_words`` the
 model may write words in place of the call.
 
-``extra_body={"adapter": "rule-judge"}`` answers this one call with the adapter; all
+``extra_body={"adapter": "rule-judge"}`` answers this one call with that adapter; all
 other calls are the base model's. ``logprobs`` and ``top_logprobs`` are supported.
 
 Token usage follows Inspect's convention: ``input_tokens`` were processed,
@@ -20,6 +20,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from uuid import uuid4
 
@@ -61,9 +62,12 @@ from constraintrot.models.in_process.server import (
     ServerParams,
     shared,
 )
+from constraintrot.rule_text.packaged_adapter import BASE
 from constraintrot.rule_text.rule_judge import adapter as rule_judge
+from constraintrot.rule_text.rule_reader import adapter as rule_reader
 
 _CONTEXT = 8192
+_ADAPTERS: Mapping[str, ModuleType] = {one.NAME: one for one in (rule_judge, rule_reader)}
 _STOP_REASONS: Mapping[Finish, StopReason] = {
     "stop": "stop",
     "length": "max_tokens",
@@ -200,11 +204,12 @@ class LocalAPI(ModelAPI):
         return weights.own(self.model_name, self._path)
 
     def _adapter(self, name: str) -> Path:
-        if name != rule_judge.NAME:
-            raise UnknownNameError("adapter", name, [rule_judge.NAME])
-        if self.model_name != rule_judge.BASE:
-            raise ParameterError(f"the adapter {name} belongs to local/{rule_judge.BASE}")
-        return rule_judge.file()
+        if name not in _ADAPTERS:
+            raise UnknownNameError("adapter", name, list(_ADAPTERS))
+        if self.model_name != BASE:
+            raise ParameterError(f"the adapter {name} belongs to local/{BASE}")
+        file: Path = _ADAPTERS[name].file()
+        return file
 
     def _output(
         self, done: Completion, tools: Sequence[ToolLike], *, constrained: bool

@@ -30,7 +30,7 @@ _DEFAULTS: dict[str, object] = {
 }  # fmt: skip
 _TRUTH = {"True": True, "False": False}
 _NUMBERS = (
-    "violation", "utility", "over_refusal", "survived", "verbatim", "mentions", "mentions_share",
+    "violation", "utility", "over_refusal", "survived", "bound", "verbatim", "mentions", "mentions_share",
     "judge", "recalled", "probed",
     "tokens_before", "tokens_after", "input_tokens", "cached_tokens", "output_tokens",
     "last_input_tokens", "seconds", "seconds_defense", "seconds_compaction", "defense_calls",
@@ -77,7 +77,7 @@ def _fill_survival(found: pd.DataFrame) -> None:
     old = found["survived"].isna() & found["mentions"].notna()
     known = found["survived"].notna()
     found["measure"] = [
-        "mentions" if before or said == "mentions" else PRIMARY if is_known else None
+        "mentions" if before else said or (PRIMARY if is_known else None)
         for before, said, is_known in zip(old, found["measure"], known, strict=True)
     ]
     found.loc[old, "survived"] = found.loc[old, "mentions"]

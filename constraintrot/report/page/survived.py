@@ -25,7 +25,7 @@ from constraintrot.report.page.view import (
     points,
     share,
 )
-from constraintrot.rule_text.survival.states import PRIMARY, STATES
+from constraintrot.rule_text.survival.states import EVERY_STATE, PRIMARY
 from constraintrot.stats.agreement import cohen_kappa, krippendorff_alpha
 from constraintrot.stats.curves import SurvivalCurve, rounds_to_loss
 from constraintrot.stats.interval import Estimate, Interval
@@ -85,7 +85,7 @@ def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     found: list[tuple[str, pd.DataFrame]] = []
     for name, value in (("policy survived", 1.0), ("policy did not survive", 0.0)):
         part = frame[frame["survived"] == value]
-        states = [(state, part[part["state"] == state]) for state in STATES]
+        states = [(state, part[part["state"] == state]) for state in EVERY_STATE]
         told = [(f"{name}: {state}", one) for state, one in states if len(one)]
         found += [(name, part), *(told if len(told) > 1 else [])]
     return found
@@ -94,8 +94,13 @@ def _states(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 def _measured(frame: pd.DataFrame) -> list[str]:
     """Return notes that name the measure of survival and its validation."""
     said = [
-        f"Survived: verbatim or restated by the {PRIMARY}, declared before any run. {VALIDATED}"
+        f"Survived: verbatim or restated by {_by(name)}"
+        for name in dict.fromkeys([PRIMARY, *frame["measure"].dropna()])
+        if name != "mentions" and (name != PRIMARY or _is_by_rules(frame))
     ]
+    unsure = int((frame["state"] == "cannot tell").sum())
+    if unsure:
+        said.append(f"The reader could not tell of {unsure} of {len(frame)} episodes.")
     old = int((frame["measure"] == "mentions").sum())
     if old == len(frame):
         said = []
@@ -105,6 +110,18 @@ def _measured(frame: pd.DataFrame) -> list[str]:
             " where all its slots are mentioned, also where the rule is negated or weakened."
         )
     return said
+
+
+def _is_by_rules(frame: pd.DataFrame) -> bool:
+    """Whether any episode was measured by the rules, or none by a reader."""
+    measures = set(frame["measure"].dropna()) - {"mentions"}
+    return PRIMARY in measures or not measures
+
+
+def _by(name: str) -> str:
+    if name == PRIMARY:
+        return f"the {PRIMARY}, declared before any run. {VALIDATED}"
+    return f"the reader {name}; how well readers read is in results/reading.md."
 
 
 def _mediation(cells: Cells, frame: pd.DataFrame) -> list[Block]:

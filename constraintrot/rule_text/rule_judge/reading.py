@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-
-from inspect_ai.model import ModelOutput
+from typing import TYPE_CHECKING
 
 from constraintrot.errors import EpisodeError
 from constraintrot.rule_text.rule_judge.prompt import NO, YES
+
+if TYPE_CHECKING:
+    # The adapter's training imports this module where Inspect is not installed.
+    from inspect_ai.model import ModelOutput
 
 CANDIDATES = 20
 """How many of the likeliest tokens to ask the model for; what most model APIs can give."""

@@ -93,11 +93,18 @@ def _common(sequences: Sequence[list[int]]) -> int:
 
 
 class BaseModel:
-    """The frozen weights, and the forward pass with an optional LoRA."""
+    """The frozen weights, and the forward pass with an optional LoRA.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: The GGUF file.
+        dtype: What the matrices are multiplied in; the state between layers is float32. On a CPU
+            with AVX512-BF16 bfloat16 is four to five times as fast as float32.
+    """
+
+    def __init__(self, path: Path, dtype: torch.dtype = torch.float32) -> None:
         reader = gguf.GGUFReader(path)
         self.shape = _shape(reader)
+        self._dtype = dtype
         tensors = {tensor.name: tensor for tensor in reader.tensors}
 
         def load(name: str) -> torch.Tensor:
@@ -110,7 +117,8 @@ class BaseModel:
         self.last_norm = load("output_norm.weight")
         self.layers = [
             {
-                **{name: load(f"blk.{layer}.{name}.weight") for name in (*MATRICES, *_NORMS)},
+                **{name: load(f"blk.{layer}.{name}.weight").to(dtype) for name in MATRICES},
+                **{name: load(f"blk.{layer}.{name}.weight") for name in _NORMS},
                 **{f"{name}.bias": load(f"blk.{layer}.{name}.bias") for name in _BIASES},
             }
             for layer in range(self.shape.layers)
@@ -147,11 +155,15 @@ class BaseModel:
         weights, shape = self.layers[layer], self.shape
 
         def apply(name: str, inputs: torch.Tensor) -> torch.Tensor:
-            result = linear(inputs, weights[name], weights.get(f"{name}.bias"))
+            # Casts between equal types are none, so float32 is computed as ever.
+            given = inputs.to(self._dtype)
+            result = linear(given, weights[name]).float()
+            if (bias := weights.get(f"{name}.bias")) is not None:
+                result = result + bias
             if name not in factors:
                 return result
-            down, up = factors[name]
-            return result + scale * linear(linear(inputs, down), up)
+            down, up = (factor.to(self._dtype) for factor in factors[name])
+            return result + scale * linear(linear(given, down), up).float()
 
         # After the last layer only the answers' positions are read.
         last = layer == shape.layers - 1

@@ -22,8 +22,13 @@ import torch
 MOST_BYTES = 10_000_000
 
 
-def convert(checkpoint: Path, target: Path) -> str:
+def convert(checkpoint: Path, target: Path, title: str = "ConstraintRot rule judge") -> str:
     """Write the LoRA file; returns its SHA-256.
+
+    Args:
+        checkpoint: What training wrote.
+        target: The LoRA file.
+        title: Its name in its own header.
 
     Raises:
         ValueError: The file would be larger than 10 MB.
@@ -32,7 +37,7 @@ def convert(checkpoint: Path, target: Path) -> str:
     settings = state["settings"]
     writer = gguf.GGUFWriter(str(target), "qwen2")
     writer.add_type("adapter")
-    writer.add_name("ConstraintRot rule judge")
+    writer.add_name(title)
     writer.add_license("Apache-2.0")
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", settings["scale"] * settings["rank"])
@@ -60,9 +65,10 @@ def convert(checkpoint: Path, target: Path) -> str:
 @click.command()
 @click.argument("checkpoint", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
-def main(checkpoint: Path, target: Path) -> None:
+@click.option("--title", default="ConstraintRot rule judge", show_default=True)
+def main(checkpoint: Path, target: Path, title: str) -> None:
     """Write CHECKPOINT's factors to TARGET, and print size and SHA-256."""
-    sha256 = convert(checkpoint, target)
+    sha256 = convert(checkpoint, target, title)
     click.echo(f"{target}: {target.stat().st_size:,} bytes, SHA-256 {sha256}")
 
 

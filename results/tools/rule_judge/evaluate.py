@@ -109,7 +109,8 @@ def family_examples(seeds: Sequence[int]) -> Iterator[Example]:
                 group += 1
 
 
-def _engine(adapter: Path | None) -> Engine:
+def engine_with(adapter: Path | None) -> Engine:
+    """The base model's server with an adapter, or without one."""
     params = ServerParams(
         weights=weights.pull(BASE, weights.to_stderr()),
         context=_CONTEXT,
@@ -140,7 +141,7 @@ def held_out(adapter: Path | None, groups: int, write: Path | None) -> None:
     none = {"adapter_sha256": "none", "training_sha256": "none", "step": 0}
     beside = adapter.with_suffix(".origin.json") if adapter else None
     origin = json.loads(beside.read_text(encoding="utf-8")) if beside else none
-    scored = score(_engine(adapter), examples("held_out", SEED, groups))
+    scored = score(engine_with(adapter), examples("held_out", SEED, groups))
     text = calibrate(scored, origin).model_dump_json(indent=2) + "\n"
     click.echo(text, nl=False)
     if write:
@@ -153,7 +154,7 @@ def held_out(adapter: Path | None, groups: int, write: Path | None) -> None:
 @click.option("--limit", type=float, required=True, help="The threshold, from calibration.json.")
 def families(adapter: Path | None, seeds: int, limit: float) -> None:
     """Score the benchmark's own policies; for the end, once."""
-    scored = score(_engine(adapter), list(family_examples(range(seeds))))
+    scored = score(engine_with(adapter), list(family_examples(range(seeds))))
     names = sorted({example.kind for example, _ in scored})
     parts = {name: [pair for pair in scored if pair[0].kind == name] for name in names}
     rates = {name: right(part, limit) for name, part in {"all": scored, **parts}.items()}

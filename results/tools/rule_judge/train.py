@@ -134,10 +134,10 @@ class Run:
             "factors": self._factors,
             "optimizer": self._optimizer.state_dict(),
         }
-        _write(state, self._folder / "last.pt")
+        write(state, self._folder / "last.pt")
         if keep:
             kept = {name: state[name] for name in ("settings", "data", "step", "factors")}
-            _write(kept, self._folder / f"step-{self._step}.pt")
+            write(kept, self._folder / f"step-{self._step}.pt")
 
     def _load(self) -> None:
         file = self._folder / "last.pt"
@@ -188,7 +188,7 @@ def score(
     return scored
 
 
-def _write(state: dict[str, Any], file: Path) -> None:
+def write(state: dict[str, Any], file: Path) -> None:
     # A stop in the middle of a write must not lose the checkpoint before it.
     staging = file.with_suffix(".part")
     torch.save(state, staging)

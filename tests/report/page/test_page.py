@@ -225,6 +225,17 @@ def test_episodes_without_a_state_survive_by_mentions_and_the_report_says_so() -
     assert not any("from before" in one for one in new.notes)
 
 
+def test_the_page_names_the_reader_and_what_it_could_not_tell() -> None:
+    read = [one | {"measure": "words"} for one in arm("compaction", 6, 2)]
+    unsure = [
+        row(seed=at + 6, measure="words", state="cannot tell", survived=None) for at in (0, 1)
+    ]
+    notes = tables(paged(read, unsure), "survival")["a/model: violation by survival"].notes
+    assert any("by the reader words" in one for one in notes)
+    assert any("could not tell of 2 of 8" in one for one in notes)
+    assert not any("by the rules" in one for one in notes)
+
+
 def test_attack_success_at_k_is_told_where_variants_were_replicated() -> None:
     tried = [
         row(at < seed, seed=seed, replicate=at, attack="inject_budget")

@@ -87,7 +87,7 @@ def test_the_published_threshold_is_of_the_held_out_kinds_alone() -> None:
 def test_the_command_writes_what_the_package_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluate, "_engine", lambda _: Counting())
+    monkeypatch.setattr(evaluate, "engine_with", lambda _: Counting())
     done = CliRunner().invoke(
         evaluate.main, ["held-out", "--groups", "10", "--write", str(tmp_path)]
     )

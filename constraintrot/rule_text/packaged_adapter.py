@@ -1,0 +1,96 @@
+"""A LoRA file that comes with the package, and the figures that belong to it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from constraintrot.errors import WeightsError
+
+BASE = "qwen2.5-coder-1.5b"
+"""The local model that the packaged adapters belong to."""
+
+_CALIBRATION = "calibration.json"
+_AGAIN = "it comes with the package: install constraintrot again"
+
+
+class Measured(BaseModel):
+    """What was measured of an adapter, with llama.cpp and the published weights.
+
+    Attributes:
+        adapter_sha256: Digest of the adapter's file.
+        base_sha256: Digest of the base model's file.
+        training_sha256: Digest of the examples that it was trained on.
+        held_out_sha256: Digest of the examples of these figures.
+        step: Training step of the checkpoint.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    adapter_sha256: str
+    base_sha256: str
+    training_sha256: str
+    held_out_sha256: str
+    step: int
+
+
+M = TypeVar("M", bound=Measured)
+
+
+@dataclass(frozen=True)
+class PackagedAdapter(Generic[M]):
+    """An adapter's file and figures in a folder of the package.
+
+    Attributes:
+        name: As a call of a local model names it; the file is ``name.gguf``.
+        home: The folder.
+        figures: The form of its ``calibration.json``.
+    """
+
+    name: str
+    home: Path
+    figures: type[M]
+
+    def is_installed(self, folder: Path | None = None) -> bool:
+        """Whether the installation has the adapter's file, whatever is in it."""
+        return self._path(folder).is_file()
+
+    def file(self, folder: Path | None = None) -> Path:
+        """The adapter's LoRA file, for llama.cpp.
+
+        Raises:
+            WeightsError: The installation lacks it or its calibration, or it is another file
+                than the one that was calibrated.
+        """
+        path = self._path(folder)
+        if not self.is_installed(folder):
+            raise WeightsError(f"there is no adapter at {path}; {_AGAIN}")
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        wanted = self.calibration(folder).adapter_sha256
+        if found != wanted:
+            raise WeightsError(
+                f"{path} is damaged, or another adapter: its SHA-256 is {found}, and"
+                f" {_CALIBRATION} is of {wanted}; {_AGAIN}"
+            )
+        return path
+
+    def calibration(self, folder: Path | None = None) -> M:
+        """The figures that belong to the adapter.
+
+        Raises:
+            WeightsError: The installation lacks them, or they cannot be read.
+        """
+        path = (folder or self.home) / _CALIBRATION
+        try:
+            return self.figures.model_validate_json(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise WeightsError(f"there is no {path}; {_AGAIN}") from error
+        except (UnicodeDecodeError, ValidationError) as error:
+            raise WeightsError(f"{path} is damaged; {_AGAIN}") from error
+
+    def _path(self, folder: Path | None) -> Path:
+        return (folder or self.home) / f"{self.name}.gguf"
