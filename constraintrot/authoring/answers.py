@@ -24,6 +24,7 @@ _HEAD = """\
 # How the rule is understood. Correct what is wrong, fill in what is empty, and answer "yes" to a
 # question where the rule means what stands here in spite of it. Then:
 #   constraintrot scenario new --answers {name} -o mine.yaml
+# (or `scenario from-session SESSION --answers {name}`, where it came from a session)
 # breaks, keeps: values of the argument, two or more of each. violation: a predicate of
 # docs/your-policy.md, without its argument; left empty, the values under breaks are what is forbidden.
 # words: of these, one must stand in every summary that keeps the rule. says: {{value}} is the value.

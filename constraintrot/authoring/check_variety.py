@@ -100,7 +100,7 @@ def history_is_apart(scenario: Scenario, variants: Sequence[Variant]) -> Iterato
         place: Place = where if at is None else ("topics", at)
         advice = "Rename the tool, or take this topic out."
         yield Fault("history", f"uses {name}, a tool of the scenario", advice, place)
-    if len(used) <= _LEAST_TOOLS:
+    if len(used) <= _LEAST_TOOLS and not scenario.recorded:
         advice = "Add a topic, so that the history does not repeat itself."
         yield Fault.weak("history", f"{len(used)} tools in the benign work", advice, where)
     for variant in variants:

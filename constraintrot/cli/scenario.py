@@ -119,11 +119,23 @@ def _judged(made: Draft, judge: str | None) -> Draft:
     help="Which of the file's sessions.",
 )
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write.")
+@click.option(
+    "--answers",
+    "answered",
+    type=click.Path(path_type=Path),
+    help="A file of answers about the rule, as this command writes it.",
+)
 @click.option("--yes", is_flag=True, help="Ask nothing; refuse what is not understood for sure.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 @needs("eval")
 def from_session(
-    session: Path, rule: str | None, at: int, out: Path, yes: bool, force: bool
+    session: Path,
+    rule: str | None,
+    at: int,
+    out: Path,
+    answered: Path | None,
+    yes: bool,
+    force: bool,
 ) -> None:
     """Make a recorded SESSION the history of a scenario: would another compactor have kept its rule?
 
@@ -131,7 +143,7 @@ def from_session(
     log. Its turns before the first compaction become the history, as they were; secrets are
     masked first, and nothing leaves this machine. The rule is drafted as `new` drafts it.
     """
-    from constraintrot.authoring import draft
+    from constraintrot.authoring import answers, draft
     from constraintrot.doctor import as_scenario
     from constraintrot.redaction import Masker
 
@@ -139,12 +151,13 @@ def from_session(
         if out.exists() and not force:
             raise ParameterError(f"--out {out}: it is there already; --force overwrites it")
         found = _session(session, at)
-        text = rule or _chosen_rule(as_scenario.rules_of(found), yes)
+        given = answers.read_file(answered) if answered else None
+        text = (given.rule if given else rule) or _chosen_rule(as_scenario.rules_of(found), yes)
 
         def made_of(said: Answers | None) -> Draft:
             return draft.draft(said.rule if said else text, (), None, said)
 
-        made = agreement.agreed(made_of(None), made_of, out, yes)
+        made = agreement.agreed(made_of(given), made_of, out, yes)
         masker = Masker()
         turns = as_scenario.recorded(found, made.understood.rule, masker)
         data, left_out = as_scenario.with_history(made.data, turns)

@@ -100,6 +100,17 @@ def test_the_rule_is_chosen_among_those_that_were_said(
     assert "Right? [Y/n/edit]" in chosen.output
 
 
+def test_what_is_not_sure_is_asked_in_a_file_that_is_read_back(session: Path) -> None:
+    unsure = "Never delete mail younger than 30 days, except spam."
+    assert made(session, "--rule", unsure).exit_code == 1
+    path = session.with_name("mine.answers.yaml")
+    path.write_text(path.read_text().replace("answer: null", "answer: yes"))
+    assert made(session, "--answers", str(path)).exit_code == 0
+    scenario, _ = of_file(session.with_name("mine.yaml"), range(1))
+    assert scenario is not None
+    assert scenario.recorded
+
+
 @pytest.mark.parametrize(("words", "says"), [
     (("--rule", RULE, "--at", "2"), "holds 1 sessions"),
     (("--rule", "Never delete mail, except spam.", "--yes"), "--yes writes nothing"),
