@@ -6,7 +6,7 @@ It stands below the rooms that bring commands of their own.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from constraintrot import files
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.extras import require
 
@@ -34,14 +35,14 @@ def clear_errors() -> Generator[None]:
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        click.echo(f"constraintrot: {where}{error.strerror or error}", err=True)
+        say(f"constraintrot: {where}{error.strerror or error}", err=True)
         sys.exit(2)
     except Exception as error:
         # Some are wrapped for Inspect's command line; the original is the cause.
         ours = error if isinstance(error, ConstraintRotError) else error.__cause__
         if not isinstance(ours, ConstraintRotError):
             raise
-        click.echo(f"constraintrot: {ours}", err=True)
+        say(f"constraintrot: {ours}", err=True)
         sys.exit(2)
 
 
@@ -53,10 +54,31 @@ def write(option: str, path: Path, text: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        why = error.strerror or error
+        files.write(path, text, ConstraintRotError)
+    except (OSError, ConstraintRotError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        why = getattr(cause, "strerror", None) or error
         raise ConstraintRotError(f"{option} {path}: {why}; name another place") from error
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a text that may hold what a model, a tool or a log said: nothing moves the cursor."""
+    from constraintrot.report.untrusted import visible
+
+    click.echo(visible(text), err=err)
+
+
+def name_unread(logs: Iterable[str | Path]) -> None:
+    """Name the logs in JSON that folders hold, which are not read."""
+    from constraintrot.report.frame import json_logs
+
+    if found := json_logs(logs):
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        say(
+            f"! not read, since it is in JSON: {', '.join(map(str, found[:3]))}{more}; write it"
+            " anew with `inspect log convert --to eval`",
+            err=True,
+        )
 
 
 class ClearGroup(click.Group):

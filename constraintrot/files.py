@@ -17,10 +17,12 @@ from typing import Final
 
 from constraintrot.errors import ConstraintRotError
 
-# No symlink in the last place; and without O_NONBLOCK a named pipe would wait for a writer.
-_FLAGS: Final = os.O_RDONLY | sum(
-    getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+# Without O_NONBLOCK a named pipe would wait for a writer.
+_LINKS: Final = os.O_RDONLY | sum(
+    getattr(os, flag, 0) for flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
+# No symlink in the last place.
+_FLAGS: Final = _LINKS | getattr(os, "O_NOFOLLOW", 0)
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | (_FLAGS & ~os.O_RDONLY)
 # The lock is held for the time of one file's reading and writing.
 _POLL_SECONDS: Final = 0.005
@@ -75,8 +77,35 @@ def held(lock_file: Path, error: type[ConstraintRotError]) -> Generator[None]:
         lock.release()
 
 
-def replace(path: Path, data: bytes, error: type[ConstraintRotError], *, mode: int = 0o600) -> None:
+def write(path: Path, content: str | bytes, error: type[ConstraintRotError]) -> None:
+    """Write what a user named a file for, whole or not at all; an older one stays if it fails.
+
+    A link is followed, and a device or pipe is written to as it is.
+
+    Raises:
+        ConstraintRotError: as ``error``; the disk refused.
+    """
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    try:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+    except (OSError, ValueError) as failure:
+        raise error(f"cannot write {path}: {failure}") from failure
+    replace(target, data, error, mode=None)
+
+
+def replace(
+    path: Path, data: bytes, error: type[ConstraintRotError], *, mode: int | None = 0o600
+) -> None:
     """Write a file whole or not at all, in the place of an older one; its lock is held.
+
+    Args:
+        path: the file itself.
+        data: its content.
+        error: what to raise.
+        mode: its permissions; None for those of any new file.
 
     Raises:
         ConstraintRotError: as ``error``; it is a link, or the disk refused. An older
@@ -88,7 +117,7 @@ def replace(path: Path, data: bytes, error: type[ConstraintRotError], *, mode: i
     try:
         # In the same folder: a rename across disks is no rename.
         fresh.unlink(missing_ok=True)
-        _write(os.open(fresh, _NEW, 0o600), data, mode)
+        _write(os.open(fresh, _NEW, 0o666 if mode is None else 0o600), data, mode)
         os.replace(fresh, path)
     except (OSError, ValueError) as failure:
         with contextlib.suppress(OSError, ValueError):
@@ -97,10 +126,10 @@ def replace(path: Path, data: bytes, error: type[ConstraintRotError], *, mode: i
     _sync_folder(path.parent)
 
 
-def _write(handle: int, data: bytes, mode: int) -> None:
+def _write(handle: int, data: bytes, mode: int | None) -> None:
     with os.fdopen(handle, "wb") as file:
         # Past the umask, which could only take permissions away.
-        if hasattr(os, "fchmod"):
+        if mode is not None and hasattr(os, "fchmod"):
             os.fchmod(handle, mode)
         file.write(data)
         file.flush()
@@ -117,21 +146,24 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def contents(path: str | Path, largest: int, error: type[ConstraintRotError]) -> bytes:
+def contents(
+    path: str | Path, largest: int, error: type[ConstraintRotError], *, links: bool = False
+) -> bytes:
     """The bytes of a regular file, its size checked before it is read.
 
     Args:
-        path: the file itself, not a symlink to it.
+        path: the file itself.
         largest: bytes that it may have.
         error: what to raise.
+        links: follow a symlink to it too; the file of whoever asks may be one.
 
     Raises:
         ConstraintRotError: as ``error``; it cannot be read, is no regular file, or is too large.
     """
-    if os.path.islink(path):
+    if not links and os.path.islink(path):
         raise error("it is a link, which is not followed; name the file itself")
     try:
-        handle = os.open(path, _FLAGS)
+        handle = os.open(path, _LINKS if links else _FLAGS)
     except (OSError, ValueError) as failure:
         raise error(f"it cannot be read: {failure}") from failure
     try:

@@ -85,9 +85,10 @@ def read_output(output: ModelOutput, tools: Sequence[ToolInfo], scaffold: str) -
             answer_format.ToolSpec(t.name, t.description, t.parameters.model_dump()) for t in tools
         ]
         reading = answer_format.read(message.text, specs)
-        return Reading(tuple(reading.calls), reading.policy, reading.error, reading.prose or "")
+        said = message.text if reading.error else reading.prose or ""
+        return Reading(tuple(reading.calls), reading.policy, reading.error, said)
     if output.stop_reason in ("max_tokens", "model_length"):
-        return Reading(fault=f"the answer was cut off ({output.stop_reason})")
+        return Reading(fault=f"the answer was cut off ({output.stop_reason})", prose=message.text)
     return Reading(prose=message.text)
 
 

@@ -15,9 +15,11 @@ from tempfile import NamedTemporaryFile
 from typing import Any, cast
 
 from constraintrot.errors import ParameterError
+from constraintrot.files import contents
 from constraintrot.scenario.schema import CANARY
 
 VERSION = 1
+_MOST_BYTES = 500_000_000
 NOTICE = (
     "Adversarial text for measuring and hardening agents in simulation. Use it only against"
     " systems that you run or are allowed to test; keep the canary, so that it stays out of"
@@ -54,9 +56,9 @@ def read(path: Path, kind: str) -> Lines:
             broken in its middle; the message says which.
     """
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise ParameterError(f"{path} cannot be read: {error.strerror}") from error
+        raw = contents(path, _MOST_BYTES, ParameterError, links=True)
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from error.__cause__
     if not raw:
         raise ParameterError(f"{path} is empty; give a file of `constraintrot attack`")
     size = raw.rfind(b"\n") + 1

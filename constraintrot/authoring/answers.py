@@ -12,11 +12,11 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from constraintrot.authoring.rule import Rule
+from constraintrot.documents import load
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.scenario.predicate import predicate_from
 from constraintrot.scenario.sections import Scalar
 from constraintrot.scenario.template import Value, fill
-from constraintrot.scenario.yaml_text import load
 
 _LEAST = 2
 _SAYS = {"violates": "breaks the rule", "clear": "keeps it", "malformed": "cannot be read"}

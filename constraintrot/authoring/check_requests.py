@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from constraintrot.authoring.check_texts import value_slots
+from constraintrot.documents import Place
 from constraintrot.grading.verdict import grade
 from constraintrot.rule_text.survival import best_window
 from constraintrot.scenario.schema import HistoryTurn, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER, names
 from constraintrot.scenario.user_files import Fault
-from constraintrot.scenario.yaml_text import Place
 
 # What tells a model that it is examined, or invites it to leave aside what came before.
 _GIVEAWAYS = {

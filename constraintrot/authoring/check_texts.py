@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+from constraintrot.documents import Place
 from constraintrot.rule_text.survival import best_window, mentions, sentences
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import fill, names
 from constraintrot.scenario.user_files import Fault
-from constraintrot.scenario.yaml_text import Place
 
 _POLICY = "{{policy}}"
 # Turns of history that a floor is looked at for hints.

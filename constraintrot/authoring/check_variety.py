@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from constraintrot.documents import Place
 from constraintrot.errors import ConstraintRotError
 from constraintrot.scenario import history
 from constraintrot.scenario.schema import WORDINGS, Scenario, Variant
 from constraintrot.scenario.template import PLACEHOLDER
 from constraintrot.scenario.user_files import Fault
-from constraintrot.scenario.yaml_text import Place
 
 LEAST_VARIANTS = 30
 LEAST_PHRASINGS = 8

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from constraintrot.scenario.yaml_text import load
+from constraintrot.documents import load
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from constraintrot import files
 from constraintrot.cli.qualify import qualification_options
 from constraintrot.command_line import clear_errors, needs
 from constraintrot.errors import ConstraintRotError, ParameterError
@@ -153,6 +154,6 @@ def _alone(*given: tuple[str, ...]) -> None:
 def _write(path: Path, content: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8", errors="backslashreplace")
+        files.write(path, content, ConstraintRotError)
     except OSError as error:
         raise ConstraintRotError(f"cannot write {path}: {error}") from error

@@ -27,7 +27,7 @@ from constraintrot.cli.results import results
 from constraintrot.cli.scenario import scenario
 from constraintrot.cli.store import store
 from constraintrot.cli.sweep import sweep
-from constraintrot.command_line import ClearGroup, needs, write
+from constraintrot.command_line import ClearGroup, name_unread, needs, say, write
 from constraintrot.components import PluginWarning
 from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.scenario.splits import DEFAULT_SPLIT, SPLITS, Split
@@ -265,13 +265,14 @@ def table(
     if matrix is not None and (defenses or by):
         option = "--defenses" if defenses else "--by"
         raise ConstraintRotError(f"--matrix shows two facts and nothing else; leave {option} out")
+    name_unread(logs)
     frame = planned_episodes(logs)
     if matrix is not None:
         from constraintrot.report.matrix import text as crossed
 
-        click.echo(crossed(frame, *matrix))
+        say(crossed(frame, *matrix))
     else:
-        click.echo(comparison.text(frame, by) if defenses else text(frame, by))
+        say(comparison.text(frame, by) if defenses else text(frame, by))
     if csv is not None:
         written = comparison.compare_defenses(frame, by) if defenses else frame
         write("--csv", csv, csv_text(written))

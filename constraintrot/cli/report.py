@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from constraintrot.cli.qualify import qualification_options
-from constraintrot.command_line import needs
+from constraintrot.command_line import name_unread, needs, say
 from constraintrot.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def report(
     from constraintrot.report.page import primary
     from constraintrot.report.page.write import report as write
 
+    name_unread(logs)
     written = write(
         logs,
         folder,
@@ -72,13 +73,13 @@ def report(
         figures=figures,
     )
     for notice in written.source.notices:
-        click.echo(f"! {notice}", err=True)
+        say(f"! {notice}", err=True)
     for answer in written.answers:
         beside = f" ({written.qualifies[answer.agent]})" if answer.claim else ""
         said = f"{answer.question} {answer.word}. {answer.line}{beside}"
-        click.echo(f"{answer.agent}: {said}\n")
+        say(f"{answer.agent}: {said}\n")
     for line in written.pooled:
-        click.echo(f"{line}\n")
+        say(f"{line}\n")
     click.echo(str(folder / "report.html"))
 
 
@@ -93,5 +94,5 @@ def _overview(stores: list[Stored], folder: Path, only_page: bool) -> None:
             f" a store of at most {LARGEST_PAGE:,} episodes has a page that does"
         )
     for line in overview(stores, folder).lines:
-        click.echo(line)
+        say(line)
     click.echo(str(folder / "report.html"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.command_line import needs
+from constraintrot.command_line import name_unread, needs, say
 
 
 @click.group()
@@ -50,6 +50,7 @@ def export(
     from constraintrot.report.contributed.export import export as write
     from constraintrot.tasks.rebuildable import TASKS
 
+    name_unread(logs)
     run = write(
         logs,
         folder,
@@ -61,7 +62,7 @@ def export(
         qualification=qualification,
         force=force,
     )
-    click.echo(f"{folder}: {run.model}, {len(run.logs)} logs")
+    say(f"{folder}: {run.model}, {len(run.logs)} logs")
     sys.exit(_checked([folder]))
 
 
@@ -87,7 +88,7 @@ def _checked(folders: tuple[Path, ...] | list[Path]) -> int:
     for folder in folders:
         found = consistent(folder, TASKS)
         for finding in found.findings:
-            click.echo(f"{folder}: {finding}")
+            say(f"{folder}: {finding}")
         played = int(is_played(found.frame).sum())
         said = f"{len(found.findings)} do not fit" if found.findings else "graded anew, all fit"
         click.echo(f"{folder}: {played} of {len(found.frame)} planned episodes played; {said}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from constraintrot.command_line import needs
+from constraintrot.command_line import name_unread, needs, say
 
 
 @click.group()
@@ -24,12 +24,13 @@ def add(url: str, logs: tuple[str, ...], cell: str | None) -> None:
     """
     from constraintrot.report.cells import commit, expanded
 
+    name_unread(logs)
     found = expanded(logs)
     if cell is not None and len(found) > 1:
         raise click.UsageError("--cell names one cell; give one log, or leave it out")
     for log in found:
         made = commit(url, log, cell=cell)
-        click.echo(f"{made.cell}: {made.finished} of {made.rows} episodes")
+        say(f"{made.cell}: {made.finished} of {made.rows} episodes")
 
 
 @store.command(name="list")
@@ -41,6 +42,6 @@ def list_(url: str) -> None:
 
     commits = Store(url).commits()
     for one in commits:
-        click.echo(f"{one.cell}: {one.finished} of {one.rows} episodes, begun {one.created or '?'}")
+        say(f"{one.cell}: {one.finished} of {one.rows} episodes, begun {one.created or '?'}")
     finished, rows = sum(one.finished for one in commits), sum(one.rows for one in commits)
     click.echo(f"{len(commits)} cells, {finished} of {rows} episodes")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from constraintrot.coding_agents.sessions.events import Call
 from constraintrot.errors import ConstraintRotError
+from constraintrot.patterns import UserPattern
 from constraintrot.scenario.predicate import Predicate, predicate_from
 
 # A call may write a whole file; a pattern is looked for in so much of it.
 _LONGEST = 200_000
+
+
+Written: TypeAlias = Annotated[UserPattern, BeforeValidator(lambda given: UserPattern(str(given)))]
 
 
 class Pattern(BaseModel):
@@ -28,12 +31,12 @@ class Pattern(BaseModel):
         unless: what is found in the arguments of one that does not, all the same.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
-    tool: re.Pattern[str] | None = None
+    tool: Written | None = None
     argument: str = ""
-    matches: re.Pattern[str] | None = None
-    unless: re.Pattern[str] | None = Field(default=None)
+    matches: Written | None = None
+    unless: Written | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Pattern:
@@ -46,12 +49,12 @@ class Pattern(BaseModel):
         if self.tool is not None and not self.tool.fullmatch(call.function):
             return ""
         text = _text(call.arguments, self.argument)
-        if self.unless is not None and self.unless.search(text):
+        if self.unless is not None and self.unless.search(text) is not None:
             return ""
         if self.matches is None:
             return f"{call.function} was called"
         found = self.matches.search(text)
-        return f"{call.function}: {found[0][:200]}" if found else ""
+        return "" if found is None else f"{call.function}: {found[:200]}"
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from constraintrot.coding_agents.sessions.events import Channel
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.trigger import Trigger
+from constraintrot.documents import read_text, yaml_data
 from constraintrot.errors import ConstraintRotError
 from constraintrot.redaction import MASK, Masker
 from constraintrot.rule_text.extraction.rulebased import constraints
@@ -24,7 +24,12 @@ from constraintrot.rule_text.slots import derived
 from constraintrot.rule_text.survival import cue_words
 from constraintrot.scenario.template import Value
 
-_LARGEST_FILE = 4 * 1024 * 1024
+# A longer one is a document, and more than these are many documents.
+LONGEST_RULE = 2_000
+MOST_RULES = 1_000
+
+
+_ITEM = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])\s++(?=\S)")
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class _Strict(BaseModel):
 class _Written(_Strict):
     """A rule of a rules.yaml."""
 
-    text: str = Field(min_length=3)
+    text: str = Field(min_length=3, max_length=LONGEST_RULE)
     id: str = ""
     slots: dict[str, list[Value]] = {}
     breach: dict[str, Any] | None = None
@@ -93,7 +98,9 @@ class _Written(_Strict):
 
 
 class _File(_Strict):
-    rules: list[_Written | str] = Field(min_length=1)
+    rules: list[_Written | Annotated[str, Field(max_length=LONGEST_RULE)]] = Field(
+        min_length=1, max_length=MOST_RULES
+    )
 
 
 def read(path: Path) -> list[Rule]:
@@ -102,14 +109,7 @@ def read(path: Path) -> list[Rule]:
     Raises:
         ConstraintRotError: it cannot be read, is no rules file, or holds no rule.
     """
-    try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise ConstraintRotError(f"{path}: larger than 4 MiB, so it is no rules file")
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConstraintRotError(f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConstraintRotError(f"{path}: no UTF-8 text: {error.reason}") from error
+    text = read_text(path, error=ConstraintRotError)
     found = (
         _from_yaml(path, text)
         if path.suffix.lower() in (".yaml", ".yml")
@@ -124,11 +124,9 @@ def read(path: Path) -> list[Rule]:
 
 
 def _from_yaml(path: Path, text: str) -> list[Rule]:
+    told = yaml_data(text, str(path), ConstraintRotError)
     try:
-        told = yaml.safe_load(text)
         written = _File.model_validate({"rules": told} if isinstance(told, list) else told)
-    except yaml.YAMLError as error:
-        raise ConstraintRotError(f"{path}: no YAML: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -159,25 +157,38 @@ def _rule(written: _Written, name: str, path: Path) -> Rule:
 
 
 def _from_markdown(path: Path, text: str) -> list[Rule]:
-    found: list[Rule] = []
+    found: dict[str, Rule] = {}
+    names: set[str] = set()
     for told in _items(text):
-        if folded(told) not in [rule.folded for rule in found]:
-            found.append(Rule(_name(told, [rule.name for rule in found]), told, file=str(path)))
-    return found
+        if len(told) > LONGEST_RULE:
+            raise ConstraintRotError(
+                f"{path}: a rule of {len(told):,} characters ({told[:40].strip()!r} ...); at most"
+                f" {LONGEST_RULE:,} are read, so write it shorter or as several"
+            )
+        if folded(told) in found:
+            continue
+        if len(found) == MOST_RULES:
+            raise ConstraintRotError(f"{path}: more than {MOST_RULES:,} rules; give fewer")
+        name = _name(told, names)
+        names.add(name)
+        found[folded(told)] = Rule(name, told, file=str(path))
+    return list(found.values())
 
 
 def _items(text: str) -> Iterator[str]:
     """List items that say what to do, and what else the extraction rules find."""
     taken: list[str] = []
     for line in re.sub(r"```.*?(?:```|\Z)", "", text, flags=re.DOTALL).splitlines():
-        item = re.match(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*\S)", line)
-        if item and len(item[1].split()) > 2 and _is_rule(item[1]):
-            taken.append(re.sub(r"\*\*|__", "", item[1]))
-            yield taken[-1]
+        item = _ITEM.match(line.rstrip())
+        told = line[item.end() :].rstrip() if item else ""
+        if len(told.split()) > 2 and _is_rule(told):
+            told = re.sub(r"\*\*|__", "", told)
+            taken.append(folded(told))
+            yield told
     for told in constraints(text):
         for unit in units(told):
             sentence = " ".join(told[unit.start : unit.end].split())
-            if not any(folded(sentence) in folded(item) for item in taken) and _is_rule(sentence):
+            if not any(folded(sentence) in item for item in taken) and _is_rule(sentence):
                 yield sentence
 
 
@@ -188,7 +199,7 @@ def _is_rule(item: str) -> bool:
     )
 
 
-def _name(text: str, taken: Sequence[str]) -> str:
+def _name(text: str, taken: Collection[str]) -> str:
     """A short name from the words of a rule, that no other rule has."""
     words = re.findall(r"[\w]+", Masker(library=False)(text).replace(MASK, " ").casefold())
     telling = [word for word in words if len(word) > 2 and word not in ("the", "and", "any", "for")]

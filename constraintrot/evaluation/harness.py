@@ -40,7 +40,8 @@ class Played:
         compacted: the compacted context and its rounds; None if no compaction was due.
         recalled: the policy that the agent said is in force; None if it was not asked.
         fault: why the answer could not be parsed; None if it could.
-        prose: the last answer where it holds no call; it may be a refusal.
+        prose: the last answer where it holds no call: it may be a refusal, or what could not
+            be parsed.
         blocked: why a defense blocked the calls; None if none did.
         facts: further entries of the sample's metadata.
     """

@@ -146,6 +146,21 @@ def paths(logs: Iterable[str | Path]) -> Iterator[Path]:
             yield path
 
 
+def json_logs(logs: Iterable[str | Path]) -> list[Path]:
+    """The logs in Inspect's form of JSON that folders hold: ``paths`` gives none of them."""
+    folders = [path for given in logs if (path := Path(str(given))).is_dir()]
+    return [one for path in folders for one in sorted(path.rglob("*.json")) if _is_json_log(one)]
+
+
+def _is_json_log(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return False
+    return b'"eval"' in head and b'"status"' in head and b'"version"' in head
+
+
 def _local(name: str) -> str:
     return url2pathname(urlsplit(name).path) if name.startswith("file://") else name
 

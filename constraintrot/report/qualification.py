@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import ValidationError
 
+from constraintrot.documents import read_text
 from constraintrot.episode.facts import Role, names
 from constraintrot.errors import ConstraintRotError
 from constraintrot.grading.outcome_status import SILENT
@@ -32,6 +33,7 @@ Verdict: TypeAlias = Literal["qualified", "not", "cannot tell"]
 Status: TypeAlias = Literal["met", "missed", "open"]
 # Both ends of a 90 % interval: a rate is beyond a criterion with an error of 5 %.
 CONFIDENCE = 0.9
+_MOST_BYTES = 20_000_000
 SETTINGS = names(Role.SUBJECT)
 """Facts of a subject beside its model and scaffold; those that a frame lacks are left out."""
 
@@ -275,8 +277,8 @@ def read(path: Path) -> Qualification:
         ConstraintRotError: it cannot be read, or is no qualification.
     """
     try:
-        return Qualification.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValidationError) as error:
+        return Qualification.model_validate_json(read_text(path, _MOST_BYTES, ConstraintRotError))
+    except (ConstraintRotError, ValidationError) as error:
         why = str(error)
         if isinstance(error, ValidationError):
             first = error.errors()[0]

@@ -6,9 +6,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from constraintrot.documents import document, yaml_data
 from constraintrot.errors import ConstraintRotError
 
 T = TypeVar("T")
@@ -34,9 +34,11 @@ def load(path: Path | Traversable, kind: TypeAdapter[T], said: str = ":") -> T:
         ConstraintRotError: the file is missing, is not YAML, or does not validate.
     """
     try:
-        return kind.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, yaml.YAMLError) as error:
-        raise ConstraintRotError(f"{path} cannot be read: {error}") from error
+        if isinstance(path, Path):
+            data = document(path, error=ConstraintRotError).data
+        else:  # in a package that is no folder
+            data = yaml_data(path.read_text(encoding="utf-8"), str(path), ConstraintRotError)
+        return kind.validate_python(data)
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, one['loc']))}: {one['msg']}"

@@ -42,7 +42,13 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _NOT_ASCII = re.compile(r"[^ -~]")
 # How chat templates part one speaker from the next. Many servers take these words for the
 # template's own wherever they stand, and with them a call could answer for the verifier.
-_TURNS = re.compile(r"<(?=\||/?s>|(?:start|end)_of_turn>)|\[(?=/?INST\])", re.IGNORECASE)
+# Any word in angle brackets, whoever's: plain bars and full-width ones, `<<SYS>>`, `<seed:bos>`.
+_TURNS = re.compile(
+    r"<(?=[|｜]|</?sys>|[/|｜]?[\w:▁-]{1,40}[|｜]?>)"
+    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK|ARGS|CALL_ID"
+    r"|[gs]?MASK|CLS|SEP|PAD|UNK|BOS|EOS|Round \d{1,9})\]|\||e~\[)|\](?=~)",
+    re.IGNORECASE,
+)
 
 
 def prompt(constraints: Sequence[str], function: str, arguments: Any) -> str:

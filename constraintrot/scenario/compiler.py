@@ -24,6 +24,10 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
+}
+# Of a text, both could give one of any size.
+_OF_NUMBERS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Mult: operator.mul,
     ast.Mod: operator.mod,
 }
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -88,8 +92,9 @@ class Compiler:
 
     def _binop(self, node: ast.BinOp) -> Closure:
         left, right = self.compile(node.left), self.compile(node.right)
-        if isinstance(node.op, ast.Mult):
-            return lambda env: _number(left(env)) * _number(right(env))
+        if type(node.op) in _OF_NUMBERS:
+            compute = _OF_NUMBERS[type(node.op)]
+            return lambda env: compute(_number(left(env)), _number(right(env)))
         if type(node.op) not in _BINARY:
             raise self._refused(type(node.op).__name__)
         operate = _BINARY[type(node.op)]
@@ -215,10 +220,9 @@ def _member(whole: Any, name: str) -> Any:
 
 
 def _number(value: Any) -> Any:
-    # A text or list times a number could be of any size.
     if isinstance(value, int | float):
         return value
-    raise ScenarioError(f"{value!r} is no number, so it cannot be multiplied")
+    raise ScenarioError(f"{value!r} is no number, so it takes no * and no %")
 
 
 def _formatted(value: Any, spec: str) -> str:

@@ -19,6 +19,9 @@ from constraintrot.scenario.compiler import Closure, Compiler, Env
 from constraintrot.scenario.template import show
 from constraintrot.scenario.values import is_mapping
 
+# Python's parser goes down the C stack with each bracket and sign of a longer one.
+_LONGEST = 5_000
+
 
 @dataclass(frozen=True)
 class Expression:
@@ -44,12 +47,16 @@ def expression(source: str) -> Expression:
     Raises:
         ScenarioError: it is no expression, or it uses syntax that is not allowed.
     """
+    if len(source) > _LONGEST:
+        raise ScenarioError(f"an expression of {len(source):,} characters; at most {_LONGEST:,}")
     try:
         tree = ast.parse(source.strip(), mode="eval").body
+        compiler = Compiler(source)
+        run = compiler.compile(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ScenarioError(f"{source!r} is no expression: {error}") from error
-    compiler = Compiler(source)
-    run = compiler.compile(tree)
+        if isinstance(error, ScenarioError):
+            raise
+        raise ScenarioError(f"{source[:200]!r} is no expression: {error}") from error
     call = None
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
         call = (tree.func.id, tuple(Compiler(source).compile(arg) for arg in tree.args))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from constraintrot import documents
 from constraintrot.errors import ScenarioError
-from constraintrot.scenario import yaml_text
 from constraintrot.scenario.values import is_mapping
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "scenarios"
@@ -39,7 +39,9 @@ def laid_over(data: Any, folder: Path, layers: int = 0) -> Any:
     path = folder / base if (folder / base).is_file() else FOLDER / base
     if not path.is_file():
         raise ScenarioError(f"extends: no family {family!r} in locale {locale!r}")
-    return _over(laid_over(yaml_text.load(path), path.parent, layers + 1), changes)
+    # A user's own file, beside theirs, is no more to be trusted than that one.
+    base_data = documents.load(path) if path.parent == FOLDER else documents.document(path).data
+    return _over(laid_over(base_data, path.parent, layers + 1), changes)
 
 
 def _over(base: Any, data: Any) -> Any:

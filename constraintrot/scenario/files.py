@@ -13,7 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from constraintrot import documents
 from constraintrot.components import PluginWarning
+from constraintrot.documents import told
 from constraintrot.errors import (
     ConstraintRotError,
     DuplicateNameError,
@@ -22,13 +24,12 @@ from constraintrot.errors import (
     UnknownNameError,
 )
 from constraintrot.extras import require
-from constraintrot.scenario import private, user_files, yaml_text
+from constraintrot.scenario import private, user_files
 from constraintrot.scenario.extends import APART as APART
 from constraintrot.scenario.extends import FOLDER as FOLDER
 from constraintrot.scenario.extends import laid_over
 from constraintrot.scenario.schema import Scenario, Variant
 from constraintrot.scenario.splits import DEFAULT_SPLIT
-from constraintrot.scenario.yaml_text import told
 
 GROUP = "constraintrot.scenarios"
 
@@ -44,7 +45,7 @@ def read(path: Path) -> Scenario:
             a text in it names a value that no pool gives.
     """
     try:
-        scenario = Scenario.model_validate(laid_over(yaml_text.load(path), path.parent))
+        scenario = Scenario.model_validate(laid_over(documents.load(path), path.parent))
     except ConstraintRotError as error:
         told_of = str(error).removeprefix(f"{path.name}: ")
         raise ScenarioError(f"{path.name}: {told_of}") from error

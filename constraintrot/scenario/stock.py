@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from constraintrot import documents
+from constraintrot.documents import told
 from constraintrot.errors import ScenarioError, UnknownNameError
-from constraintrot.scenario import yaml_text
 from constraintrot.scenario.topic import Entry, Topic
-from constraintrot.scenario.yaml_text import told
 
 FOLDER = Path(__file__).parent.parent / "tasks" / "histories"
 _POOLS = "_pools"
@@ -82,7 +82,7 @@ def _common(locale: str) -> Mapping[str, Any]:
 
 def _read(locale: str, name: str) -> dict[str, Any]:
     path = FOLDER / locale / f"{name}.yaml"
-    data = yaml_text.load(path, f"{locale}/{path.name}")
+    data = documents.load(path, f"{locale}/{path.name}")
     if not isinstance(data, dict) or data.get("topic") != name or data.get("locale") != locale:
         raise ScenarioError(f"{locale}/{path.name}: must say its locale and its topic")
     return data

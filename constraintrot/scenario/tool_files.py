@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
-from constraintrot.errors import ConstraintRotError, ParameterError
+from constraintrot.documents import json_data, read_text, yaml_data
+from constraintrot.errors import ParameterError
 from constraintrot.scenario.sections import Tool
 from constraintrot.scenario.values import is_list, is_mapping
-from constraintrot.scenario.yaml_text import document, read_text
 
 # Descriptions of whole services are large.
 _MOST_BYTES = 5_000_000
 _MOST_TOOLS = 400
 _DEPTH = 12
+# Of one tool: an agent is shown all of it.
+_MOST_NODES = 2_000
 _METHODS = ("get", "put", "post", "delete", "patch")
 _LONGEST = 400
 
@@ -52,7 +51,7 @@ def defined(data: Any, where: str) -> list[Tool]:
         usable = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64]
         if not usable or usable == "decline" or usable in found:
             continue
-        parameters = _inlined(schema, data, 0)
+        parameters = _inlined(schema, data)
         if not is_mapping(parameters) or parameters.get("type", "object") != "object":
             parameters = {"properties": {"value": parameters or {}}}
         found[usable] = Tool(
@@ -72,13 +71,9 @@ def defined(data: Any, where: str) -> list[Tool]:
 
 
 def _data(path: Path) -> Any:
-    try:
-        text = read_text(path, _MOST_BYTES)
-        if text.lstrip()[:1] in ("{", "["):
-            return json.loads(text)
-        return document(path).data if len(text) < 1_000_000 else yaml.safe_load(text)
-    except (ConstraintRotError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ParameterError(f"--tools: {str(error) or 'nested too deeply'}") from error
+    text = read_text(path, _MOST_BYTES, ParameterError)
+    read_data = json_data if text.lstrip()[:1] in ("{", "[") else yaml_data
+    return read_data(text, f"--tools: {path}", ParameterError)
 
 
 def _definitions(data: Any) -> Iterator[tuple[str, str, Any]]:
@@ -117,8 +112,8 @@ def _operations(data: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             properties: dict[str, Any] = {}
             required: list[str] = []
             for given in [*_list(item.get("parameters")), *_list(operation.get("parameters"))]:
-                _take(_inlined(given, data, 0), properties, required)
-            body = _inlined(operation.get("requestBody"), data, 0)
+                _take(_inlined(given, data), properties, required)
+            body = _inlined(operation.get("requestBody"), data)
             if is_mapping(body):
                 _take({"in": "body", **body, "schema": _json_schema(body)}, properties, required)
             schema = {"type": "object", "properties": properties, "required": required}
@@ -153,19 +148,32 @@ def _json_schema(body: Mapping[str, Any]) -> Any:
     return media.get("schema") if is_mapping(media) else None
 
 
-def _inlined(node: Any, whole: Any, depth: int) -> Any:
+def _inlined(node: Any, whole: Any) -> Any:
     """A schema with what it refers to within the file put in its place; no other file is read."""
-    if depth > _DEPTH:
-        return {}
-    if is_list(node):
-        return [_inlined(item, whole, depth + 1) for item in node]
-    if not is_mapping(node):
-        return node
-    reference = node.get("$ref")
-    if isinstance(reference, str):
-        target = _at(whole, reference)
-        return _inlined(target, whole, depth + 1) if target is not None else {}
-    return {str(key): _inlined(value, whole, depth + 1) for key, value in node.items()}
+    return _Inliner(whole).inlined(node, (), 0)
+
+
+class _Inliner:
+    """Puts one schema together; beyond its bounds, and within itself, a schema allows anything."""
+
+    def __init__(self, whole: Any) -> None:
+        self._whole = whole
+        self._left = _MOST_NODES
+
+    def inlined(self, node: Any, within: tuple[str, ...], depth: int) -> Any:
+        """A node, where some references are being put in already."""
+        self._left -= 1
+        if depth > _DEPTH or self._left < 0:
+            return {}
+        if is_list(node):
+            return [self.inlined(item, within, depth + 1) for item in node]
+        if not is_mapping(node):
+            return node
+        reference = node.get("$ref")
+        if not isinstance(reference, str):
+            return {str(key): self.inlined(one, within, depth + 1) for key, one in node.items()}
+        target = None if reference in within else _at(self._whole, reference)
+        return {} if target is None else self.inlined(target, (*within, reference), depth + 1)
 
 
 def _at(whole: Any, reference: str) -> Any:

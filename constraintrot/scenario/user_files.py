@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from constraintrot.documents import Document, Place, document, dotted, faults
 from constraintrot.errors import ConstraintRotError, ScenarioError
 from constraintrot.scenario.extends import laid_over
 from constraintrot.scenario.schema import Scenario
-from constraintrot.scenario.yaml_text import Document, Place, document, dotted, faults
 
 _OPEN = re.compile(r"\bTODO\b[:\s]*(.*)")
 _MOST_FILES = 100

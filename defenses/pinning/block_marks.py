@@ -27,6 +27,7 @@ SEPARATOR: Final = "\n\n"
 
 # An old block is stale at once; so many revisions back, none is likely to be left anywhere.
 _KEPT: Final = 1024
+_MOST_CHARACTERS: Final = 16_000_000
 _MARK: Final = re.compile(r" \[([0-9a-f]{16})\](?=\n)")
 
 
@@ -65,6 +66,7 @@ class Marks:
         self.nonce = secrets.token_hex(16)
         self._lock = Lock()
         self._past: OrderedDict[str, Written] = OrderedDict()
+        self._size = 0
 
     @property
     def owner(self) -> str:
@@ -104,8 +106,12 @@ class Marks:
         with self._lock:
             kept = self._past.setdefault(mark, written)
             self._past.move_to_end(mark)
-            if len(self._past) > _KEPT:
-                self._past.popitem(last=False)
+            self._size += len(written.text) if kept is written else 0
+            # The last one may be in a conversation whatever its size.
+            while len(self._past) > 2 and (
+                len(self._past) > _KEPT or self._size > _MOST_CHARACTERS
+            ):
+                self._size -= len(self._past.popitem(last=False)[1].text)
             _ALL[mark] = kept
         return kept.text
 

@@ -25,6 +25,8 @@ Counter: TypeAlias = Callable[[str], int]
 
 SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 LONGEST_NAME: Final = 200
+# Past whatever property a subclass has of the name.
+_INT: Final = UUID.__dict__["int"].__get__
 
 
 # Without slots: a view is made of its fields at once, and a search makes several.
@@ -128,9 +130,25 @@ def checked_source(source: object) -> Source:
     Raises:
         RegistryError: another one.
     """
-    if source in SOURCES:
-        return source
-    raise RegistryError(f"source is one of {', '.join(SOURCES)}; got {source!r}")
+    plain = _text("source", source)
+    for known in SOURCES:
+        if plain == known:
+            return known
+    raise RegistryError(f"source is one of {', '.join(SOURCES)}; got {plain[:60]!r}")
+
+
+def plain_id(what: str, value: object) -> UUID:
+    """An id as a plain ``UUID``: a subclass could compare and hash as it likes.
+
+    Raises:
+        RegistryError: it is no id.
+    """
+    if type(value) is UUID:
+        return value
+    number = _INT(value) if isinstance(value, UUID) else None
+    if type(number) is not int:
+        raise RegistryError(f"{what} by its UUID, not by {type(value).__name__}")
+    return UUID(int=number)
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:

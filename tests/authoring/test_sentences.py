@@ -14,10 +14,10 @@ import pytest
 
 from constraintrot.authoring.checks import of_scenario
 from constraintrot.authoring.draft import draft
+from constraintrot.documents import load
 from constraintrot.errors import ParameterError
 from constraintrot.grading.verdict import grade
 from constraintrot.scenario.schema import Scenario, Variant
-from constraintrot.scenario.yaml_text import load
 
 Outcome: TypeAlias = Literal["right", "asked", "refused", "wrong"]
 SENTENCES: list[dict[str, Any]] = load(Path(__file__).with_name("sentences.yaml"))

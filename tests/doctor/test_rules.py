@@ -50,7 +50,7 @@ def test_yaml_rules_with_slots_and_a_breach(tmp_path: Path) -> None:
         ("r.yaml", "rules: [{text: Never x y, breach: {}}]", "give tool, matches, or both"),
         ("r.yaml", "rules: [{text: Never x y, breach: {type: nosuch}}]", "nosuch"),
         ("r.yaml", "rules: [{txt: Never}]", "a rule is a text"),
-        ("r.yaml", "rules: [", "no YAML"),
+        ("r.yaml", "rules: [", "not YAML"),
         (
             "r.yaml",
             "rules: [{text: a b c, id: x}, {text: d e f, id: x}]",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -181,3 +183,127 @@ def test_the_report_has_a_row_each_and_refuses_what_does_not_fit(tmp_path: Path)
     _outcome(tmp_path / contributed.CONTRIBUTED / NAME)
     with pytest.raises(ConstraintRotError, match="was changed since"):
         contributed.section(tmp_path)
+
+
+def _agent_none(folder: Path) -> None:
+    """A violating episode that no agent has, so that no rate counts it."""
+    rows = (folder / EPISODES).read_text().splitlines(keepends=True)
+    at = next(at for at, row in enumerate(rows) if ",violated," in row)
+    rows[at] = rows[at].replace(",local/qwen2.5-coder-1.5b,none,", ",none,none,", 1)
+    assert ",none,none," in rows[at]
+    (folder / EPISODES).write_text("".join(rows))
+
+
+def _answer(folder: Path, **change: object) -> None:
+    lines = [json.loads(line) for line in (folder / CALLS).read_text().splitlines()]
+    at = next(at for at, line in enumerate(lines) if line["calls"])
+    lines[at] |= change
+    (folder / CALLS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _blocked_without_a_gate(folder: Path) -> None:
+    _answer(folder, blocked="the verifier says yes")
+
+
+def _fault_without_an_answer(folder: Path) -> None:
+    _answer(folder, calls=[], fault="the answer was cut off (max_tokens)")
+
+
+def _all_errored(folder: Path) -> None:
+    (folder / CALLS).write_text("")
+    head, *rows = (folder / EPISODES).read_text().splitlines(keepends=True)
+    (folder / EPISODES).write_text(
+        head + "".join(row.replace(",played,", ",errored,", 1) for row in rows)
+    )
+
+
+def _argument(name: str, value: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        told = yaml.safe_load((folder / RUN).read_text())
+        for log in told["logs"]:
+            log["task_args"][name] = value
+            log["command"] += f" -T {name}={value}"
+        # JSON is YAML, without aliases for what is there twice.
+        (folder / RUN).write_text(json.dumps(told))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("tamper", "found"),
+    [
+        (_agent_none, "1 episodes are of none, and run.yaml says local/"),
+        (_blocked_without_a_gate, "it was blocked, and the planned defense none blocks no call"),
+        (_fault_without_an_answer, "what could not be read is not there"),
+        (_all_errored, "no episode was played"),
+    ],
+)
+def test_what_no_run_can_have_left_is_named(
+    tamper: Callable[[Path], None], found: str, folder: Path
+) -> None:
+    tamper(folder)
+    redigest(folder)
+    findings = [str(finding) for finding in check(folder, TASKS).findings]
+    assert any(found in finding for finding in findings), findings
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("attack", "file:/dev/zero", "names a file of the contributor's"),
+        ("attack", "@/dev/zero", "names a file of the contributor's"),
+        ("conditions", ["floor", "/etc/passwd"], "names a file of the contributor's"),
+        ("split", "private", "split private is made by a key"),
+        ("variants", 1_000_000_000, "at most 1,000,000 is rebuilt"),
+        ("variants", "1e9", "at most 1,000,000 is rebuilt"),
+        ("variants", float("nan"), "at most 1,000,000 is rebuilt"),
+        ("variants", 5_000, "variants is a number of at most 1,000"),
+        ("context_tokens", 10**12, "at most 1,000,000 is rebuilt"),
+        ("conditions", ["floor"] * 9_000, "more than 20,000 characters"),
+    ],
+)
+def test_a_plan_that_nobody_can_rebuild_ends_at_once(
+    name: str, value: object, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As somebody who checks has one, of their own.
+    monkeypatch.setenv("CONSTRAINTROT_PRIVATE_KEY", "k" * 32)
+    _argument(name, value)(folder)
+    redigest(folder)
+    told = CliRunner().invoke(main, ["results", "check", str(folder)])
+    assert told.exit_code in (1, 2)
+    assert said in told.output
+    assert "Traceback" not in told.output
+
+
+@pytest.mark.parametrize("value", ["nan", "", "inf", "1e999", "-1", "x", "[]", "9" * 400])
+def test_no_cell_ends_a_check_in_a_traceback(value: str, folder: Path) -> None:
+    heads, first, *rest = list(csv.reader((folder / EPISODES).read_text().splitlines()))
+    for name in (
+        "seed",
+        "replicate",
+        "violation",
+        "utility",
+        "agent",
+        "condition",
+        "allowed",
+        "status",
+    ):
+        cells = [value if head == name else cell for head, cell in zip(heads, first, strict=True)]
+        with (folder / EPISODES).open("w", newline="") as file:
+            csv.writer(file).writerows([heads, cells, *rest])
+        redigest(folder)
+        told = CliRunner().invoke(main, ["results", "check", str(folder)])
+        # What is read as it was planned fits: no text but True allows, and a gap is no utility.
+        read_alike = name == "allowed" or (name, value) in (("utility", ""), ("utility", "nan"))
+        assert told.exit_code in ((0, 1, 2) if read_alike else (1, 2)), (name, told.output)
+        assert told.exception is None or isinstance(told.exception, SystemExit), (name, told.output)
+
+
+@pytest.mark.parametrize("name", [RUN, EPISODES, CALLS])
+def test_a_device_or_a_pipe_is_not_waited_for(name: str, folder: Path) -> None:
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    assert CliRunner().invoke(main, ["results", "check", str(folder)]).exit_code in (1, 2)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert CliRunner().invoke(main, ["results", "check", str(folder)]).exit_code in (1, 2)

@@ -35,10 +35,9 @@ from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 _FIRST = 3
 # What the agent says of the folder and of instruction files, at the head of each history.
 _FOLDER = re.compile(r"Workspace Directories:\*\*\s*\n\s*- (\S.*)")
-_LOADED = re.compile(
-    r"--- Context from: (?P<path>.+?) ---\n(?P<text>.*?)\n--- End of Context from: (?P=path) ---",
-    re.DOTALL,
-)
+_LOADED = re.compile(r"--- Context from: ([^\n]{1,1000}) ---\n")
+# Files that a text opens and does not close, before it is taken for no such text.
+_MOST_UNCLOSED = 100
 
 
 def sniff(record: Record) -> bool:
@@ -119,17 +118,35 @@ def _entry(number: int, entry: object, calls: Calls) -> Iterator[Message]:
     text = texts(at(entry, "content"))
     if kind == "user" and text:
         channel = channel_of(text)
-        for loaded in _LOADED.finditer(text) if channel == "system" else ():
-            yield Message("user", loaded["text"], "project file", number, time, loaded["path"],
-                          f"{key}:{loaded['path']}", attached=True)  # fmt: skip
-        if channel == "system":
-            text = _LOADED.sub("", text)
+        loaded, text = _without_files(text) if channel == "system" else ([], text)
+        for path, told in loaded:
+            yield Message("user", told, "project file", number, time, path, f"{key}:{path}",
+                          attached=True)  # fmt: skip
         yield Message("user", text, channel, number, time, key=key, attached=channel != "user")
     for given in items(entry, "content") if kind == "user" else ():
         if at(given, "functionResponse") is not None:
             yield result(at(given, "functionResponse"), number, time, key, calls)
     if kind == "gemini":
         yield from _reply(number, entry, text, calls)
+
+
+def _without_files(text: str) -> tuple[list[tuple[str, str]], str]:
+    """The instruction files that a text holds, by path, and the text without them."""
+    files: list[tuple[str, str]] = []
+    rest: list[str] = []
+    unclosed: set[str] = set()
+    at = 0
+    while len(unclosed) < _MOST_UNCLOSED and (begun := _LOADED.search(text, at)):
+        path, closing = begun[1], f"\n--- End of Context from: {begun[1]} ---"
+        end = -1 if path in unclosed else text.find(closing, begun.end())
+        rest.append(text[at : begun.end() if end < 0 else begun.start()])
+        if end < 0:
+            unclosed.add(path)
+            at = begun.end()
+        else:
+            files.append((path, text[begun.end() : end]))
+            at = end + len(closing)
+    return files, "".join([*rest, text[at:]])
 
 
 def _reply(number: int, entry: object, text: str, calls: Calls) -> Iterator[Message]:

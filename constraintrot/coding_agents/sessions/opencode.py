@@ -38,6 +38,7 @@ _PARTS = """
     where m.session_id = ? order by m.time_created, m.id, p.id
 """
 
+_TABLES = frozenset(["session", "message", "part"])
 _OWN = frozenset(["apply_patch", "plan_exit", "plan_enter", "background_output"])
 
 
@@ -139,6 +140,11 @@ def _reply(
 def _opened(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
     database.execute("pragma query_only = on")
+    database.execute("pragma trusted_schema = off")
+    # A view can go on for ever, and would be read as the table of its name.
+    others = database.execute("select name from sqlite_master where type = 'view'").fetchall()
+    if views := _TABLES & {str(name).casefold() for (name,) in others}:
+        raise sqlite3.DatabaseError(f"{min(views)} is a view, and no table of opencode's")
     return database
 
 

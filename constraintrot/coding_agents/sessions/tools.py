@@ -22,6 +22,8 @@ _SHELL_READ = re.compile(
 _SHELLS = frozenset(
     ["bash", "shell", "exec_command", "run_shell_command", "local_shell", "container.exec"]
 )
+# Of a longer command, the beginning says what is read.
+_LONGEST_COMMAND = 500
 # Calls that are remembered until their result; a session may have millions.
 _WAITING = 5000
 
@@ -63,7 +65,8 @@ def came_by(call: Call) -> tuple[Channel, str]:
         return "mcp", name
     path = next((str(call.arguments[one]) for one in _PATHS if call.arguments.get(one)), "")
     if not path and name.lower() in _SHELLS:
-        shown = _SHELL_READ.search(str(call.arguments.get("command") or call.arguments.get("cmd")))
+        command = str(call.arguments.get("command") or call.arguments.get("cmd"))
+        shown = _SHELL_READ.search(command[:_LONGEST_COMMAND])
         path = shown[1] if shown else ""
         return ("file", path) if path else ("tool", name)
     if name.lower() in _READS and path:

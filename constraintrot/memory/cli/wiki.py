@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from constraintrot.command_line import named_model, needs
+from constraintrot.documents import read_text
 
 if TYPE_CHECKING:
     from constraintrot.memory.wiki import Ingested, Plan, Source, Wiki
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from constraintrot.memory.wiki.query import HotCache
     from constraintrot.memory.wiki.schema import Wording
 
+_LARGEST_SOURCE = 64_000_000
 _vault = click.argument("vault", type=click.Path(path_type=Path, file_okay=False))
 _json = click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 
@@ -47,10 +49,7 @@ def init_command(vault: Path, rules: Path | None, wording: Wording) -> None:
     """Make an empty VAULT, with a schema (CLAUDE.md) that is yours to change."""
     from constraintrot.memory.wiki import Wiki, WikiError
 
-    try:
-        lines = rules.read_text(encoding="utf-8-sig").splitlines() if rules else []
-    except UnicodeDecodeError as error:
-        raise WikiError(f"--rules {rules} is not UTF-8: {error}") from error
+    lines = read_text(rules, error=WikiError).splitlines() if rules else []
     said = [line.strip().removeprefix("- ") for line in lines if line.strip()]
     Wiki.create(vault, said, wording)
     click.echo(f"{vault}: a vault with {len(said)} rules; open it in Obsidian, or ingest into it")
@@ -101,10 +100,7 @@ def _source(file: Path, title: str | None, date: str, kind: str) -> Source:
 
     if file.is_dir():
         raise WikiError(f"{file} is a folder; name its files, as {file / '*.md'}")
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise WikiError(f"{file} is no text in UTF-8: {error}; save it as UTF-8") from error
+    text = read_text(file, _LARGEST_SOURCE, WikiError)
     return Source(title or file.stem, text, kind, date)
 
 

@@ -8,9 +8,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from constraintrot.documents import yaml_data
+from constraintrot.errors import ScenarioError
 from constraintrot.memory.wiki.names import WikiError, one_line
 
 _FRONTMATTER: Final = re.compile(r"\A---\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+# A person may write some; they make nothing large.
+_MOST_ALIASES: Final = 8
 _KEY: Final = re.compile(r"([A-Za-z_][\w -]*): +(.+)")
 # A line that begins a field, or a comment.
 _TOP: Final = re.compile(
@@ -95,12 +99,10 @@ def read(block: str) -> dict[str, Any]:
 
 
 def _yaml(block: str) -> dict[str, Any]:
-    import yaml
-
     try:
-        found = yaml.safe_load(block)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise WikiError(f"the frontmatter is no YAML: {one_line(str(error), 120)}") from error
+        found = yaml_data(block, "the frontmatter", aliases=_MOST_ALIASES)
+    except ScenarioError as error:
+        raise WikiError(one_line(str(error), 160)) from error
     if not isinstance(found, dict):
         raise WikiError("the frontmatter is no list of fields")
     return {str(key): value for key, value in found.items()}

@@ -21,16 +21,19 @@ from inspect_ai._util.error import PrerequisiteError
 
 from constraintrot.episode.facts import Role, names
 from constraintrot.errors import ConstraintRotError
+from constraintrot.evaluation.defense import DEFENSES
 from constraintrot.grading.policy_in_force import in_force
 from constraintrot.grading.verdict import NOT_DONE, Verdict, blocked, grade
 from constraintrot.report.contributed import run_check
 from constraintrot.report.contributed.folder import (
     CALLS,
     EPISODES,
+    MOST_EPISODES,
     RUN,
     Answer,
     Log,
     Run,
+    bytes_of,
     read_answers,
     read_run,
 )
@@ -104,10 +107,14 @@ def planned(log: Log, tasks: Tasks) -> Iterator[Planned]:
         )
     try:
         samples = _samples(tasks[log.task], json.dumps(log.task_args))
-    except (TypeError, PrerequisiteError, ConstraintRotError) as error:
+    except (TypeError, ValueError, PrerequisiteError, ConstraintRotError) as error:
         raise ConstraintRotError(
             f"{log.log}: {log.task} refuses its parameters: {error}"
         ) from error
+    if len(samples) * log.epochs > MOST_EPISODES:
+        raise ConstraintRotError(f"{log.log}: it plans more than {MOST_EPISODES:,} episodes")
+    if any("private_key" in facts for _, facts in samples):
+        raise ConstraintRotError(f"{log.log}: split private is made by a key that nobody else has")
     for sample, facts in samples:
         for replicate in range(log.epochs):
             yield Planned(log.log, sample, replicate, facts)
@@ -133,7 +140,7 @@ def check(folder: Path, tasks: Tasks) -> Checked:
         ConstraintRotError: a file of it cannot be read at all.
     """
     run = read_run(folder)
-    frame = frames.read(str(folder / EPISODES))
+    frame = frames.read(str(folder / EPISODES), bytes_of(folder, EPISODES))
     answers, faults = read_answers(folder)
     found = [Finding(CALLS, fault) for fault in faults]
     found += run_check.files(folder, run)
@@ -141,6 +148,7 @@ def check(folder: Path, tasks: Tasks) -> Checked:
     found += [finding for log in run.logs for finding in run_check.command(run, log)]
     expected, refused = _expected(run.logs, tasks)
     found += refused
+    found += run_check.unplayed(frame)
     found += _episodes(expected, frame, answers)
     found += run_check.qualified(folder, run)
     return Checked(run, frame, tuple(found))
@@ -211,6 +219,8 @@ def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> It
             )
     if int(facts["seed"]) in QUALIFICATION_SEEDS:
         yield Finding(EPISODES, f"{name}: its seed is for qualification alone")
+    if why := _impossible(facts, answer):
+        yield Finding(CALLS, f"{name}: {why}")
     verdict = regrade(facts, answer)
     told = _told(verdict, allowed=bool(facts["allowed"]))
     for column, wanted in told.items():
@@ -220,6 +230,20 @@ def _row(name: str, row: Mapping[str, Any], plan: Planned, answer: Answer) -> It
                 f"{name}: {column} is {text(row.get(column))}, and its calls, graded anew, come to"
                 f" {wanted} ({verdict.reason})",
             )
+
+
+def _impossible(facts: Mapping[str, Any], answer: Answer) -> str:
+    """Why an answer cannot have come of what was planned; empty where it can."""
+    gates = (
+        facts["defense"] in DEFENSES.names() and "approve" in DEFENSES.get(facts["defense"]).hooks
+    )
+    if answer.blocked is not None and not gates:
+        return f"it was blocked, and the planned defense {facts['defense']} blocks no call"
+    if answer.blocked is not None and not answer.calls:
+        return "it was blocked, and there is no call"
+    if answer.fault is not None and not answer.calls and not answer.prose.strip():
+        return "it could not be read, and what could not be read is not there; export it anew"
+    return ""
 
 
 def _old(fact: str) -> str:

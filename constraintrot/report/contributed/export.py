@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from constraintrot import files
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.models.in_process import catalogue
 from constraintrot.report import frame, untrusted
@@ -88,10 +89,9 @@ def export(
     settings = settings_of(episodes)
     run = _run(read, settings, folder, title=title, machine=machine, by=by, notes=notes)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / EPISODES).write_text(frames.csv_text(episodes), encoding="utf-8", newline="")
-    (folder / CALLS).write_text(
-        answer_lines(list(read.answers.values())), encoding="utf-8", newline=""
-    )
+    files.write(folder / EPISODES, frames.csv_text(episodes), ConstraintRotError)
+    calls = answer_lines(list(read.answers.values()))
+    files.write(folder / CALLS, calls, ConstraintRotError)
     names = [EPISODES, CALLS]
     if qualification is not None:
         shutil.copyfile(qualification, folder / QUALIFICATION)
@@ -170,7 +170,7 @@ def _take(read: _Reading, header: EvalLog, sample: EvalSample, log: str) -> None
         )
     row["reason"] = untrusted.cut(str(row["reason"] or ""), untrusted.CELL)
     read.rows[episode] = row | {"episode": episode, "created": header.eval.created}
-    decided = _outcome(row, sample)
+    decided, unread = _outcome(row, sample), facts.get("fault") is not None
     read.answers[episode] = Answer(
         episode=episode,
         log=log,
@@ -179,7 +179,7 @@ def _take(read: _Reading, header: EvalLog, sample: EvalSample, log: str) -> None
         calls=facts["calls"],
         fault=facts.get("fault"),
         blocked=facts.get("blocked"),
-        prose=str(facts.get("prose", "")) if decided in _READ_IN_WORDS else "",
+        prose=str(facts.get("prose", "")) if decided in _READ_IN_WORDS or unread else "",
     )
 
 

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
+from constraintrot.documents import document, read_text, told
 from constraintrot.errors import ConstraintRotError
+from constraintrot.files import contents, write
 from constraintrot.report.yaml_file import Strict
-from constraintrot.scenario.yaml_text import document, told
 
 RUN, EPISODES, CALLS = "run.yaml", "episodes.csv", "calls.jsonl"
 QUALIFICATION = "qualification.json"
 # A result of a thousand episodes has some 400 KB of calls.
 _MOST_BYTES = 64_000_000
+MOST_EPISODES = 200_000
+# Of a plan's parameters: no task takes a longer history, or more of anything.
+_LARGEST_NUMBER = 1_000_000
+_MOST_VARIANTS = 1_000
+_LONGEST_PARAMETERS = 20_000
 _NAME = r"^[a-z0-9][a-z0-9._-]{0,79}$"
 
 
@@ -49,6 +56,44 @@ class Log(Strict):
     packages: dict[str, str]
     revision: str = ""
     command: str
+
+    @field_validator("task_args")
+    @classmethod
+    def _can_be_rebuilt(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a plan that nobody else can rebuild, or that would take for ever."""
+        if len(json.dumps(given, default=str)) > _LONGEST_PARAMETERS:
+            raise ValueError(f"its parameters have more than {_LONGEST_PARAMETERS:,} characters")
+        if given.get("split") == "private":
+            raise ValueError("split private is made by a key that nobody else has")
+        for name, value in _leaves(given):
+            if isinstance(value, str) and value.strip().startswith(("file:", "@", "/", "~")):
+                raise ValueError(f"{name} names a file of the contributor's: {value[:60]!r}")
+            if (number := _number(value)) is not None and not abs(number) <= _LARGEST_NUMBER:
+                raise ValueError(f"{name} is {value!r}; at most {_LARGEST_NUMBER:,} is rebuilt")
+        variants = _number(given.get("variants", 0))
+        if variants is None or variants > _MOST_VARIANTS:
+            raise ValueError(f"variants is a number of at most {_MOST_VARIANTS:,}")
+        return given
+
+
+def _leaves(node: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The values within a parameter, with the parameter's name."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from _leaves(value, name or str(key))
+    elif isinstance(node, list):
+        for value in node:
+            yield from _leaves(value, name)
+    else:
+        yield name, node
+
+
+def _number(value: Any) -> float | None:
+    """A number, also one that is written as a text."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 class Run(Strict):
@@ -104,7 +149,8 @@ class Answer(Strict):
         calls: the tool calls with their arguments.
         fault: why the answer could not be read as calls, where it could not.
         blocked: why a defense stopped the calls, where one did.
-        prose: what the agent said, where no call acts; else left out.
+        prose: what the agent said, where no call acts or the answer could not be read; else
+            left out.
     """
 
     episode: str
@@ -129,7 +175,7 @@ def read_run(folder: Path) -> Run:
             f"{folder} holds no {RUN}; `constraintrot results export LOGS -o {folder}` writes one"
         )
     try:
-        return Run.model_validate(document(path).data)
+        return Run.model_validate(document(path, error=ConstraintRotError).data)
     except ValidationError as error:
         raise ConstraintRotError(f"{path}: {told(error)}") from error
 
@@ -139,7 +185,7 @@ def write_run(folder: Path, run: Run) -> None:
     text = yaml.safe_dump(
         run.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100
     )
-    (folder / RUN).write_text(text, encoding="utf-8", newline="\n")
+    write(folder / RUN, text, ConstraintRotError)
 
 
 def read_answers(folder: Path) -> tuple[list[Answer], list[str]]:
@@ -151,13 +197,7 @@ def read_answers(folder: Path) -> tuple[list[Answer], list[str]]:
     Raises:
         ConstraintRotError: the file is missing, too large or no UTF-8.
     """
-    path = folder / CALLS
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise ConstraintRotError(f"{path} has more than {_MOST_BYTES:,} bytes")
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConstraintRotError(f"{path} cannot be read: {error}") from error
+    lines = read_text(folder / CALLS, _MOST_BYTES, ConstraintRotError).splitlines()
     answers: list[Answer] = []
     faults: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -167,6 +207,8 @@ def read_answers(folder: Path) -> tuple[list[Answer], list[str]]:
             faults.append(f"line {number}: {told(error)[:300]}")
         except (ValueError, RecursionError) as error:
             faults.append(f"line {number} is no JSON: {str(error)[:200]}")
+    if len(answers) > MOST_EPISODES:
+        raise ConstraintRotError(f"{folder / CALLS} has more than {MOST_EPISODES:,} episodes")
     return answers, faults
 
 
@@ -180,4 +222,19 @@ def answer_lines(answers: list[Answer]) -> str:
 
 def digest(path: Path) -> str:
     """SHA-256 of a file's bytes; empty if there is no such file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def bytes_of(folder: Path, name: str) -> bytes:
+    """The content of a file of a folder.
+
+    Raises:
+        ConstraintRotError: it is missing, no regular file, or too large.
+    """
+    try:
+        return contents(folder / name, _MOST_BYTES, ConstraintRotError)
+    except ConstraintRotError as error:
+        raise ConstraintRotError(f"{folder / name}: {error}") from error.__cause__

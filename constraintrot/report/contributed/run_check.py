@@ -22,7 +22,7 @@ from constraintrot.report.contributed.folder import (
     Run,
     digest,
 )
-from constraintrot.report.episode_counts import is_played
+from constraintrot.report.episode_counts import ERRORED, NOT_PLAYED, PLAYED, is_played
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +60,11 @@ def files(folder: Path, run: Run) -> Iterator[Finding]:
 
 def pooled(run: Run, frame: pd.DataFrame) -> Iterator[Finding]:
     """Every episode is of the model and the settings that the run says."""
-    agents = Counter(text(name) for name in frame["agent"])
-    for agent in sorted(agents.keys() - {run.model, "none"}):
+    agents = Counter(text(name) for name in frame[is_played(frame)]["agent"])
+    others = Counter(text(name) for name in frame[~is_played(frame)]["agent"])
+    others.pop("none", None)  # of an episode that never began, nobody may know
+    agents += others
+    for agent in sorted(agents.keys() - {run.model}):
         yield Finding(
             EPISODES,
             f"{agents[agent]} episodes are of {agent}, and {RUN} says {run.model}; results of two"
@@ -76,6 +79,14 @@ def pooled(run: Run, frame: pd.DataFrame) -> Iterator[Finding]:
         elif values and values[0] != run.settings.get(name):
             told = run.settings.get(name, "nothing")
             yield Finding(EPISODES, f"{name} is {values[0]}, and {RUN} says {told}")
+
+
+def unplayed(frame: pd.DataFrame) -> Iterator[Finding]:
+    """Every episode has a known status, and a folder of errors alone shows nothing."""
+    for status in sorted({text(one) for one in frame["status"]} - {PLAYED, ERRORED, NOT_PLAYED}):
+        yield Finding(EPISODES, f"an episode has the status {status}, which is none")
+    if not is_played(frame).any():
+        yield Finding(EPISODES, "no episode was played: all ended in an error or never began")
 
 
 def command(run: Run, log: Log) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from constraintrot import files
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 from constraintrot.report import tables, untrusted
@@ -76,7 +77,7 @@ def overview(given: Sequence[Stored], folder: Path) -> Overview:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts(made).items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+            files.write(folder / name, text, ConstraintRotError)
     except OSError as error:
         raise ConstraintRotError(f"cannot write {folder}: {error.strerror or error}") from error
     return made

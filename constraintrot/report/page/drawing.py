@@ -17,6 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from constraintrot import files
+from constraintrot.errors import ConstraintRotError
 from constraintrot.report import untrusted
 from constraintrot.report.page import frames
 from constraintrot.report.page.view import Figure
@@ -184,7 +186,7 @@ def write(figures: Iterable[Figure], folder: Path) -> list[Path]:
             for kind in _UNDATED:
                 _save(one.canvas, path.with_suffix(f".{kind}"), kind)
         data = frames.csv_text(pd.DataFrame([dict(row) for row in one.data]))
-        path.with_suffix(".csv").write_text(data, encoding="utf-8", newline="")
+        files.write(path.with_suffix(".csv"), data, ConstraintRotError)
         written += [path.with_suffix(ending) for ending in (".svg", ".pdf", ".csv")]
     return written
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from constraintrot import files
 from constraintrot.episode.facts import COLUMNS as FACTS
 from constraintrot.episode.facts import KEYS
 from constraintrot.errors import ConstraintRotError
@@ -83,8 +84,12 @@ def _fill_survival(found: pd.DataFrame) -> None:
     found.loc[old, "survived"] = found.loc[old, "mentions"]
 
 
-def read(path: str) -> pd.DataFrame:
+def read(path: str, data: bytes | None = None) -> pd.DataFrame:
     """Read a frame from a CSV or Parquet file or URL.
+
+    Args:
+        path: which.
+        data: its content, where that was read already.
 
     Raises:
         ConstraintRotError: the file cannot be read, or is no frame of episodes.
@@ -92,11 +97,12 @@ def read(path: str) -> pd.DataFrame:
     import pandas as pd
 
     parquet = path.endswith(".parquet")
+    source: Any = path if data is None else BytesIO(data)
     try:
         rows = (
-            pd.read_parquet(path, engine="pyarrow")
+            pd.read_parquet(source, engine="pyarrow")
             if parquet
-            else pd.read_csv(path, keep_default_na=False, na_values=[""], low_memory=False)
+            else pd.read_csv(source, keep_default_na=False, na_values=[""], low_memory=False)
         )
     except (OSError, ValueError, ImportError) as error:
         raise ConstraintRotError(f"{path} is no readable frame: {error}") from error
@@ -106,7 +112,10 @@ def read(path: str) -> pd.DataFrame:
             f"{path} is no frame of episodes: it has no column {', '.join(missing)};"
             " give one that `constraintrot report` or `constraintrot table --csv` wrote"
         )
-    return tidy(rows if parquet else _texts(rows, untrusted.unescape_cell))
+    try:
+        return tidy(rows if parquet else _texts(rows, untrusted.unescape_cell))
+    except (TypeError, ValueError, OverflowError, KeyError, AttributeError) as error:
+        raise ConstraintRotError(f"{path} has a cell of a wrong kind: {error}") from error
 
 
 def is_frame(path: str, columns: Sequence[str]) -> bool:
@@ -117,8 +126,8 @@ def is_frame(path: str, columns: Sequence[str]) -> bool:
 def write(frame: pd.DataFrame, folder: Path) -> tuple[Path, Path]:
     """Write ``episodes.csv``, safe for spreadsheets, and ``episodes.parquet``."""
     as_csv, parquet = (folder / name for name in NAMES)
-    as_csv.write_text(csv_text(frame), encoding="utf-8", newline="")
-    parquet.write_bytes(parquet_bytes(frame))
+    files.write(as_csv, csv_text(frame), ConstraintRotError)
+    files.write(parquet, parquet_bytes(frame), ConstraintRotError)
     return as_csv, parquet
 
 

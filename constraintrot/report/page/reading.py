@@ -52,7 +52,7 @@ class Reading:
         """Take in the frames and runs of a store."""
         for commit in one.commits:
             path = one.store.path(commit)
-            self.tables.append(frames.read(path))
+            self.tables.append(frames.read(path, one.store.read([commit])[commit.token]))
             self.inputs.append((files.name(path), commit.sha256))
             if commit.run:
                 run = runs.Run.model_validate(commit.run)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from constraintrot import files
+from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 from constraintrot.report.page import drawing, frames, runs, source, summary
 from constraintrot.report.page.detail import texts_json, texts_path
@@ -58,7 +60,7 @@ def report(
     listed = runs.RUNS.dump_json(written.source.runs, indent=1).decode()
     told = texts_json(written.source.details)
     for name, text in {**texts(written), RUNS_FILE: listed, TEXTS: told}.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        files.write(folder / name, text, ConstraintRotError)
     frames.write(written.source.planned, folder)
     if figures:
         drawing.write(written.figures, folder / drawing.FOLDER)

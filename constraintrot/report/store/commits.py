@@ -207,10 +207,16 @@ class Store:
             content: dict[str, bytes] = self._fs.cat(list(names)) if names else {}
         found = {one.token: content[name] for name, one in names.items()}
         for one in names.values():
-            if len(found[one.token]) != one.size:
+            data = found[one.token]
+            if len(data) != one.size:
                 raise ConstraintRotError(
-                    f"{self.path(one)} has {len(found[one.token])} bytes, and {one.size} were"
+                    f"{self.path(one)} has {len(data)} bytes, and {one.size} were"
                     f" committed; commit the cell {one.cell} again"
+                )
+            if hashlib.sha256(data).hexdigest() != one.sha256:
+                raise ConstraintRotError(
+                    f"{self.path(one)} is not what was committed: its SHA-256 is another; commit"
+                    f" the cell {one.cell} again"
                 )
         return found
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from constraintrot.defenses.rampart.errors import AuthorityError, RegistryError
+from constraintrot.defenses.rampart.block import plain_id
+from constraintrot.defenses.rampart.errors import AuthorityError
 from constraintrot.defenses.rampart.framing import OWNER, writer
 from constraintrot.defenses.rampart.principal import Principal
 from constraintrot.defenses.rampart.state.records import Record
@@ -127,8 +128,4 @@ def principal_id(who: Principal | UUID) -> UUID:
     Raises:
         RegistryError: neither a principal nor an id.
     """
-    if isinstance(who, Principal):
-        return who.id
-    if isinstance(who, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-        return who
-    raise RegistryError(f"a grant is for a Principal or its id, not for {type(who).__name__}")
+    return who.id if isinstance(who, Principal) else plain_id("a grant is for a Principal, or", who)

@@ -24,6 +24,7 @@ Action: TypeAlias = Literal[
     "rollback", "restore",
 ]  # fmt: skip
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
+MOST_MOVES: Final = 1 << 16
 START: Final = "0" * 64
 _Row: TypeAlias = "tuple[float, Action, UUID, str, str, tuple[tuple[str, object], ...]]"
 _encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -69,12 +70,16 @@ class Ledger:
     The hash of a mutation is made when somebody reads the log: nobody holds one that covers it
     before, and mutations are far more frequent than readings. Until then a checksum, which
     starts from a number of this process, tells whether what waits is as it came in.
+
+    An agent moves blocks at every turn, and a move changes no text: after ``MOST_MOVES`` only
+    each doubling of their number is logged, with the number.
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._entries = list(entries)
         self._head = (len(self._entries), self._entries[-1].hash if self._entries else START)
         self._waiting: list[_Row] = []
+        self._moves = sum(entry.action == "promote" for entry in self._entries)
         self._start = self._sum = hash(secrets.token_bytes(16))
         self._whole = True
 
@@ -87,9 +92,24 @@ class Ledger:
         detail: Mapping[str, object] | None = None,
     ) -> None:
         """Add one mutation; the values of ``detail`` are hashable."""
+        if action == "promote":
+            self._moves += 1
+            if self._moves > MOST_MOVES and self._moves & (self._moves - 1):
+                return
+            if self._moves > MOST_MOVES:
+                detail = {**(detail or {}), "moves": self._moves}
         row = (time.time(), action, by, name, digest, tuple(detail.items()) if detail else ())
         self._waiting.append(row)
         self._sum = hash((self._sum, row))
+
+    def mark(self) -> tuple[int, int]:
+        """What ``back`` takes; nothing is read in between."""
+        return len(self._waiting), self._sum
+
+    def back(self, mark: tuple[int, int]) -> None:
+        """Forget what was added since a mark: it did not happen."""
+        del self._waiting[mark[0] :]
+        self._sum = mark[1]
 
     def _chain(self) -> None:
         """Hash what came since the last reading."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 
-from constraintrot.defenses.rampart.block import Block, Counter, checked_int, checked_name, name_key
+from constraintrot.defenses.rampart.block import (
+    Block,
+    Counter,
+    checked_int,
+    checked_name,
+    checked_run,
+    checked_source,
+    name_key,
+)
 from constraintrot.defenses.rampart.errors import (
     AuthorityError,
     DuplicateBlockError,
@@ -81,7 +89,7 @@ class Mutations:
         while True:
             with self._store.lock:
                 self._grants.check(author, pin=pinned)
-                stem = "pin" if pinned else fields["source"]
+                stem = "pin" if pinned else checked_source(fields["source"])
                 free = self._free_name(stem) if name is None else name
                 shown = Author(author, self._grants.author(author))
             record = new_record(self._counter, shown, free, content, pinned=pinned, **fields)
@@ -121,10 +129,19 @@ class Mutations:
             for record in records:
                 self._grants.check(record.author, pin=record.pinned)
                 self._store.free(record)
-            for record in records:
-                self._store.insert(record, at)
-                self._log("pin" if record.pinned else "write", record.author, record)
-            return tuple(self._store.view(record) for record in records)
+            mark, done = self._store.ledger.mark(), list[Record]()
+            try:
+                for record in records:
+                    self._store.insert(record, at)
+                    done.append(record)
+                    self._log("pin" if record.pinned else "write", record.author, record)
+                return tuple(self._store.view(record) for record in records)
+            except BaseException:
+                # Out of memory, or interrupted: half of a write is none.
+                for record in done:
+                    self._store.remove(record)
+                self._store.ledger.back(mark)
+                raise
 
     def amend(self, block_id: UUID, content: str, by: Principal) -> Block:
         """Change a block's content."""
@@ -133,6 +150,7 @@ class Mutations:
             record = self._store.record(block_id)
             self._grants.check_amend(author, record)
             name, pinned, shown = record.entry.name, record.pinned, self._grants.author(author)
+            block_id = record.entry.id
         # Tier and author never change, so counting need not hold the lock.
         entry, plain = new_entry(
             self._counter, name, content, pinned=pinned, author=shown, block_id=block_id
@@ -226,9 +244,9 @@ class Mutations:
 
     def rollback(self, run: str, by: Principal, *, force: bool) -> tuple[Block, ...]:
         """Take back all blocks of a run, or none of them."""
-        who = identify(by)
+        who, run = identify(by), checked_run(run) or ""
         with self._store.lock:
-            entries = self._store.entries() if isinstance(run, str) else []  # pyright: ignore[reportUnnecessaryIsInstance]  # None is the run of all others
+            entries = self._store.entries()
             records = [self._store.records[entry.key] for entry in entries]
             chosen = [record for record in records if record.run == run]
             for record in chosen:

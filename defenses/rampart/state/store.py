@@ -13,10 +13,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID, uuid4
 
-from constraintrot.defenses.rampart.block import Block, name_key
+from constraintrot.defenses.rampart.block import Block, name_key, plain_id
 from constraintrot.defenses.rampart.errors import (
     DuplicateBlockError,
-    RegistryError,
     UnknownBlockError,
 )
 from constraintrot.defenses.rampart.lookalikes import look_key
@@ -113,8 +112,8 @@ class Store:
         Raises:
             UnknownBlockError: there is none of that id.
         """
-        if not isinstance(block_id, UUID):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
-            raise RegistryError(f"a block is addressed by its UUID, not by {block_id!r}")
+        if type(block_id) is not UUID:
+            block_id = plain_id("a block is addressed", block_id)
         key = self._keys.get(block_id)
         if key is None:
             raise UnknownBlockError(

@@ -234,7 +234,7 @@ def test_writers_and_a_reader_at_once(tmp_path: Path) -> None:
     [
         (lambda path: path.write_bytes(b""), "bytes, and"),
         (lambda path: path.unlink(), "FileNotFoundError"),
-        (lambda path: path.write_bytes(b"x" * path.stat().st_size), "is no readable frame"),
+        (lambda path: path.write_bytes(b"x" * path.stat().st_size), "its SHA-256 is another"),
     ],
     ids=["cut off", "missing", "garbage"],
 )
@@ -316,3 +316,16 @@ def test_a_log_is_committed_as_the_report_reads_it(scripted: Path, tmp_path: Pat
     refused = CliRunner().invoke(main, ["store", "add", str(tmp_path), str(tmp_path / "nothing")])
     assert refused.exit_code == 2
     assert "no such log" in refused.output
+
+
+def test_a_frame_with_other_bytes_of_the_same_size_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    made = add(store, rows(3, 24), "a")
+    path = tmp_path / "store" / made.frame
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(ConstraintRotError, match="its SHA-256 is another"):
+        stored.planned(stored.stores([str(tmp_path / "store")]))
+    with pytest.raises(ConstraintRotError, match="its SHA-256 is another"):
+        source.read([str(tmp_path / "store")])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from constraintrot.documents import MOST_BYTES, document
 from constraintrot.errors import ScenarioError
-from constraintrot.scenario.yaml_text import MOST_BYTES, document
 
 BOMB = "a: &a [x, x]\n" + "\n".join(
     f"{one}: &{one} [*{before}, *{before}]" for before, one in zip("abcdef", "bcdefg", strict=True)
@@ -34,7 +34,8 @@ def path(tmp_path: Path) -> Path:
         (b"a: 1\n---\nb: 2\n", "not YAML"),
         (b"[" * 900_000, "mine.yaml:1: nested more than 40 deep"),
         (b"- " * 400_000, "mine.yaml:1: nested more than 40 deep"),
-        (b"a: " + b"9" * 5000, "mine.yaml: not YAML"),
+        (b"a: " + b"9" * 5000, "mine.yaml:1: a number of more than 400"),
+        (b"a: 1" + b":1" * 400_000, "mine.yaml:1: a number of more than 400"),
         (b"? [1, 2]\n: 3\n", "a key must be a plain text"),
         (b"a: \x00", "not YAML"),
     ],

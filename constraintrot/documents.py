@@ -1,0 +1,248 @@
+"""Documents that somebody hands us: read within bounds, and the faults in what they hold.
+
+Every reader of a file or text that is not ours goes through here. A file is a regular
+one of a bounded size, so neither a pipe nor a device is waited for. YAML is bounded in
+depth, aliases and keys given twice are refused, and so are numbers that take long to
+read; JSON is bounded in depth too. ``document`` remembers the line of each entry, so
+that a fault can be shown where it is. ``load`` reads files that came with a package.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+from pydantic import ValidationError
+
+from constraintrot import files
+from constraintrot.errors import ConstraintRotError, ScenarioError
+
+# The places of an entry: keys of mappings and indices of lists, from outside in.
+Place: TypeAlias = tuple[str | int, ...]
+
+MOST_BYTES = 1_000_000
+_MOST_DEPTH = 40
+# YAML reads `1:1:1` as a number to the base of 60, in a time that grows with its square.
+_LONGEST_NUMBER = 400
+_NUMBER = re.compile(r"[-+.\d]")
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_UNREADABLE = (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError)
+
+
+def load(path: Path, shown: str | None = None) -> Any:
+    """Read a file that came with a package.
+
+    Args:
+        path: the file.
+        shown: how an error names it; its name without.
+
+    Raises:
+        ScenarioError: it cannot be read, or is no YAML.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # safe loader
+    except _UNREADABLE as error:
+        raise ScenarioError(f"{shown or path.name}: not a readable YAML file: {error}") from error
+
+
+def faults(error: ValidationError) -> list[tuple[Place, str]]:
+    """A fault in a file's contents: its place and its description."""
+    return [(fault["loc"], fault["msg"]) for fault in error.errors()]
+
+
+def told(error: ValidationError) -> str:
+    """The same as one line."""
+    return "; ".join(f"{dotted(place)}: {message}" for place, message in faults(error))
+
+
+def dotted(place: Sequence[str | int]) -> str:
+    """A place as it is shown: ``allowed.trigger.2``."""
+    return ".".join(str(part) for part in place) or "file"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file that somebody handed us.
+
+    Attributes:
+        path: where it is.
+        text: what it holds, as it is written.
+        data: the same as lists and mappings.
+    """
+
+    path: Path
+    text: str
+    data: Any
+    _lines: Mapping[Place, int] = field(default_factory=dict[Place, int], repr=False)
+
+    def line(self, place: Sequence[str | int]) -> int:
+        """The line of an entry, from 1; of what is not there, that of what it would be in."""
+        for end in range(len(place), -1, -1):
+            if tuple(place[:end]) in self._lines:
+                return self._lines[tuple(place[:end])]
+        return 1
+
+
+def document(
+    path: Path, most: int = MOST_BYTES, error: type[ConstraintRotError] = ScenarioError
+) -> Document:
+    """Read a YAML file that somebody hands us.
+
+    Args:
+        path: the file.
+        most: bytes that it may have.
+        error: what to raise.
+
+    Raises:
+        ConstraintRotError: as ``error``; it is no file, too large, not UTF-8, not YAML, or YAML
+            that is too deep, holds an alias, or has a key twice. The message has the line.
+    """
+    text = read_text(path, most, error)
+    return Document(path, text, *_parsed(text, str(path), error))
+
+
+def yaml_data(
+    text: str, where: str, error: type[ConstraintRotError] = ScenarioError, *, aliases: int = 0
+) -> Any:
+    """The data of a YAML text that somebody hands us.
+
+    Args:
+        text: the text.
+        where: what an error begins with.
+        error: what to raise.
+        aliases: how many it may hold. So few of them make nothing large.
+
+    Raises:
+        ConstraintRotError: as for ``document``.
+    """
+    return _parsed(text, where, error, aliases)[0]
+
+
+def json_data(text: str | bytes, where: str, error: type[ConstraintRotError]) -> Any:
+    """The data of a JSON text that somebody hands us.
+
+    Raises:
+        ConstraintRotError: as ``error``; it is no JSON, or too deep.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise error(f"{where}: nested too deeply") from None
+    except ValueError as fault:
+        raise error(f"{where}: not JSON: {str(fault)[:200]}") from fault
+
+
+def read_text(
+    path: Path, most: int = MOST_BYTES, error: type[ConstraintRotError] = ScenarioError
+) -> str:
+    """The text of a regular file.
+
+    Raises:
+        ConstraintRotError: as ``error``; it is no file, larger than that many bytes, or not UTF-8.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise error(f"{path} is a folder or a device, not a file")
+        if (size := path.stat().st_size) > most:
+            raise error(f"{path} has {size:,} bytes; at most {most:,} are read")
+    except OSError as fault:
+        raise error(f"{path}: {fault.strerror or fault}") from fault
+    try:
+        # Whatever it has become meanwhile.
+        data = files.contents(path, most, error, links=True)
+    except error as fault:
+        raise error(f"{path}: {fault}") from fault.__cause__
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        line = fault.object.count(b"\n", 0, fault.start) + 1
+        raise error(f"{path}:{line}: not UTF-8; save it in that encoding") from fault
+
+
+def _parsed(
+    text: str, where: str, error: type[ConstraintRotError], aliases: int = 0
+) -> tuple[Any, dict[Place, int]]:
+    try:
+        _check_events(where, text, error, aliases)
+        node = yaml.compose(text, Loader=_LOADER)
+        if node is None:
+            return None, {}
+        lines = dict(_lines(where, node, (), error))
+        return _constructed(node), lines
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark
+        place = f"{where}:{mark.line + 1}" if mark else where
+        raise error(f"{place}: not YAML: {fault.problem or fault.context}") from fault
+    except error:
+        raise
+    except (yaml.YAMLError, RecursionError, ValueError) as fault:
+        raise error(f"{where}: not YAML: {fault}") from fault
+
+
+def _check_events(where: str, text: str, error: type[ConstraintRotError], aliases: int) -> None:
+    # Before anything is composed, which recurses, and which an alias can make grow without end.
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        aliases -= isinstance(event, yaml.AliasEvent)
+        if isinstance(event, yaml.AliasEvent) and aliases < 0:
+            raise error(
+                f"{where}:{_line(event.start_mark)}: aliases (*{event.anchor}) are not read here;"
+                " write the value out"
+            )
+        if isinstance(event, yaml.ScalarEvent) and _long_number(event):
+            raise error(
+                f"{where}:{_line(event.start_mark)}: a number of more than {_LONGEST_NUMBER}"
+                " characters; put a text in quotes"
+            )
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MOST_DEPTH:
+            raise error(f"{where}:{_line(event.start_mark)}: nested more than {_MOST_DEPTH} deep")
+
+
+def _long_number(event: Any) -> bool:
+    value: str = event.value
+    plain = event.implicit[0] and " " not in value
+    return plain and len(value) > _LONGEST_NUMBER and _NUMBER.match(value) is not None
+
+
+def _lines(
+    where: str, node: yaml.Node, place: Place, error: type[ConstraintRotError]
+) -> Iterator[tuple[Place, int]]:
+    """The line of each entry."""
+    yield place, node.start_mark.line + 1
+    if isinstance(node, yaml.SequenceNode):
+        for at, item in enumerate(node.value):
+            yield from _lines(where, item, (*place, at), error)
+    if not isinstance(node, yaml.MappingNode):
+        return
+    first: dict[Hashable, int] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            raise error(f"{where}:{line}: a key must be a plain text")
+        if key.value in first:
+            raise error(
+                f"{where}:{line}: key {key.value!r} is given twice, before on line {first[key.value]}"
+            )
+        first[key.value] = line
+        yield from _lines(where, value, (*place, key.value), error)
+        yield (*place, key.value), line  # The key's own line rather than its value's.
+
+
+def _line(mark: Any) -> int:
+    """A mark's line, from 1; the parser in C and that in Python have marks of their own."""
+    return int(mark.line) + 1
+
+
+def _constructed(node: yaml.Node) -> Any:
+    loader = yaml.SafeLoader("")
+    try:
+        return loader.construct_document(node)
+    finally:
+        loader.dispose()
