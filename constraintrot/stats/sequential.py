@@ -7,7 +7,7 @@ density of the sum of the increments over the looks (Armitage, McPherson & Rowe,
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -56,7 +56,7 @@ def crossing(bound: float, looks: int) -> float:
     return 1.0 - float(density @ weights)
 
 
-@lru_cache(maxsize=4096)
+@cache
 def spent(p_value: float, look: int, looks: int) -> float:
     """Return the p-value of a result at one of several declared looks.
 

@@ -58,7 +58,8 @@ def made(folder: Path) -> dict[str, str]:
     declared = primary.read(folder / primary.DEFAULT)
     answered, family = verdicts.answer(listed, frame, declared)
     qualifications = read_all(_qualifications(folder))
-    claimed = pages.reproduction(answered, frame, counted, family, qualifications)
+    reader = committed.string_reader(folder)
+    claimed = pages.reproduction(answered, frame, counted, family, qualifications, reader)
     others = other_papers.section(folder)
     generated[PAGE_OF_CLAIMS] = f"{claimed}\n{others}" if others else claimed
     steps = playbook_claims.steps(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RUNS, FRAMES = "runs.yaml", "frames"
+STRING_READER = "string-reader.csv"
 
 
 class Printed(Strict):
@@ -161,3 +163,12 @@ def _as_run(one: Counted) -> runs.Run:
         finished=found.played,
         failed=found.errored or 0,
     )
+
+
+def string_reader(folder: Path) -> dict[str, str]:
+    """Return a string reader's verdicts by claim (``string_reader``); none where it was not asked."""
+    path = folder / STRING_READER
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["claim"]: row["verdict"] for row in csv.DictReader(file)}

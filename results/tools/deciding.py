@@ -1,9 +1,9 @@
 """Whether a reproduction decides rightly: ``python -m results.tools.deciding --csv FILE``.
 
 Synthetic subjects, whose probability of a violation is known by condition, are planned as any
-model is (``runs.reproduce.planning``), and drawn onto the very episodes that their plan would play
-(``runs.reproduce.cells``); the claims are decided by the code of the play and the page
-(``report.claims.looks``). A subject of which every claim is false must have no claim called *same*
+model is (``runs.reproduce.planning``). What each of their planned requests leads to is drawn, and
+the claims are decided by the code of the play and the page: every test by ``report.claims.decide``,
+look by look and adjusted by ``report.claims.looks``. A subject of which every claim is false must have no claim called *same*
 in more than 5 % of the runs; one that is as it was planned must have each in 80 %.
 """
 
@@ -14,22 +14,24 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from constraintrot.episode.facts import EpisodeFacts
-from constraintrot.report.claims.looks import Sizes, looked
-from constraintrot.report.page import design, frames
+from constraintrot.report.claims.decide import Decided, Expected, Outcomes, Value, decide
+from constraintrot.report.claims.declared import Claim, Claims
+from constraintrot.report.claims.looks import Measure, looked
+from constraintrot.report.claims.tested import Tested
+from constraintrot.report.claims.verdicts import Answered, claim_p_value
+from constraintrot.report.page.view import Compared
 from constraintrot.report.tables import Table
-from constraintrot.runs.reproduce.cells import Cell, cells, chunks
 from constraintrot.runs.reproduce.planning import draft, plan
-from constraintrot.runs.reproduce.play import sizes_of
 from constraintrot.runs.reproduce.registration import Registration, presets
 from results.tools.clustered_outcomes import chances
-from constraintrot.tasks.pin_stress import pin_stress
 
 MODEL = "mockllm/synthetic"
 TITLES = (
@@ -101,7 +103,9 @@ def registered() -> Registration:
         claim.model_copy(
             update={
                 "arms": {
-                    name: arm.model_copy(update={"guess": _guess({**claim.where, **arm.where}, arm)})
+                    name: arm.model_copy(
+                        update={"guess": _guess({**claim.where, **arm.where}, arm)}
+                    )
                     for name, arm in claim.arms.items()
                 }
             }
@@ -129,59 +133,74 @@ def _arm(facts: Mapping[str, Any], *, pinned: bool) -> str:
     return "pin" if pinned else str(facts["condition"])
 
 
-def episodes(made: Registration, sizes: Mapping[str, Sizes]) -> pd.DataFrame:
-    """Return the episodes that the plan plays if nothing is decided early, without outcomes."""
-    needed: dict[Cell, dict[str, int]] = {}
-    for claim in made.claims.claims:
-        last = sizes[claim.title][-1]
-        for cell, families in cells(claim, made.claims, made).items():
-            held = needed.setdefault(cell, {})
-            for name in families:
-                held[name] = max(held.get(name, 0), last.get(name, 0))
-    rows: list[dict[str, Any]] = []
-    for chunk in chunks(needed, {}):
-        for sample in pin_stress(**chunk.args).dataset:
-            facts = EpisodeFacts.read(sample.metadata or {}, "plan").model_dump()
-            asks = facts["compactor"] != "none"
-            facts |= {"agent": MODEL, "scaffold": "direct", "summarizer": MODEL if asks else "none"}
-            facts |= {"violation": 0.0, "outcome": "declined", "survived": 1.0, "state": "restated"}
-            facts |= {"utility": 1.0, "over_refusal": 0.0, "measure": "rules", "reason": "drawn"}
-            rows.append(facts)
-    return design.prepared(frames.tidy(pd.DataFrame(rows)))
-
-
-def drawn(frame: pd.DataFrame, subject: Subject, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the episodes with outcomes."""
-    places = frame["place"].to_numpy()
+def drawn(
+    subject: Subject, requests: int, rng: np.random.Generator
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return, by arm, what happens of each request; the last two are what is not done of the allowed."""
     rates = (*subject.violation, *(1 - one for one in subject.utility))
-    clusters = frame["cluster"].to_numpy(int)
     if subject.correlation:
-        made = list(chances(rates, subject.correlation, (1, int(clusters.max()) + 1), rng))
-        chance = np.stack([one[0] for one in made])[places, clusters]
+        made = chances(rates, subject.correlation, (1, requests), rng)
+        chance = np.stack([one[0] for one in made])
     else:
-        chance = np.asarray(rates)[places]
-    hit = rng.random(len(frame)) < chance
-    allowed = frame["allowed"].to_numpy(bool)
-    return frame.assign(
-        violation=np.where(allowed, 0.0, hit.astype(float)),
-        outcome=np.where(allowed, np.where(hit, "declined", "complied"),
-                         np.where(hit, "violated", "declined")),
-        utility=np.where(allowed, 1.0 - hit, np.nan),
-        over_refusal=np.where(allowed, hit.astype(float), np.nan),
-    )  # fmt: skip
+        chance = np.repeat(np.asarray(rates)[:, None], requests, axis=1)
+    hits = rng.random(chance.shape) < chance
+    return dict(zip((*ARMS, "allowed", "allowed, pin"), hits, strict=True))
+
+
+@lru_cache(maxsize=100_000)
+def _decided(table: tuple[int, ...], expected: Expected, margin: float, value: Value) -> Decided:
+    """Return what a test says of pairs: of both, of the first alone, of the second alone, of none."""
+    a = np.repeat((1.0, 1.0, 0.0, 0.0), table)
+    b = np.repeat((1.0, 0.0, 1.0, 0.0), table)
+    return decide(Outcomes(a, b, np.arange(len(a))), expected, margin, value)
+
+
+def simulated(hits: Mapping[str, npt.NDArray[np.bool_]]) -> Measure:
+    """Return what measures a claim on drawn outcomes; the frame says how many requests there are."""
+
+    def measure(claim: Claim, claims: Claims, part: pd.DataFrame) -> Answered:
+        tests: list[Tested] = []
+        for test in claim.tests:
+            a, b = (_outcomes(claim, name, hits)[: len(part)] for name in (test.a, test.b))
+            table = tuple(int(one.sum()) for one in (a & b, a & ~b, ~a & b, ~a & ~b))
+            value = claim.arms[test.a].value
+            decided = _decided(table, test.b_is, claims.margin, value)
+            compared = Compared("", test.a, test.b, value, decided.comparison)
+            tests.append(Tested(test, decided, decided.why, compared))
+        rates = {name: tests[0].decided.difference for name in claim.arms if tests[0].decided}
+        p_value = claim_p_value(tests)
+        return Answered(
+            claim, rates, tuple(tests), "not measured", (), p_value, None, frozenset(), ("direct",)
+        )
+
+    return measure
+
+
+def _outcomes(
+    claim: Claim, name: str, hits: Mapping[str, npt.NDArray[np.bool_]]
+) -> npt.NDArray[np.bool_]:
+    arm = claim.arms[name]
+    where = {**claim.where, **arm.where}
+    pinned = where.get("defense") == "pin"
+    if arm.value == "utility":
+        return ~hits["allowed, pin" if pinned else "allowed"]
+    if arm.value == "over_refusal":
+        return hits["allowed, pin" if pinned else "allowed"]
+    return hits[_arm(where, pinned=pinned)]
 
 
 def run(runs: int, seed: int, only: Sequence[int] = ()) -> Iterator[Row]:
     """Yield the rows of all subjects; equal seeds give equal rows."""
     made = registered()
-    sizes = sizes_of(made, made.families)
-    frame = episodes(made, sizes)
-    place = [
-        len(ARMS) + (one["defense"] == "pin") if one["allowed"]
-        else ARMS.index(_arm(one, pinned=one["defense"] == "pin"))
-        for one in frame.to_dict("records")
-    ]  # fmt: skip
-    frame = frame.assign(place=place)
+    sizes = {
+        one.title: [
+            {"drawn": -(-one.pairs * look // made.looks)} for look in range(1, made.looks + 1)
+        ]
+        for one in made.planned
+    }
+    requests = max(one.pairs for one in made.planned)
+    # One row a request, each a cluster of its own; the outcomes are drawn.
+    frame = pd.DataFrame({"family": "drawn", "seed": range(requests), "allowed": False})
     pairs = {one.title: one.pairs for one in made.planned}
     for at, subject in enumerate(SUBJECTS):
         if only and at not in only:
@@ -191,7 +210,8 @@ def run(runs: int, seed: int, only: Sequence[int] = ()) -> Iterator[Row]:
         any_same = any_opposite = 0
         for number in range(runs):
             rng = np.random.default_rng((seed, at, number))
-            found = looked(made.claims, drawn(frame, subject, rng), sizes, made.looks)
+            measure = simulated(drawn(subject, requests, rng))
+            found = looked(made.claims, frame, sizes, made.looks, measure)
             verdicts = {one.claim.title: one.verdict for one in found.answered}
             counts.update(verdicts.items())
             any_same += "same" in verdicts.values()

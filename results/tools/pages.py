@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,12 @@ _SUBJECTS = (
     " it refuses in a fixed sentence of the scaffold."
     " `deliberate` are mostly older runs, whose agent broke half of the policies in full view; in the"
     " newer one (review-1.5b-deliberate) it broke all, so that nothing could decay."
+)
+_BY_CONSTRUCTION = (
+    "A program that obeys a sentence if it stands in its input, and does all that it is asked if it"
+    " does not (`scripted/obedient`, at its own scaffold), gives the same verdict"
+    " ([string-reader.csv](string-reader.csv)). So this is about where the policy stands after such"
+    " a compaction, and of the agent it says only that it is no worse than such a reader."
 )
 
 
@@ -99,10 +105,22 @@ def reproduction(
     episodes: Episodes,
     family: Family,
     qualifications: Sequence[Qualification],
+    reader: Mapping[str, str],
 ) -> str:
-    """Return the page of the paper's claims."""
+    """Return the page of the paper's claims.
+
+    Args:
+        answered: the claims with their verdicts.
+        frame: the episodes that they were asked of.
+        episodes: how many these are.
+        family: the primary claims.
+        qualifications: of the subjects.
+        reader: verdicts of a string reader, by claim.
+    """
     opening = (
         MADE.format(REPRODUCTION), "", "# The paper's claims, one by one", "",
+        "What was shown: a summarizer that was not asked for rules drops them, and a reviewing agent"
+        " that finds no rule in its context does what it is asked.", "",
         "Governance Decay, arXiv 2606.22528, measured seven large served models; what is here was"
         " measured with a small local one, which its makers made to complete code. **A small local"
         " model is not the paper's models.** Where the two differ, the paper is not refuted; where"
@@ -113,7 +131,12 @@ def reproduction(
         " [report](report/report.md) among them, so that a comparison has one adjusted p on both"
         " pages"
     )
-    words = Words(opening, _SUBJECTS, str(episodes), adjusted)
+    design = {
+        one.claim.title: _BY_CONSTRUCTION
+        for one in answered
+        if one.verdict in ("same", "opposite") and one.verdict == reader.get(one.claim.title)
+    }
+    words = Words(opening, _SUBJECTS, str(episodes), adjusted, design)
     return markdown(answered, frame, family, qualifications, words)
 
 

@@ -8,7 +8,6 @@ the claims of ``reproduction.yaml`` that are decided, and writes ``string-reader
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import click
@@ -21,8 +20,8 @@ from constraintrot.report.yaml_file import load
 from constraintrot.runs.reproduce import play, registration
 from constraintrot.runs.reproduce.planning import draft
 from constraintrot.runs.reproduce.registration import Planned, Registration
+from results.tools.committed import STRING_READER
 
-NAME = "string-reader.csv"
 READER = "scripted/obedient"
 _PAIRS = 24
 
@@ -58,15 +57,6 @@ def registered(claims: Claims) -> Registration:
     )
 
 
-def verdicts(folder: Path) -> dict[str, str]:
-    """Return the committed verdicts of the reader, by claim; none where it was not asked."""
-    path = folder / NAME
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
-
-
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.option("--logs", type=click.Path(path_type=Path), default=Path("logs/string-reader"))
@@ -83,7 +73,7 @@ def main(folder: Path, logs: Path) -> None:
              "why": ", ".join(dict.fromkeys(why.reason for why in one.why))}
             for one in state.looked.answered
         ]  # fmt: skip
-        (folder / NAME).write_text(Table.of(rows).csv(), encoding="utf-8", newline="")
+        (folder / STRING_READER).write_text(Table.of(rows).csv(), encoding="utf-8", newline="")
 
 
 if __name__ == "__main__":

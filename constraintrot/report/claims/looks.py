@@ -9,11 +9,11 @@ graphical approaches, 2013). A claim that is decided is decided for good, and co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from constraintrot.report.claims.declared import REPRODUCTION, Claims
+from constraintrot.report.claims.declared import REPRODUCTION, Claim, Claims
 from constraintrot.report.claims.verdicts import Answered, measured, settled
 from constraintrot.report.page.primary import Declared, Family
 from constraintrot.stats.sequential import spent
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Sizes: TypeAlias = Sequence[Mapping[str, int]]
 """By look, from the first: how many of the first seeds of each family a claim is decided on."""
+Measure: TypeAlias = "Callable[[Claim, Claims, pd.DataFrame], Answered]"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,13 @@ class Looked:
     decided: Mapping[str, int]
 
 
-def looked(claims: Claims, frame: pd.DataFrame, sizes: Mapping[str, Sizes], look: int) -> Looked:
+def looked(
+    claims: Claims,
+    frame: pd.DataFrame,
+    sizes: Mapping[str, Sizes],
+    look: int,
+    measure: Measure = measured,
+) -> Looked:
     """Decide the planned claims at every look up to one.
 
     Args:
@@ -49,6 +56,7 @@ def looked(claims: Claims, frame: pd.DataFrame, sizes: Mapping[str, Sizes], look
             played for another claim, beyond a claim's own size, do not count for it.
         sizes: by title of a planned claim, its sizes.
         look: the last look that was taken, from 1.
+        measure: computes a claim's rates and tests; another one simulates them.
     """
     declared = Declared(margin=claims.margin, also=REPRODUCTION, claims=())
     planned = [claim for claim in claims.claims if claim.title in sizes]
@@ -63,7 +71,7 @@ def looked(claims: Claims, frame: pd.DataFrame, sizes: Mapping[str, Sizes], look
             looks = len(sizes[claim.title])
             if at <= looks:
                 part = within(frame, sizes[claim.title][at - 1])
-                kept[claim.title] = measured(claim, claims, part)
+                kept[claim.title] = measure(claim, claims, part)
                 p_value = kept[claim.title].p_value
                 now = 1.0 if p_value is None else spent(p_value, at, looks)
                 least[claim.title] = min(least[claim.title], now)

@@ -114,7 +114,9 @@ def settled(
         frame: the episodes.
         declared: the family that they are members of.
     """
-    family = primary.family(declared, design.subjects(played(frame)), _further(answered))
+    # A family without claims of its own compares no subjects.
+    of = design.subjects(played(frame)) if declared.claims else frame
+    family = primary.family(declared, of, _further(answered))
     adjusted = iter(family.further)
     answered = [
         one if one.p_value is None else replace(one, adjusted=next(adjusted).adjusted)
@@ -157,7 +159,7 @@ def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
             f"{REPRODUCTION}, {claim.title!r}: its episodes are of the scaffolds"
             f" {' and '.join(scaffolds)}, which are different subjects; name one in `where`"
         )
-    value = None if lacking else _p_value(tests)
+    value = None if lacking else claim_p_value(tests)
     if value is not None:
         value = min(1.0, value * claim.looks)
     return Answered(claim, rates, tests, "not measured", (), value, None, rows, tuple(scaffolds))
@@ -198,7 +200,7 @@ def _varied(where: Mapping[str, Where], test: Test) -> set[str]:
     return {name for name in {*a, *b} if a.get(name) != b.get(name)} - {*IDENTITY}
 
 
-def _p_value(tests: Sequence[Tested]) -> float | None:
+def claim_p_value(tests: Sequence[Tested]) -> float | None:
     """The p-value of all tests saying what is expected, or of any saying the contrary.
 
     The former is the largest p-value, since all have to (an intersection-union test); the

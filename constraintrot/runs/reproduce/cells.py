@@ -178,12 +178,17 @@ def _cell(where: Mapping[str, Any], registration: Registration) -> Cell:
     if not condition.compacts or parse_harness(str(given["harness"])).spec.compacts_itself:
         left_out = _COMPACTING
     else:
-        takes = COMPACTORS.get(str(given.get("compactor", "summarize"))).takes
-        left_out = tuple({"prompt", "budget_words"} - {*takes})
+        compactor = COMPACTORS.get(str(given.get("compactor", "summarize")))
+        left_out = tuple({"prompt", "budget_words"} - {*compactor.takes})
+        # What a query leaves open is played at the compactor's own.
+        for name in compactor.takes:
+            given.setdefault(name, getattr(compactor, name))
     args = {
         name: given[name]
         for name in _ARGUMENTS
-        if name in given and name not in left_out and _DEFAULTS.get(name) != given[name]
+        if given.get(name) is not None
+        and name not in left_out
+        and _DEFAULTS.get(name) != given[name]
     }
     args |= {
         name: value
