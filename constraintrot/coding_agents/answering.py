@@ -21,14 +21,14 @@ from constraintrot.tokens import count
 
 
 class Answering(Protocol):
-    """What answers an agent's requests, its model's and its tools'."""
+    """The source of a coding agent's model answers and tool results."""
 
     async def reply(self, request: ModelRequest) -> tuple[ChatMessageAssistant, Usage]:
         """The answer to a request, and the tokens that it is said to have taken."""
         ...
 
     def tool(self, name: str, arguments: Json) -> str:
-        """What a tool returns."""
+        """Return the result of a tool call."""
         ...
 
     def broke(self, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""Where a coding agent runs: a folder and a HOME that are thrown away, and no network.
+"""The box that a coding agent runs in: a temporary folder and HOME, and no network.
 
 These agents execute tools, so each episode's has a box of its own: an environment of
 an allow-list, a network namespace that holds a loopback and nothing else, a time limit

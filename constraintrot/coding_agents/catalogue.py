@@ -45,7 +45,7 @@ class Package:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """What npm is asked to install."""
+        """The packages that npm is asked to install."""
         return (f"{self.npm}@{self.version}", *self.beside)
 
 

@@ -36,7 +36,7 @@ _NOT_HERE: Final = {"error": {"type": "not_found_error", "message": "not here"}}
 
 
 class Model(Protocol):
-    """What answers an agent's requests, from several threads at once."""
+    """The model behind an endpoint; several threads call it at once."""
 
     def ask(self, request: Request) -> Future[Answer]:
         """Begin an answer, which may take its time."""

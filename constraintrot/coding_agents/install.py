@@ -45,7 +45,7 @@ class Installed:
 
     @property
     def tried(self) -> bool:
-        """Whether it is the version that was tried."""
+        """True if it is the version that was tried."""
         return self.version == self.package.version
 
 

@@ -27,7 +27,7 @@ _TRY: Final = 10
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit status, None where it took too long, and what it printed."""
+    """The end of a command: its exit status, None if it took too long, and its output."""
 
     status: int | None
     printed: str

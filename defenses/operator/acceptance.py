@@ -1,4 +1,4 @@
-"""What a channel refuses: directives that are not for here and now, and states that are too old."""
+"""Checks by which a channel refuses directives that do not apply and states that are too old."""
 
 from __future__ import annotations
 

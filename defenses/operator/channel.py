@@ -112,7 +112,7 @@ class Channel:
 
     @property
     def revision(self) -> int:
-        """How often the operator's state changed since the start."""
+        """The number of changes of the operator's state since the start."""
         return self.state.revision
 
     @property
@@ -123,7 +123,7 @@ class Channel:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """What is in force, in its order."""
+        """The constraints in force, in their order."""
         return self.state.constraints
 
     @property

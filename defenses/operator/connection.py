@@ -1,4 +1,4 @@
-"""What joins a defense, made by its name, to the operator who runs it."""
+"""The link from a defense that is made by its name to the operator who runs it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from constraintrot.defenses.operator.receipt import Receipt
 
 @dataclass(frozen=True)
 class Connection:
-    """How the operator reaches one conversation.
+    """The operator's connection to one conversation.
 
     Attributes:
         deployment: label of the deployment.

@@ -1,4 +1,4 @@
-"""What an operator can say: pin, amend, rescind, exempt; and how that is written.
+"""The operator's directives (pin, amend, rescind, exempt) and their format.
 
 A directive is JSON with sorted keys, no blanks and ASCII only, so that there is
 one text for each directive. Times are whole seconds since 1970, UTC.
@@ -50,7 +50,7 @@ class _Strict(BaseModel):
 
 
 class Scope(_Strict):
-    """Where a directive holds.
+    """The deployment and session that a directive is for.
 
     Attributes:
         deployment: label of the deployment's registry.
@@ -62,7 +62,7 @@ class Scope(_Strict):
 
 
 class _Directive(_Strict):
-    """What all directives hold.
+    """The fields of every directive.
 
     Attributes:
         format: format and version.
@@ -168,7 +168,7 @@ def draft(fields: Mapping[str, Any]) -> Directive:
 
 
 def broad(directive: Directive) -> tuple[str, ...]:
-    """What a directive lets through that is more than one decision; to be told to who signs it."""
+    """Return warnings for the signer of a directive that amounts to more than one decision."""
     far: list[str] = []
     if directive.expires - directive.issued > LONG:
         far.append(f"it may be applied for {_days(directive.expires - directive.issued)}")
@@ -222,7 +222,7 @@ def render(envelope: Envelope) -> str:
 
 
 def signed_bytes(directive: Directive) -> bytes:
-    """What a signature covers: a constant, so that it fits nothing else, and the directive."""
+    """Return the bytes that a signature covers: a constant for domain separation, and the directive."""
     return _DOMAIN + _canonical(directive).encode()
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a directive of an operator, by name.
+"""Errors of an operator's directives.
 
 ::
 

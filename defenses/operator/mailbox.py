@@ -1,4 +1,4 @@
-"""Where signed directives wait for a channel. Nothing of it is ever in a conversation."""
+"""The mailbox in which signed directives wait for a channel, outside of any conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a text that came in through the channel."""
+"""The receipt for a text that came in through the channel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from constraintrot.defenses.operator.errors import OperatorError
 
 
 class Receipt(BaseModel):
-    """What became of a text that came in.
+    """The outcome of a text that came in.
 
     Attributes:
         accepted: whether it was applied.

@@ -63,11 +63,11 @@ class Exemption(_Frozen):
     arguments: dict[str, JsonValue] | None
 
     def active(self, now: float) -> bool:
-        """Whether it has not ended."""
+        """Return whether it has not ended."""
         return (self.until is None or now < self.until) and (self.calls is None or self.calls > 0)
 
     def covers(self, function: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether it is about such a call."""
+        """Return whether it exempts a call."""
         if self.function is not None and function != self.function:
             return False
         try:
@@ -91,7 +91,7 @@ class Seen(_Frozen):
 
 
 class State(_Frozen):
-    """What the operator has said so far.
+    """The result of the operator's directives so far.
 
     Attributes:
         revision: one more at every directive and at every exempted call.

@@ -1,4 +1,4 @@
-"""Where a channel keeps its state: in memory, or in a folder that processes share."""
+"""Stores for a channel's state: in memory, or in a folder that processes share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEY_BYTES: Final = 32
 
 
 class Store(Protocol):
-    """What a channel reads its state from and writes it to."""
+    """The store of a channel's state."""
 
     @contextmanager
     def locked(self) -> Generator[None]:

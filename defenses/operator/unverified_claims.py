@@ -86,7 +86,7 @@ def _unmarked(text: str) -> str:
 
 
 class _Recent:
-    """What became of texts lately: each call of a model has all earlier messages again.
+    """A cache of changed texts, because each model call repeats all earlier messages.
 
     Args:
         most: characters of texts that are kept.

@@ -23,7 +23,7 @@ from constraintrot.defenses.rampart import Registry
 from constraintrot.errors import ParameterError
 
 SEPARATOR: Final = "\n\n"
-"""What stands between a block and the text beside it."""
+"""The separator between a block and the text beside it."""
 
 # An old block is stale at once; so many revisions back, none is likely to be left anywhere.
 _KEPT: Final = 1024
@@ -32,7 +32,7 @@ _MARK: Final = re.compile(r" \[([0-9a-f]{16})\](?=\n)")
 
 
 class Span(NamedTuple):
-    """Where a block is in a text."""
+    """The span of a block in a text."""
 
     start: int
     end: int
@@ -70,7 +70,7 @@ class Marks:
 
     @property
     def owner(self) -> str:
-        """What tells the registry from others, and nothing of its nonce."""
+        """An id that distinguishes the registry from others and does not reveal its nonce."""
         return sha256(f"owner\0{self.label}\0{self.nonce}".encode()).hexdigest()[:16]
 
     def choose(self, nonce: str) -> None:
@@ -116,7 +116,7 @@ class Marks:
         return kept.text
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Where this registry's blocks are, in time linear in the text."""
+        """Return the spans of this registry's blocks, in time linear in the text."""
         at = 0
         for mark in _MARK.finditer(text):
             written = self._past.get(mark[1])
@@ -138,7 +138,7 @@ def marks_of(registry: Registry) -> Marks:
 
 
 def only_blocks(text: str) -> bool:
-    """Whether a text is nothing but blocks that registries of this process wrote.
+    """Return whether a text consists only of blocks that registries of this process wrote.
 
     So several registries may share a place: each takes what the others put
     behind its own block for theirs.

@@ -12,7 +12,7 @@ from constraintrot.defenses.pinning.block_marks import SEPARATOR, Span
 
 
 class Removed(BaseModel):
-    """What was taken out of a text.
+    """The characters that were taken out of a text.
 
     Attributes:
         characters: how many, the line breaks that parted it from the rest included.

@@ -47,7 +47,7 @@ State: TypeAlias = Literal["absent", "injected", "verified", "repaired"]
 
 
 class Receipt(BaseModel):
-    """What one step saw and did about the pins.
+    """The record of one step's check and repair of the pins.
 
     Attributes:
         where: ``compaction`` or ``call`` (right before the agent's model).
@@ -194,7 +194,7 @@ class PinnedBlock:
 
     @property
     def tokens(self) -> int:
-        """What the block costs, by the registry's counter; its heading in o200k tokens."""
+        """The block's tokens, by the registry's counter; its heading in o200k tokens."""
         return self.rendering().tokens
 
     def cut(self, text: str) -> str:
@@ -240,7 +240,7 @@ class PinnedBlock:
         return Rest(SEPARATOR.join(parts), rest.removed)
 
     def in_place(self, instructions: str | None, now: Rendering | None = None) -> bool:
-        """Whether instructions hold the block once, at their end, and no earlier one."""
+        """Return whether instructions hold the block once, at their end, and no earlier one."""
         block, said = (now or self.rendering()).text, instructions or ""
         spans = list(self._marks.spans(said))
         if not block:
@@ -253,7 +253,7 @@ class PinnedBlock:
         )
 
     def holds(self, text: str) -> bool:
-        """Whether a text holds a block of this registry's, of any revision."""
+        """Return whether a text holds a block of this registry, of any revision."""
         return next(self._marks.spans(text), None) is not None
 
     def fits(self, used: int, budget: int) -> None:

@@ -18,20 +18,20 @@ def pin_key(owner: str) -> str:
 
 
 def is_pinned(message: ChatMessage) -> bool:
-    """Whether a message is a block of anybody's, or holds one that Inspect merged into it."""
+    """Return whether a message is any owner's block, or holds one that Inspect merged into it."""
     return any(key.startswith(PINNED) for key in message.metadata or {})
 
 
 def holds(message: ChatMessage, block: str, key: str) -> bool:
-    """Whether a message was put in by the key's owner, and holds the block.
+    """Return whether a message was put in by the key's owner, and holds the block.
 
-    What merely looks like it does not count, whoever says it.
+    A text that only looks like the block does not count.
     """
     return key in (message.metadata or {}) and block in message.text
 
 
 def leading(messages: Sequence[ChatMessage]) -> int:
-    """How many system messages there are at the start."""
+    """Return the number of system messages at the start."""
     at = 0
     while at < len(messages) and messages[at].role == "system":
         at += 1

@@ -106,7 +106,7 @@ class Pins(PinnedBlock):
         return kept
 
     def _in_place(self, messages: Sequence[ChatMessage]) -> bool:
-        """Whether the block stands once, behind system messages and others' blocks only."""
+        """Return whether the block stands once, behind only system messages and others' blocks."""
         key, text = self.key, self.text
         own = [at for at, m in enumerate(messages) if key in (m.metadata or {})]
         return (
@@ -117,7 +117,7 @@ class Pins(PinnedBlock):
         )
 
     def _gone(self, messages: Sequence[ChatMessage]) -> tuple[Removed, ...]:
-        """What of this registry's was taken out of the messages."""
+        """Return this registry's blocks that were taken out of the messages."""
         key = self.key
         held = (m for m in messages if key in (m.metadata or {}))
         return tuple(

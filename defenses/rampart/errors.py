@@ -1,4 +1,4 @@
-"""What can go wrong with a block registry, by name.
+"""Errors of a block registry.
 
 ::
 

@@ -49,7 +49,7 @@ class Frame(NamedTuple):
 
 
 def writer(number: int) -> str:
-    """What a frame calls the principal that the owner granted to as the n-th one, from 1.
+    """Return a frame's name for the n-th principal, from 1, that the owner granted to.
 
     Not its label, which it chose itself and which says nothing about authority.
     """

@@ -32,12 +32,12 @@ def _table() -> dict[int, str]:
 
 
 def unseen(name: str) -> bool:
-    """Whether a name holds a letter that is drawn as nothing."""
+    """Return whether a name holds an invisible letter."""
     return _UNSEEN.search(name) is not None
 
 
 def look_key(name: str) -> str:
-    """What names that look the same have in common."""
+    """Return a key that is the same for names that look the same."""
     text = unicodedata.normalize("NFKC", name)
     if not text.isascii():
         text = _bare(text).translate(_TWINS).translate(_table())

@@ -1,4 +1,4 @@
-"""Who acts on a registry: a capability, not a name that the caller states.
+"""The principal that acts on a registry: a capability, not a name that the caller states.
 
 Whoever holds a ``Principal`` object has its authority and nobody else has. Its id
 is a one-way hash of its secret, so the id can be shown and logged, and knowing it
@@ -54,7 +54,7 @@ class Principal:
 
     @property
     def label(self) -> str:
-        """What reports call it."""
+        """The name of the principal in reports."""
         return self._label
 
     def __repr__(self) -> str:

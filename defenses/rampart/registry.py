@@ -127,16 +127,16 @@ class Registry:
             return self._store.pinned()[2]
 
     def verify(self, text: str | Iterable[str]) -> Verification:
-        """Whether a context still holds every pin's frame, whole and in one message; no quotation."""
+        """Verify that a context holds every pin's frame, whole, in one message and not quoted."""
         return verification(self._store, text)
 
     def verify_log(self) -> bool:
-        """Whether the log is as it was written."""
+        """Return whether the log is unchanged since it was written."""
         with self._store.lock:
             return self._store.ledger.intact()
 
     def provenance(self) -> Provenance:
-        """Where every block came from, removed ones included, and what the owner wrote elsewhere."""
+        """Return the origin of every block, removed or not, and the owner's blocks in other registries."""
         return lineage_of(self._store, self.owner)
 
     def compile(
@@ -160,7 +160,7 @@ class Registry:
     def dry_run(
         self, budget: int | None = None, *, query: str | None = None, gate: Gate | None = None
     ) -> Plan:
-        """What ``compile`` would hold and leave out, or raise; changes and counts nothing."""
+        """Return the plan of a ``compile``, or raise its error, without changing or counting anything."""
         return self._compiler.dry_run(budget, query, gate)
 
     def find_relevant(

@@ -28,7 +28,7 @@ _TOOLS = "tools.json"
 
 @dataclass(frozen=True)
 class Place:
-    """Where an agent is set up, and for what.
+    """The set-up of an agent for one episode.
 
     Attributes:
         box: its box.
@@ -146,7 +146,7 @@ class Agent(ABC):
         """Start the agent, in a new conversation."""
 
     def is_summary(self, request: ModelRequest) -> bool:
-        """Whether a request asks for a summary of the conversation."""
+        """Return whether a request asks for a summary of the conversation."""
         if self.asks_for_summary is None:
             return not request.tools
         return self.asks_for_summary.search(request.last_user_text) is not None

@@ -66,7 +66,7 @@ class JsonRpc:
                 await self._send(id=heard["id"], result=answer)
 
     def answer(self, method: str, params: dict[str, Any]) -> object | None:
-        """What to answer to a request of the server's; None where it is not supported."""
+        """Return the answer to a request of the server, or None if it is not supported."""
         return None
 
     async def _send(self, **what: object) -> None:

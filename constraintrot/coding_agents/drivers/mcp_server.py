@@ -17,7 +17,7 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def call(url: str, name: str, arguments: dict[str, Any]) -> str:
-    """What a tool returns, as the evaluation says."""
+    """Return the result of a tool call, which the evaluation supplies."""
     body = json.dumps({"name": name, "arguments": arguments}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     with _DIRECT.open(request, timeout=60) as answer:

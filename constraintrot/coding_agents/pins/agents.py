@@ -1,4 +1,4 @@
-"""Which hook each coding agent offers: where it is written down, and where its text lands.
+"""The hook of each coding agent: the settings that start it, and the place of its text.
 
 Checked by running the versions named in ``docs/pin-coding-agents.md``.
 """

@@ -48,7 +48,7 @@ Kind: TypeAlias = Literal["rules", "seeds"]
 
 @dataclass(frozen=True)
 class Source:
-    """Where the rules are.
+    """The location of the rules.
 
     Attributes:
         kind: ``rules``, one file of any kind; or ``seeds``, a folder of seed files.
@@ -100,7 +100,7 @@ def compile_rules(
     heading: str = HEADING,
     named: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What the hook needs to know of a source.
+    """Compile a source into the data that the hook reads.
 
     Args:
         folder: of the pin, with what was compiled before, if anything.
@@ -163,7 +163,7 @@ def write_compiled(folder: Path, compiled: dict[str, Any]) -> None:
 
 
 def read_compiled(folder: Path) -> dict[str, Any]:
-    """What the hook reads.
+    """Read the compiled data of the hook.
 
     Raises:
         PinInstallError: it is missing, or was damaged.

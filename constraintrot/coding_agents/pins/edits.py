@@ -28,7 +28,7 @@ from constraintrot.coding_agents.pins.targets import Target
 from constraintrot.files import replace
 
 Files: TypeAlias = Sequence[dict[str, Any]]
-"""What a record says of each file."""
+"""A record's entry for each file."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Edit:
 
     @classmethod
     def planned(cls, folder: Path, target: Target, files: Files) -> Edit:
-        """What a target makes of its file."""
+        """Plan the edit of a target's file."""
         now = read_file(target.path)
         noted = next((one for one in files if one["path"] == str(target.path)), None)
         try:
@@ -103,12 +103,12 @@ class Edit:
             write_file(read_file(self.now.path), self.now.data)
 
     def diff(self) -> str:
-        """What changes in the file."""
+        """Return the change to the file as a unified diff."""
         return diff(self.now.path, self.now.data, self.base if self.wanted is None else self.wanted)
 
 
 def leftover(folder: Path, files: Files, planned: list[Edit]) -> list[Edit]:
-    """What takes our part out of files that are in the record and not planned any more."""
+    """Return edits that remove our part from recorded files that are not planned any more."""
     kept = {edit.noted["path"] for edit in planned}
     edits = []
     for noted in files:

@@ -1,4 +1,4 @@
-"""What can go wrong when pins are put into an agent's settings."""
+"""Errors of putting pins into an agent's settings."""
 
 from __future__ import annotations
 

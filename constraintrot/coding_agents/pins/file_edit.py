@@ -47,7 +47,7 @@ class FileState:
 
     @property
     def marked(self) -> bool:
-        """Whether the file begins with a byte order mark."""
+        """True if the file begins with a byte order mark."""
         return (self.data or b"").startswith(_MARK)
 
     def encoded(self, text: str) -> bytes:
@@ -119,7 +119,7 @@ def remove_file(state: FileState, folders: list[Path]) -> None:
 
 
 def diff(path: Path, before: bytes | None, after: bytes | None) -> str:
-    """What changes, as a unified diff; control characters are shown, not sent."""
+    """Return the change as a unified diff with control characters escaped."""
     name = str(path)
     lines = difflib.unified_diff(
         _lines(before),

@@ -73,7 +73,7 @@ def digest(path: str) -> str:
 
 
 def changed(folder: str, compiled: dict[str, Any]) -> bool:
-    """Whether the files of the rules are not those that were compiled, or could not be read before."""
+    """Return whether the rules' files differ from the compiled ones, or could not be read before."""
     seeds = compiled.get("folder")
     if seeds is not None:
         named = {os.path.basename(source["path"]) for source in compiled["sources"]}
@@ -85,7 +85,7 @@ def changed(folder: str, compiled: dict[str, Any]) -> bool:
 
 
 def load(folder: str) -> dict[str, Any]:
-    """What was compiled last."""
+    """Load the rules that were compiled last."""
     with open(os.path.join(folder, "compiled.json"), encoding="utf-8") as file:
         compiled: dict[str, Any] = json.load(file)
     if compiled["version"] != 1 or not compiled["text"].strip():
@@ -119,7 +119,7 @@ def recompile(folder: str) -> dict[str, Any]:
 
 
 def current(folder: str) -> tuple[dict[str, Any] | None, str]:
-    """What is compiled, or None, and what is wrong with it, or an empty text."""
+    """Return the compiled rules, or None, and the fault, or an empty text."""
     try:
         compiled = load(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -144,7 +144,7 @@ def handed_out(compiled: dict[str, Any] | None, fault: str) -> str:
 
 
 def in_force(compiled: dict[str, Any], folders: set[str]) -> bool:
-    """Whether a pin's settings still start its hook, for an agent that works in one of the folders, or below."""
+    """Return whether a pin's settings start its hook for an agent that works in or below a folder."""
     named = compiled["list"]
     if named["scope"] == "project":
         project = os.path.realpath(named["project"])
@@ -180,7 +180,7 @@ def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object
 
 
 def said_already(place: str, mark: str, name: str, event: dict[str, object]) -> bool:
-    """Whether the session need not be handed a text now; what it is handed is noted.
+    """Return whether the session has been handed a text already; if not, note it as handed.
 
     Args:
         place: of the session's note, which the pins of both scopes share.
@@ -231,7 +231,7 @@ def write_receipt(folder: str, fields: dict[str, object]) -> None:
 
 
 def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, object]:
-    """What is printed for an event."""
+    """Return the answer that is printed for an event."""
     name = str(event.get("hook_event_name") or "SessionStart")
     session = str(event.get("session_id") or "")
     compiled, fault = current(folder)

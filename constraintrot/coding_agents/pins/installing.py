@@ -43,7 +43,7 @@ _KEY_BYTES: Final = 32
 
 @dataclass(frozen=True)
 class Change:
-    """What a command did, or would do.
+    """The changes that a command made, or would make.
 
     Attributes:
         diffs: of the user's files, one each; none where they are as they should be.

@@ -53,7 +53,7 @@ class Node:
         return next((value for name, value in self.members if name.text == key), None)
 
     def children(self) -> list[tuple[int, int]]:
-        """Where the children are, keys included."""
+        """Return the spans of the children, keys included."""
         if self.kind == "object":
             return [(key.start, value.end) for key, value in self.members]
         return [(item.start, item.end) for item in self.items]
@@ -227,7 +227,7 @@ def _ends_in_comment(blank: str) -> bool:
 
 
 def _comma(text: str, at: int) -> int:
-    """Where the comma behind a child is; a comment may be in between."""
+    """Return the position of the comma behind a child; a comment may be in between."""
     while text[at] != ",":
         if text.startswith("//", at):
             at = text.index("\n", at)
@@ -244,7 +244,7 @@ def _indent(text: str, at: int) -> str:
 
 
 def _step(text: str) -> str:
-    """What one level is indented by: as the first indented line, else two blanks."""
+    """Return the indentation of one level: that of the first indented line, else two blanks."""
     for line in text.splitlines():
         indent = line[: len(line) - len(line.lstrip(" \t"))]
         if indent and line.strip().startswith('"'):

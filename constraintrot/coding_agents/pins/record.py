@@ -43,13 +43,13 @@ class Pin:
 
     @property
     def folder(self) -> Path:
-        """Where the pin's own files are."""
+        """The folder of the pin's own files."""
         name = sha256(os.fsencode(self.settings)).hexdigest()[:12]
         return pins_folder(self.home) / f"{self.agent.name}-{self.scope}-{name}"
 
     @property
     def part(self) -> str:
-        """What the commands of this pin's hook hold, and nothing else does, however they are quoted."""
+        """The text by which the commands of this pin's hook are recognised, however they are quoted."""
         return f"{self.folder.name}/hook.py"
 
     @property
@@ -71,7 +71,7 @@ class Pin:
 
 @dataclass
 class Record:
-    """What was done to the user's files, as ``install.json`` has it.
+    """The changes to the user's files, as ``install.json`` records them.
 
     Attributes:
         agent, scope, project: of the pin.
@@ -93,18 +93,18 @@ class Record:
         return Pin(agent_named(self.agent), self.scope, Path(self.project))
 
     def applies(self, here: Path) -> bool:
-        """Whether an agent that works in a folder reads the settings of this pin."""
+        """Return whether an agent that works in a folder reads the settings of this pin."""
         within = here.resolve().is_relative_to(Path(self.project).resolve())
         return not self.elsewhere and (self.scope == "user" or within)
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the variable that moves the agent's settings was another at the installation."""
+        """True if the variable that moves the agent's settings had another value at the installation."""
         return self.folder is not None and self.folder.name != self.pin.folder.name
 
 
 def pins_folder(home: Path | None = None) -> Path:
-    """Where all pins of this user are, or all in another home."""
+    """Return the folder of all pins of this user, or of another home."""
     data = home / ".local/share/constraintrot" if home else None
     return (data or platformdirs.user_data_path("constraintrot")) / "pins"
 

@@ -105,7 +105,7 @@ def check_dialect(text: str, marked: bool, allowed: Collection[Beyond], title: s
 
 
 def created_by(text: str, entries: Mapping[str, Entry]) -> list[str]:
-    """Which events, and perhaps ``hooks`` itself, ``with_hooks`` has to make in a text.
+    """Return the keys that ``with_hooks`` has to create in a text: events, and ``hooks`` itself.
 
     Raises:
         PinInstallError: the text is no JSON object.
@@ -143,7 +143,7 @@ def without_hooks(text: str, command_part: str, created: Collection[str] = ()) -
 
 
 def holds_hooks(text: str, entries: Mapping[str, Entry]) -> bool:
-    """Whether all entries are in a settings file's text, as they were put in.
+    """Return whether a settings file's text holds all entries unchanged.
 
     Raises:
         PinInstallError: the text is no JSON object.

@@ -1,4 +1,4 @@
-"""What is written into which file for an agent: hooks in JSON, a plugin, or a line of TOML."""
+"""The changes to an agent's files: hooks in JSON, a plugin, or a line of TOML."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SUMMARY: Final = (
 
 @dataclass(frozen=True)
 class Target:
-    """What belongs into one file.
+    """The part of ours that belongs into one file.
 
     Attributes:
         kind: of the change.

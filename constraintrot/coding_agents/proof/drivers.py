@@ -49,7 +49,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Started:
-    """What an agent is started with: its variables, and the arguments of every call."""
+    """The variables that an agent is started with, and the arguments of every call."""
 
     variables: Mapping[str, str]
     arguments: Sequence[str] = ()

@@ -77,7 +77,7 @@ class Proof:
 
     @property
     def held(self) -> bool:
-        """Whether the agent runs the hook, compacted, and asked its next question with the policies."""
+        """True if the agent ran the hook, compacted, and sent the policies with its next question."""
         return self.compacted is not None and bool(self.roles)
 
     @property

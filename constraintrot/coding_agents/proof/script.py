@@ -44,7 +44,7 @@ class Heard:
         return [one.role for one in self.said for _ in range(unescaped(one.text).count(sought))]
 
     def verbatim(self, text: str) -> bool:
-        """Whether a text is in it to the letter."""
+        """Return whether the request contains a text verbatim."""
         return any(text in one.text for one in self.said)
 
 

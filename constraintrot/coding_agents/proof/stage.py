@@ -34,7 +34,7 @@ _PLAN: Final = "plan.json"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be looked for, and where.
+    """The texts to look for, and their places.
 
     Attributes:
         agent: its name.

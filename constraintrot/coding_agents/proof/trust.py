@@ -1,4 +1,4 @@
-"""Which of a pin's hooks Codex trusts, by its own word: it runs no other."""
+"""The hooks of a pin that Codex reports as trusted; it runs no others."""
 
 from __future__ import annotations
 

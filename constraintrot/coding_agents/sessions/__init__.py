@@ -117,7 +117,7 @@ def _inspect(path: Path, size: int) -> Iterator[Session | Refused]:
 def _by_others(
     path: Path, read: Callable[[], Iterator[Session | Refused]]
 ) -> Iterator[Session | Refused]:
-    """What another package reads, whose errors are reasons to refuse a file."""
+    """Yield the sessions that another package reads; its errors refuse the file."""
     try:
         yield from read()
     except Exception as error:

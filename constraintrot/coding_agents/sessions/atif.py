@@ -26,7 +26,7 @@ from constraintrot.coding_agents.sessions.tools import Calls, is_project_file
 
 
 def sniff(record: Record) -> bool:
-    """Whether a record is a trajectory."""
+    """Return whether a record is a trajectory."""
     steps = record.get("steps")
     return isinstance(steps, list) and (
         string(record, "schema_version").startswith("ATIF") or isinstance(record.get("agent"), dict)

@@ -40,7 +40,7 @@ _NOT_TYPED = re.compile(
 
 
 def sniff(record: Record) -> bool:
-    """Whether a record is one of these sessions."""
+    """Return whether a record is of a session of this format."""
     return (
         "sessionId" in record
         and (

@@ -32,7 +32,7 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
 def sniff(record: Record) -> bool:
-    """Whether a record is one of these sessions."""
+    """Return whether a record is of a session of this format."""
     return "payload" in record and record.get("type") in (
         "session_meta", "response_item", "event_msg", "turn_context", "compacted",
     )  # fmt: skip

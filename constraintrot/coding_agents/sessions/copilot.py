@@ -26,7 +26,7 @@ _PREFIXES = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "ab
 
 
 def sniff(record: Record) -> bool:
-    """Whether a record is one of these sessions."""
+    """Return whether a record is of a session of this format."""
     return string(record, "type").startswith(_PREFIXES) and isinstance(record.get("data"), dict)
 
 

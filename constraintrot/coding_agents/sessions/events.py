@@ -67,7 +67,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Which earlier messages a compaction keeps, where the new context is not written out.
+    """The earlier messages that a compaction keeps, if the new context is not written out.
 
     Attributes:
         first: key of the first message kept; it and all after it.
@@ -107,7 +107,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a session says of itself; each value that is not empty replaces the one before.
+    """Facts that a session states about itself; a value that is not empty replaces an earlier one.
 
     Attributes:
         session: its identifier.
@@ -125,7 +125,7 @@ Event: TypeAlias = Message | Compaction | Facts
 
 @dataclass
 class Losses:
-    """What of a file could not be read; counted, so that nothing goes missing in silence.
+    """Counts of the unreadable parts of a file, so that a loss is never silent.
 
     Attributes:
         broken: lines that are no record of the format.

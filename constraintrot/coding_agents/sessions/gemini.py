@@ -41,7 +41,7 @@ _MOST_UNCLOSED = 100
 
 
 def sniff(record: Record) -> bool:
-    """Whether a record is one of these sessions."""
+    """Return whether a record is of a session of this format."""
     return (
         "projectHash" in record
         or "$set" in record

@@ -121,7 +121,7 @@ def _asides(events: Iterable[InspectEvent]) -> set[str]:
 
 
 def _is_summary(event: ModelEvent, following: Sequence[InspectEvent]) -> bool:
-    """Whether a model was asked for a summary: by its role, or by what became of its answer."""
+    """Return whether a model call wrote a summary: by its role, or by the use of its answer."""
     if event.role == "summarizer":
         return True
     if event.role in _OTHERS or len(following) < 2 or following[0].event != "compaction":
@@ -137,9 +137,9 @@ def _is_summary(event: ModelEvent, following: Sequence[InspectEvent]) -> bool:
 
 
 def _before_request(input: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """What a summarizer is shown of the history; the request for the summary is the last of it.
+    """Return the history in a summarizer's input, without the request for the summary at its end.
 
-    One that is given the history as a single text shows no messages of it.
+    The result is empty if the summarizer is given the history as a single text.
     """
     return list(input[:-1]) if any(one.role == "assistant" for one in input) else []
 
@@ -220,7 +220,7 @@ def _system(messages: Iterable[ChatMessage]) -> list[str]:
 
 
 def is_log(path: Path, head: bytes) -> bool:
-    """Whether a file is an Inspect log, by its name and first bytes."""
+    """Return whether a file is an Inspect log, by its name and first bytes."""
     if path.suffix == ".eval":
         return head.startswith(b"PK")
     return path.suffix == ".json" and b'"eval"' in head and b'"version"' in head

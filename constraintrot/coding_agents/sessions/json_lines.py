@@ -56,7 +56,7 @@ def parsed(line: bytes) -> Record | None:
 
 
 def _top_level(line: bytes, mark: bytes) -> bool:
-    """Whether a mark stands near the start of a line, and not within a nested object."""
+    """Return whether a mark stands near the start of a line, outside of nested objects."""
     found = line.find(mark, 0, _HEAD)
     return found > 0 and line.count(b"{", 0, found) - line.count(b"}", 0, found) == 1
 

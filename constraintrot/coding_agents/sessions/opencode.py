@@ -43,7 +43,7 @@ _OWN = frozenset(["apply_patch", "plan_exit", "plan_enter", "background_output"]
 
 
 def sniff(record: Record) -> bool:
-    """Whether a record is an exported session."""
+    """Return whether a record is an exported session."""
     return isinstance(record.get("messages"), list) and "info" in record
 
 

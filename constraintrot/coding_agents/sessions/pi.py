@@ -33,7 +33,7 @@ _KINDS = ("message", "compaction", "branch_summary", "custom_message")
 
 
 def sniff(record: Record) -> bool:
-    """Whether a record is one of these sessions."""
+    """Return whether a record is of a session of this format."""
     if record.get("type") == "session":
         return "cwd" in record and "id" in record
     return (

@@ -23,7 +23,7 @@ from constraintrot.coding_agents.sessions.tools import Calls
 
 
 def sniff(record: Record) -> bool:
-    """Whether a record is one of these sessions."""
+    """Return whether a record is of a session of this format."""
     return "sessionId" in record and (
         at(record, "message", "parts") is not None or "systemPayload" in record
     )

@@ -52,7 +52,7 @@ def of_service(name: str, project: str) -> Iterator[Session | Refused]:
 
 @contextmanager
 def _logged() -> Iterator[list[str]]:
-    """What Scout logs of a failed request or a trace that it left out, in place of its raising."""
+    """Collect Scout's warnings: it logs failed requests and skipped traces instead of raising."""
     told: list[str] = []
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]

@@ -29,7 +29,7 @@ _WAITING = 5000
 
 
 class Calls:
-    """Which call a result belongs to."""
+    """The calls that wait for their results, by the vendor's identifier."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, Call] = OrderedDict()
@@ -43,7 +43,7 @@ class Calls:
                 self._waiting.popitem(last=False)
 
     def known(self, key: object) -> bool:
-        """Whether a call of this identifier was noted."""
+        """Return whether a call of this identifier was noted."""
         return key in self._waiting
 
     def answered(self, key: object, name: str = "") -> tuple[Channel, str]:
@@ -75,7 +75,7 @@ def came_by(call: Call) -> tuple[Channel, str]:
 
 
 def is_project_file(path: str) -> bool:
-    """Whether a path is one of the instruction files that agents load by themselves."""
+    """Return whether a path is one of the instruction files that agents load by themselves."""
     return _PROJECT.search(path) is not None
 
 

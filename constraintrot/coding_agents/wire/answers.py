@@ -68,7 +68,7 @@ def protocol_of(path: str) -> Protocol | None:
 
 
 def is_stream(protocol: Protocol, path: str, body: Json) -> bool:
-    """Whether the answer is wanted as a stream."""
+    """Return whether a request wants its answer as a stream."""
     return "streamGenerateContent" in path if protocol == "gemini" else bool(body.get("stream"))
 
 

@@ -61,7 +61,7 @@ class Compiler:
         return made(Compiled, facts)
 
     def dry_run(self, budget: int | None, query: str | None, gate: Gate | None) -> Plan:
-        """What ``compile`` would hold and leave out."""
+        """Return the blocks that ``compile`` would hold and leave out."""
         limit = None if budget is None else checked_int("budget", budget)
         return made(Plan, _facts(*self._chosen(limit, query, gate)))
 

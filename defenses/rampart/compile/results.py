@@ -1,4 +1,4 @@
-"""What a compile and a dry run give."""
+"""The results of a compile and of a dry run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Excluded:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a compile would hold.
+    """The blocks that a compile would hold and leave out.
 
     Attributes:
         tokens: of the prompt, by the registry's counter.
@@ -66,7 +66,7 @@ class Plan:
 
     @cached_property
     def excluded(self) -> tuple[Excluded, ...]:
-        """What was left out: by the gate, then by the budget, each in registry order."""
+        """The blocks left out by the gate, then those by the budget, each in registry order."""
         reasons: tuple[tuple[Reason, Sequence[Entry]], ...] = (
             ("gate", self._gated),
             ("budget", self._over),

@@ -1,4 +1,4 @@
-"""Whether a context still holds what is pinned."""
+"""Verification that a context still holds the pins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from constraintrot.defenses.rampart.state.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Whether a context holds every pin.
+    """The result of looking for every pin in a context.
 
     Attributes:
         held: it holds all pins verbatim.
@@ -56,5 +56,5 @@ def verification(store: Store, text: str | Iterable[str]) -> Verification:
 
 
 def _framed(frame: str, text: str) -> bool:
-    """Whether a frame is in a text on lines of its own; at the end it may lack its line break."""
+    """Return whether a frame is in a text on lines of its own; the last line break may be missing."""
     return f"\n{frame}" in f"\n{text}\n"

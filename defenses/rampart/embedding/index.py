@@ -43,7 +43,7 @@ class Index:
 
     @property
     def complete(self) -> bool:
-        """Whether every block has its vector."""
+        """True if every block has its vector."""
         return not self._expected
 
     def expected(self) -> list[str]:

@@ -27,11 +27,11 @@ _CLOSES: Final = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
 class NoFrontmatterError(ValueError):
-    """What is between the two rules is no YAML mapping."""
+    """The text between the two ``---`` lines is not a YAML mapping."""
 
 
 def span(text: str) -> tuple[int, int, int] | None:
-    """Where a head is: its YAML's start and end, and the start of the body.
+    """Return the start and end of a head's YAML, and the start of the body.
 
     Returns:
         Offsets, or None if the text does not begin with a line ``---`` that a

@@ -130,7 +130,7 @@ def pieces(text: str, stem: str) -> tuple[Piece, ...]:
 
 
 def _sections(text: str, body: int, stem: str, names: frozenset[str]) -> list[_Span]:
-    """Where the contents are; between them there are headings and blank lines only."""
+    """Return the spans of the contents, separated by headings and blank lines only."""
     # Text before the first section is a block too, if there is any.
     name, at = stem, body
     spans: list[_Span] = []
@@ -255,7 +255,7 @@ def _headings(text: str, body: int, names: frozenset[str]) -> Iterator[_Span]:
 
 
 def _html_end(text: str, start: int) -> int:
-    """Where an HTML block ends: with the line that holds its end, or with the file."""
+    """Return the end of an HTML block: the line that holds its end mark, or the end of the file."""
     ends = next(ends for begins, ends in _HTML_ENDS if begins.match(text, start))
     end = ends.search(text, start)
     # The newline that ends the line begins the next one.
@@ -264,7 +264,7 @@ def _html_end(text: str, start: int) -> int:
 
 
 def _hidden(text: str, body: int) -> list[tuple[int, int]]:
-    """Where comments are that begin within a line, by those who read them as HTML does."""
+    """Return the spans of comments that begin within a line, read as HTML reads them."""
     spans: list[tuple[int, int]] = []
     at = body
     while opened := _INLINE.search(text, at):

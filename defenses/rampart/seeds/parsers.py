@@ -1,4 +1,4 @@
-"""What a seed is, and which parser reads which file extension (section 2.2)."""
+"""Seeds, and their parsers by file extension (section 2.2)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Parser: TypeAlias = Callable[[str, str], Sequence[Seed]]
 
 
 class Parsers:
-    """Which parser reads which file extension."""
+    """The parsers by file extension."""
 
     def __init__(self) -> None:
         self._parsers: dict[str, Parser] = {}

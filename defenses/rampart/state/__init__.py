@@ -1,1 +1,1 @@
-"""What a registry holds: its blocks, who may change them, and the log of every change."""
+"""The state of a registry: its blocks, the rights to change them, and the log of changes."""

@@ -1,4 +1,4 @@
-"""How often, and when last, each block was part of a compile.
+"""The number and the last time of each block's compiles.
 
 Counting a compile must not cost a step a block. So a compile touches the smaller
 side, the blocks that it holds or the ones that it leaves out; in the latter case

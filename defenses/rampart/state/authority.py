@@ -1,4 +1,4 @@
-"""Who may do what in a registry (section 2.5, with grants for writing).
+"""The rights of principals in a registry (section 2.5, with grants for writing).
 
 The owner may write and pin, and grants others to. A block belongs to its author:
 nobody else changes its content, and nobody else removes it once it is
@@ -36,7 +36,7 @@ class Grants:
         self.numbers.setdefault(who, len(self.numbers) + 1)
 
     def author(self, who: UUID) -> str:
-        """What a frame calls an author.
+        """Return a frame's name for an author.
 
         Raises:
             AuthorityError: neither the owner nor ever granted to.
@@ -48,7 +48,7 @@ class Grants:
         return writer(self.numbers[who])
 
     def allows(self, who: UUID, *, pin: bool = False) -> bool:
-        """Whether a principal may write, or pin."""
+        """Return whether a principal may write, or with ``pin`` may pin."""
         # An id compares itself in Python, which costs what the rest of the check does.
         if who is self.owner or who == self.owner:
             return True

@@ -1,4 +1,4 @@
-"""Which block goes first when one has to: replaceable scorers.
+"""Replaceable scorers that choose the block to evict first.
 
 The default of section 2.5 weighs priority and inverse access count, and the
 recency of accesses, which the paper names as the most obvious next step.
@@ -15,7 +15,7 @@ from constraintrot.defenses.rampart.block import Block
 from constraintrot.defenses.rampart.errors import RegistryError
 
 Scorer: TypeAlias = Callable[[Block], float]
-"""How much a block is worth keeping; the lowest go first, ``math.inf`` never."""
+"""A block's worth; the lowest is evicted first, ``math.inf`` never."""
 
 
 @dataclass(frozen=True, slots=True)

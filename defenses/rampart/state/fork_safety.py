@@ -24,7 +24,7 @@ class Watched(Protocol[T_co]):
     lock: threading.RLock
 
     def written_by(self, author: UUID) -> T_co:
-        """What an author wrote into it, as values that give no access to it."""
+        """Return an author's blocks in it, as values that give no access to it."""
 
 
 _guard = threading.Lock()
@@ -40,7 +40,7 @@ def add(store: Watched[Any]) -> None:
 
 
 def written_elsewhere(here: Watched[T_co], author: UUID) -> list[T_co]:
-    """What an author wrote into each store of this process but one."""
+    """Return an author's blocks in each store of this process but one."""
     with _guard:
         others = [store for store in _stores if store is not here]
     return [store.written_by(author) for store in others]

@@ -132,14 +132,14 @@ class Ledger:
         return tuple(self._entries)
 
     def intact(self) -> bool:
-        """Whether no entry was changed, added, removed or moved since it was made."""
+        """Return whether no entry was changed, added, removed or moved since it was made."""
         entries = self.entries()
         last = entries[-1].hash if entries else START
         return self._whole and chained(entries) and self._head == (len(entries), last)
 
 
 def chained(entries: Iterable[Entry]) -> bool:
-    """Whether entries, an exported log from its first on, are an unbroken chain."""
+    """Return whether the entries of an exported log, from its first on, are an unbroken chain."""
     previous = START
     for at, entry in enumerate(entries):
         fields = (

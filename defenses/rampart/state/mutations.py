@@ -1,4 +1,4 @@
-"""What changes a registry: each call is atomic and logged, and its caller proven."""
+"""Mutations of a registry: each call is atomic and logged, and its caller proven."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where every block came from, which ones are gone, and who took them away.
+"""The origin of every block, and the removal of those that are gone.
 
 Section 2.5: the full lineage by source, author and run. It is read off the log,
 so it also tells of blocks that were removed; and off the logs of the other

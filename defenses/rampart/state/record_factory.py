@@ -17,14 +17,14 @@ from constraintrot.defenses.rampart.state.records import Entry, Record
 
 
 class Author(NamedTuple):
-    """Who writes a block: an id, and what the block's frame calls it."""
+    """The author of a block: its id, and its name in the block's frame."""
 
     id: UUID
     shown: str
 
 
 class Fields(TypedDict):
-    """What a caller says of a new block beside its name and content; see ``Block``."""
+    """The caller's fields of a new block beside its name and content; see ``Block``."""
 
     priority: int
     source: str
@@ -74,7 +74,7 @@ def new_entry(
     author: str,
     block_id: UUID | None = None,
 ) -> tuple[Entry, str]:
-    """What a compile reads of a block, and its content as a plain string.
+    """Return a block's entry for compiles, and its content as a plain string.
 
     Args:
         counter: of tokens.

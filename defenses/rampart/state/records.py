@@ -1,6 +1,6 @@
-"""What a registry keeps of its blocks, and what a compile reads of them.
+"""The registry's records of its blocks, and the entries that a compile reads.
 
-What a compile reads is immutable, so that a compile can go on from a copy while
+The entries are immutable, so that a compile can go on from a copy while
 other threads change the registry.
 """
 
@@ -15,7 +15,7 @@ from constraintrot.defenses.rampart.block import Source
 
 
 class Entry(NamedTuple):
-    """What a compile reads of a block; ``key`` is its name as uniqueness sees it."""
+    """The part of a block that a compile reads; ``key`` is its name in folded form."""
 
     frame: str
     tokens: int
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """What the registry keeps of a block; never handed out.
+    """The registry's own record of a block; never handed out.
 
     ``extra`` to ``skipped`` belong to ``accounting.Accesses``; ``fields`` are those of a view
     that do not change while the entry is this one, never handed out themselves.
