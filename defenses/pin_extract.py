@@ -100,10 +100,10 @@ class ExtractedPins(Pinning):
 
 
 def _made_up(message: ChatMessage) -> bool:
-    """Whether a harness, and not its author, put a message into the words that it has.
+    """Return whether a harness, and not the message's author, chose the message's words.
 
-    A pinned block, a summary, or what Inspect merged of such with its neighbours,
-    all of which was looked at when it came.
+    These are pinned blocks, summaries, and messages that Inspect merged from them and
+    their neighbours. The originals were read when they came.
     """
     from constraintrot.compaction.strategy_wrapper import merged, summarised
     from constraintrot.defenses.pinning.pinned_messages import is_pinned
@@ -113,10 +113,10 @@ def _made_up(message: ChatMessage) -> bool:
 
 @defense("pin_extract", hooks=("wrap", "assemble"))
 def pin_extract(deployment: Deployment) -> Defense:
-    """What a rule-based extractor finds in user and system messages, pinned.
+    """Pin the policies that a rule-based extractor finds in user and system messages.
 
-    Nobody attaches anything in a benchmark's conversation, unless it is the attack that
-    is measured: so the user is a channel of origin here.
+    The user is a channel of origin here, because nobody attaches anything in a benchmark's
+    conversation except the attack that is measured.
     """
     from constraintrot.rule_text.extraction import rules
     from constraintrot.rule_text.extraction._types import TRUSTED
@@ -126,7 +126,7 @@ def pin_extract(deployment: Deployment) -> Defense:
 
 @defense("pin_extract_model", hooks=("wrap", "assemble"))
 def pin_extract_model(deployment: Deployment) -> Defense:
-    """What a model in the role ``extractor`` finds there (by default the agent's), pinned."""
+    """Pin the policies that a model of role ``extractor`` finds there (by default the agent's)."""
     from inspect_ai.model import get_model
 
     from constraintrot.rule_text.extraction import by_model

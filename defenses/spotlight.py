@@ -93,7 +93,7 @@ def _delimited(text: str) -> str:
 
 
 def _content(text: str) -> str | None:
-    """What stands in a marked text, or None for a text that ``mark`` would not have written.
+    """Return the content of a marked text, or None for a text that ``mark`` would not write.
 
     No secret is needed to tell: whoever wrote it, a text that equals the marking
     of its own content is marked as it should be.

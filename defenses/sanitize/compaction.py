@@ -52,7 +52,7 @@ class SanitizedCompaction(WrappedStrategy):
 def _originals(
     kept: Sequence[ChatMessage], shown: Sequence[ChatMessage], messages: Sequence[ChatMessage]
 ) -> list[ChatMessage]:
-    """What a strategy kept, each message that it left as shown put back as it was.
+    """Return the messages that a strategy kept; unchanged ones get their original text back.
 
     A message that the strategy itself changed stays as the strategy wants it.
     """

@@ -1,4 +1,4 @@
-"""What tools put into a conversation, and a function applied to all of its text."""
+"""Rewriting of the text that tools put into a conversation."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _LONGEST_TOKEN = 8
 
 @dataclass(frozen=True)
 class Decision:
-    """What the check came to.
+    """The outcome of a check.
 
     Attributes:
         blocked: True if the call breaks a rule, False if not, None if the
@@ -103,7 +103,7 @@ class Verifier:
 
 
 def _over(text: str, window: int) -> bool:
-    """Whether a prompt has more tokens than fit, told without counting what is far too long."""
+    """Return whether a prompt is too long for a window; a far too long one is not counted."""
     if len(text) > _LONGEST_TOKEN * window:
         return True
     if installed("bpe_openai"):

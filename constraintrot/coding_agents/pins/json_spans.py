@@ -59,7 +59,7 @@ class Node:
         return [(item.start, item.end) for item in self.items]
 
     def strings(self) -> Iterator[str]:
-        """All strings in it that are no keys."""
+        """Yield all strings in it that are not keys."""
         if isinstance(self.value, str):
             yield self.value
         for child in [*self.items, *(value for _, value in self.members)]:

@@ -103,7 +103,7 @@ class Ledger:
         self._sum = hash((self._sum, row))
 
     def mark(self) -> tuple[int, int]:
-        """What ``back`` takes; nothing is read in between."""
+        """Return a mark for ``back``; the log must not be read in between."""
         return len(self._waiting), self._sum
 
     def back(self, mark: tuple[int, int]) -> None:
