@@ -185,4 +185,4 @@ def _cycled(values: Sequence[Value], count: int) -> list[Value]:
 def pattern(words: Sequence[str]) -> dict[str, Any]:
     """Return the predicate of a text that holds one of some words."""
     either = "|".join(map(re.escape, words))
-    return {"type": "text_matching", "forbidden": rf"(?<!\w)(?:{either})(?!\w)"}
+    return {"type": "text_matching", "forbidden": rf"(?:^|\W)(?:{either})(?:\W|$)"}

@@ -65,7 +65,7 @@ def quoted(sentence: Sentence) -> Rule | None:
         kind="a text",
         predicate={
             "type": "text_matching",
-            "forbidden" if forbidden else "required": rf"(?<!\w){re.escape(words)}(?!\w)",
+            "forbidden" if forbidden else "required": rf"(?:^|\W){re.escape(words)}(?:\W|$)",
         },
         argument="body",
         schema={"type": "string", "description": "The text."},

@@ -140,7 +140,7 @@ def test_what_a_killed_ingest_refuses_is_said_by_whoever_ends_it(
         (["ingest", "vault", "memo.md", "--plan", "memo.md", "--model", "x"], "not both"),
         (["ingest", "vault", "memo.md", "--plan", "memo.md"], "see docs/wiki.md"),
         (["ingest", "vault", "."], "is a folder; name its files"),
-        (["ingest", "vault", "latin.md"], "latin.md is no text in UTF-8"),
+        (["ingest", "vault", "latin.md"], "latin.md:1: not UTF-8"),
         (["ingest", "vault", "memo.md", "--plan", "latin.md"], "--plan is not UTF-8"),
         (["ingest", "vault", "memo.md", "--date", "2026-13-45"], "YYYY-MM-DD, not '2026-13-45'"),
         (["ingest", "vault", "memo.md", "--model", "nobody"], "--model nobody: Model name"),

@@ -39,7 +39,7 @@ def describe(folder: Path, runs: list[dict[str, Any]], claims: list[dict[str, An
     # JSON is YAML without aliases, which the reader refuses.
     (folder / "runs.yaml").write_text(json.dumps(runs), encoding="utf-8")
     page = {"margin": 0.1, "held": HELD, "claims": claims}
-    (folder / "reproduction.yaml").write_text(yaml.safe_dump(page), encoding="utf-8")
+    (folder / "reproduction.yaml").write_text(json.dumps(page), encoding="utf-8")
     declared = primary.read().model_dump(mode="json") | {"also": "reproduction.yaml"}
     (folder / "primary.yaml").write_text(yaml.safe_dump(declared), encoding="utf-8")
 
