@@ -44,6 +44,7 @@ from constraintrot.harnesses.review import Reviewer
 from constraintrot.harnesses.rule_recall import Recall, recall
 from constraintrot.models.in_process import server, weights
 from constraintrot.models.in_process.server import Completion
+from constraintrot.rule_text import packaged_adapter
 from constraintrot.rule_text.rule_judge import adapter
 from constraintrot.rule_text.rule_judge.prompt import question, read_question
 from constraintrot.scenario.files import load
@@ -224,7 +225,7 @@ def local(monkeypatch: pytest.MonkeyPatch, name: str) -> Model:
 
 
 def test_without_the_adapter_the_judge_is_a_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "_FILE", Path("none.gguf"))
+    monkeypatch.setattr(adapter, "is_installed", lambda: False)
     assert review.rule_check(local(monkeypatch, f"local/{adapter.BASE}")).by == "prompt"
     assert review.rule_check(local(monkeypatch, "local/smollm2-135m")).by == "prompt"
 
@@ -272,7 +273,7 @@ def test_a_damaged_adapter_is_refused_before_anything_is_asked(
     with pytest.raises(WeightsError, match=r"calibration\.json is damaged"):
         adapter.calibration(tmp_path)
 
-    monkeypatch.setattr(adapter, "_CALIBRATION", Path("none.json"))
+    monkeypatch.setattr(packaged_adapter, "_CALIBRATION", "none.json")
     monkeypatch.setattr(review, "recall", lambda *_: pytest.fail("it was asked"))
     model = local(monkeypatch, f"local/{adapter.BASE}")
     with pytest.raises(WeightsError, match=r"there is no .*none\.json"):

@@ -104,7 +104,7 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
         (
             "topics: [rooms, facilities, travel, rota, sheets, documents, stock]",
             "topics: []",
-            "topics or a history",
+            "topics, a history of its own or a recorded one",
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_link_to_a_title_is_mended_and_one_to_nothing_becomes_text() -> None:
         ("---\ntitle: X\ntype: entity\n---\n", "its folder that of concept"),
         ("---\ntitle: X\ntype: note\n---\n", "known: entity"),
         ("---\ntype: concept\n---\n", "no title"),
-        ("---\ntitle: [\n---\n", "no YAML"),
+        ("---\ntitle: [\n---\n", "not YAML"),
         ("---\n- x\n---\n", "no list of fields"),
         ("---\ntitle: X\ntype: concept\nsources: x\n---\n", "are no list"),
     ],

@@ -166,10 +166,10 @@ def test_no_conclusion_is_drawn_from_what_is_exploratory() -> None:
         ),
         ("margin: 0.1\nclaims: []\nalpha: 0.1", "alpha: Extra inputs are not permitted"),
         (
-            "margin: 0.1\nclaims:\n- &x {name: x, claim: y, a: control, b: compaction}\n- *x",
+            "margin: 0.1\nclaims:\n" + 2 * "- {name: x, claim: y, a: control, b: compaction}\n",
             "two claims have the same name",
         ),
-        ("margin: [", "cannot be read"),
+        ("margin: [", r"primary\.yaml:2: not YAML"),
         ("margin: 0.1\nat: {colour: red}\nclaims: []", "no setting 'colour'; there are locale, "),
     ],
 )
