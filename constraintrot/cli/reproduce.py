@@ -10,6 +10,7 @@ import click
 
 from constraintrot.command_line import ClearGroup, named_roles, named_values, needs
 from constraintrot.errors import ParameterError
+from constraintrot.extras import require
 
 if TYPE_CHECKING:
     from constraintrot.runs.reproduce.registration import Registration
@@ -47,7 +48,6 @@ def _options(command: Any) -> Any:
     "--hours", type=click.FloatRange(min=0, min_open=True), help="Most hours of this call."
 )
 @click.pass_context
-@needs("eval", "report")
 def reproduce(ctx: click.Context, /, hours: float | None, **given: Any) -> None:
     """Say which of the paper's claims hold of a model: plan, qualify, play and page in one.
 
@@ -56,6 +56,7 @@ def reproduce(ctx: click.Context, /, hours: float | None, **given: Any) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
+    require("constraintrot reproduce", "eval", "report")
     folder = _plan(**given)
     _qualify(folder)
     _play(folder, hours)
