@@ -81,7 +81,8 @@ def test_add_a_compactor(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names = run_page("tutorials/add-a-compactor.md")
-    assert set(names["compacted"]["state"]) == {"lost"}
+    # Of a policy's first 80 characters the word lists do not decide; the tutorial says so.
+    assert set(names["compacted"]["state"]) == {"lost", "cannot tell"}
     assert (names["compacted"]["tokens_after"] < names["compacted"]["tokens_before"]).all()
     assert "| compaction | 8/8 = 100 %" in capsys.readouterr().out
 
