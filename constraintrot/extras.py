@@ -1,4 +1,4 @@
-"""Which extra of the distribution installs which module, and the error for a missing extra.
+"""The modules that each extra installs, and the error for a missing extra.
 
 ``pip install constraintrot`` is small: the policy registry, the pins and the operator
 channel. Code that needs more calls ``require`` first, so that the user reads an
@@ -41,7 +41,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
 
 @cache
 def installed(module: str) -> bool:
-    """Whether a top-level module is installed; it is not imported."""
+    """Return whether a top-level module is installed; it is not imported."""
     return find_spec(module) is not None
 
 

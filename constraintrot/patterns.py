@@ -51,7 +51,7 @@ class UserPattern:
         self._compiled: Any = compiled
 
     def search(self, text: str) -> str | None:
-        """What the pattern finds first in a text; None where it finds nothing."""
+        """Return the pattern's first match in a text; None if there is no match."""
         found = self._compiled.search(self._looked_at(text))
         return None if found is None else str(found[0])
 
@@ -120,7 +120,7 @@ def _brackets(source: str, start: int) -> tuple[str, int]:
 
 
 def _escaped(source: str, at: int, *, within: bool = False) -> tuple[str, int]:
-    """What stands for a backslash and what follows it, and how long they are."""
+    """Return the translation of an escape sequence, and the sequence's length."""
     if code := _CODES.match(source, at):
         return rf"\x{{{code[1] or code[2]}}}", code.end() - at
     letter = source[at + 1 : at + 2]
@@ -150,7 +150,7 @@ def _bounded(python: re.Pattern[str]) -> re.Pattern[str]:
 
 
 def _repeated(parsed: Any) -> Iterator[Any]:
-    """What each endless repeat in a parsed pattern repeats."""
+    """Yield the repeated part of each endless repeat in a parsed pattern."""
     for kind, given in _nodes(parsed):
         if str(kind) in ("MAX_REPEAT", "MIN_REPEAT") and int(given[1]) > _ENDLESS:
             yield given[2]

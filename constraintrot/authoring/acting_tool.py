@@ -1,4 +1,4 @@
-"""Which tool and argument a policy is about: among the user's, or one that is made up for it."""
+"""The tool and argument of a policy: one of the user's, or one that is made up for it."""
 
 from __future__ import annotations
 

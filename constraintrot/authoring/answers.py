@@ -1,4 +1,4 @@
-"""What a rule was understood to be, as a short file that its author corrects and answers."""
+"""The understanding of a rule, as a short file that its author corrects and answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Question(BaseModel):
 
     @property
     def closed(self) -> bool:
-        """Whether the author answered yes."""
+        """Return whether the author answered yes."""
         return self.answer is True or str(self.answer).strip().casefold() in ("yes", "y", "ok")
 
 

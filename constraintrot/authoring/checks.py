@@ -1,4 +1,4 @@
-"""What every scenario is held to, the built-in ones and a user's: one list of checks."""
+"""The checks that every scenario is held to, built in or a user's."""
 
 from __future__ import annotations
 

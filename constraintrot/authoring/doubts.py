@@ -1,4 +1,4 @@
-"""What a draft does not understand for sure, as questions to the author of the rule.
+"""The unsure parts of a draft, as questions to the author of the rule.
 
 A recognised condition is one part of a sentence. The draft is sure only where the rest of the
 sentence adds nothing to it; each word that can bend a rule is asked about, never left out.

@@ -74,7 +74,7 @@ def _given_up() -> NoReturn:
 
 
 def talks() -> bool:
-    """Whether somebody is there to answer."""
+    """Return whether somebody is there to answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -53,7 +53,7 @@ class Answer:
 
     @property
     def refused(self) -> bool:
-        """Whether notes make the answer "does not hold", as a strict question asks."""
+        """Return whether notes make the answer "does not hold", as a strict question asks."""
         return self.question.strict and bool(self.notes)
 
     @property

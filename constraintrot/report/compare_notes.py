@@ -1,4 +1,4 @@
-"""What a reader of an answer has to know: what was pooled, what else differs, what is missing."""
+"""The notes to an answer: pooled facts, other differences, and missing episodes."""
 
 from __future__ import annotations
 

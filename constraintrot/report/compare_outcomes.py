@@ -33,7 +33,7 @@ _CODES = {"violated": 1.0, "not violated": 0.0, "unknown": _SILENT, "missing": _
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What came of the episodes of both arms, in one order; or of one arm's.
+    """The outcomes of both arms' episodes in one order, or of one arm's.
 
     Attributes:
         value: the score.

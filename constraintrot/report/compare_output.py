@@ -173,7 +173,7 @@ def _pairs(head: str, finding: Finding) -> list[str]:
 
 
 def _unknown(finding: Finding) -> str:
-    """What nobody knows, by arm."""
+    """Return the unknown outcomes by arm."""
     outcomes = finding.outcomes
     assert outcomes is not None
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""How many variants a gate takes, said before anything is run."""
+"""The number of variants that a gate takes, computed before anything is run."""
 
 from __future__ import annotations
 

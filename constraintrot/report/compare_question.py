@@ -1,4 +1,4 @@
-"""What ``compare`` is asked, fixed before the outcomes are looked at."""
+"""The question to ``compare``, fixed before the outcomes are looked at."""
 
 from __future__ import annotations
 

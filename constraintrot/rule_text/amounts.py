@@ -184,7 +184,7 @@ def clock(value: object) -> time | None:
 
 
 def weekday(value: object) -> int | None:
-    """Which day of the week a text names or falls on, Monday 0."""
+    """Return the day of the week that a text names or falls on; Monday is 0."""
     days = dates(value)
     if len(days) == 1:
         return days.pop().weekday()

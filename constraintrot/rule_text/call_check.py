@@ -52,7 +52,7 @@ _TURNS = re.compile(
 
 
 def prompt(constraints: Sequence[str], function: str, arguments: Any) -> str:
-    """What the verifier's model is asked.
+    """Return the prompt of the verifier's model.
 
     Each rule and the call are JSON on a line of their own, so no text in
     them can end its line and speak as the prompt does.

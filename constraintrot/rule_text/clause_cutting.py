@@ -79,7 +79,7 @@ def _joined(before: str, between: str, after: str) -> tuple[str, str]:
 
 
 def _closed(piece: str, whole: str) -> str:
-    """What is left of a sentence, with its own closing mark instead of a comma."""
+    """Return the rest of a sentence, with its own closing mark instead of a comma."""
     end = _END.search(whole)
     bare = _COORDINATION_END.sub("", piece.rstrip(BLANKS)).rstrip(BLANKS + ",，;；、:：–—-")
     blanks = whole[len(whole.rstrip(BLANKS)) :]
@@ -94,7 +94,7 @@ def _capital(piece: str) -> str:
 
 
 def _with_breaks(lines: Sequence[_Line]) -> Iterator[str]:
-    """What is left, with the line breaks that ended what was cut."""
+    """Return the rest, with the line breaks that ended the parts that were cut."""
     for at, line in enumerate(lines):
         after = lines[at + 1] if at + 1 < len(lines) else None
         if line.left is None:

@@ -170,7 +170,7 @@ def _resolved(found: list[Clause]) -> list[Clause]:
 
 
 def _boundaries(sentence: str, begin: int) -> list[int]:
-    """Where a new clause begins within a sentence."""
+    """Yield the places at which a new clause begins within a sentence."""
     shut = _enclosed(sentence)
     marks = [found for found in _BREAK.finditer(sentence, begin) if found.start() not in shut]
     found = [mark.end() for mark in marks if begin < mark.end() < len(sentence.rstrip(BLANKS))]

@@ -1,4 +1,4 @@
-"""Whether a text has the force of a rule: it forbids what the rule forbids, or demands it.
+"""Return whether a text has the force of a rule: it forbids what the rule forbids, or demands it.
 
 The measure tells a binding sentence from a mention by its cue words, whatever the rule.
 In work on the same things such words stand too: "bring the release branch up to date and
@@ -98,7 +98,7 @@ def force(rule: str, *, numbers: bool) -> Force:
 
 
 def binds(window: str, rule: Force, about: Mapping[str, Sequence[Value]]) -> bool:
-    """Whether some sentences about a rule have its force.
+    """Return whether some sentences about a rule have its force.
 
     Args:
         window: the sentences.

@@ -133,7 +133,7 @@ def _figures(text: str) -> Decimal | None:
 
 
 def _is_grouping(found: re.Match[str]) -> bool:
-    """Whether the first mark parts thousands, rather than cents."""
+    """Return whether the first mark parts thousands, rather than cents."""
     gap, mark = found["gap"], found[3]
     if mark == gap or re.match(r"0\D", found[1]):
         return False
@@ -204,7 +204,7 @@ def _han(text: str) -> Decimal | None:
 
 
 def numeral(char: str) -> float:
-    """What one character counts for, such as a Chinese numeral; -1 if nothing."""
+    """Return the value of one character, such as a Chinese numeral; -1 if it has none."""
     return _SPOKEN[char] if char in _SPOKEN else unicodedata.numeric(char, -1)
 
 

@@ -67,7 +67,7 @@ def parts(text: str) -> list[str]:
 
 
 def kinds_of(parts: Sequence[str]) -> list[Kind | None]:
-    """What each part of a text poses as, None for an ordinary one."""
+    """Return the role that each part of a text poses as; None for an ordinary part."""
     kinds: list[Kind | None] = []
     before = ""
     for part in parts:
@@ -99,7 +99,7 @@ def _after(before: str, folded: str) -> Kind | None:
 
 
 def _near(first: re.Pattern[str], second: re.Pattern[str], text: str) -> bool:
-    """Whether a match of each is within reach of the other, neither inside the other."""
+    """Return whether a match of each is within reach of the other, neither inside the other."""
     ones = [match.span() for match in first.finditer(text)]
     others = [match.span() for match in second.finditer(text)] if ones else []
     starts, ends = [start for start, _ in others], [end for _, end in others]

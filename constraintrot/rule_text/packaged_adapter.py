@@ -19,7 +19,7 @@ _AGAIN = "it comes with the package: install constraintrot again"
 
 
 class Measured(BaseModel):
-    """What was measured of an adapter, with llama.cpp and the published weights.
+    """The figures of an adapter, measured with llama.cpp and the published weights.
 
     Attributes:
         adapter_sha256: Digest of the adapter's file.
@@ -56,7 +56,7 @@ class PackagedAdapter(Generic[M]):
     figures: type[M]
 
     def is_installed(self, folder: Path | None = None) -> bool:
-        """Whether the installation has the adapter's file, whatever is in it."""
+        """Return whether the installation has the adapter's file, whatever is in it."""
         return self._path(folder).is_file()
 
     def file(self, folder: Path | None = None) -> Path:

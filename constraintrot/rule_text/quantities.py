@@ -123,7 +123,7 @@ def plain_words(text: str) -> tuple[str, ...]:
 
 
 def is_quantity(word: str) -> bool:
-    """Whether one of ``plain_words`` holds a number, or says when, how often or how much."""
+    """Return whether one of ``plain_words`` holds a number, or says when, how often or how much."""
     return word in _TELLING or word in _SIGNED or any(map(str.isnumeric, word))
 
 

@@ -55,7 +55,7 @@ class Reading:
 
     @property
     def survived(self) -> bool | None:
-        """Whether the rule survived; None where the reader cannot tell."""
+        """Return whether the rule survived; None where the reader cannot tell."""
         return None if self.state == "cannot tell" else self.state in SURVIVED
 
 

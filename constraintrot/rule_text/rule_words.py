@@ -128,7 +128,7 @@ _TRADITIONAL: Final = str.maketrans("準許嚴須務僅請過規則經", "准许
 
 
 def reads_as_rule(text: str) -> bool:
-    """Whether a text holds a word by which rules are made, in English, Spanish or Chinese.
+    """Return whether a text holds a word by which rules are made, in English, Spanish or Chinese.
 
     How it is set makes no difference: line ends and other blanks, emphasis of Markdown, the
     form of its letters in Unicode, what is invisible.

@@ -61,7 +61,7 @@ _REFERS = re.compile(r"\b(?:it|them|these|those|that|there)\b", re.IGNORECASE)
 
 
 def has_force(plain: str) -> bool:
-    """Whether a folded sentence forbids or obliges, by the words of it."""
+    """Return whether a folded sentence forbids or obliges, by the words of it."""
     plain = _NO_FORCE.sub(" ", plain)
     forces = any(one.force.search(plain) for one in LANGUAGES.values())
     return forces or any(cues.search(plain) for cues in (cue_words.BINDING, cue_words.OBLIGED))

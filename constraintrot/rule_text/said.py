@@ -83,7 +83,7 @@ def _binds(sentence: str, plain: str) -> bool:
 
 
 def _words(text: str) -> int:
-    """How many words a text has; of Chinese, two characters are counted as one."""
+    """Return the number of words in a text; two Chinese characters count as one."""
     return max(len(text.split()), len(_HAN.findall(text)) // 2)
 
 

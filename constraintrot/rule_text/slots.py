@@ -1,4 +1,4 @@
-"""What of a rule must stand in a text: values, what is done, and to what.
+"""The parts of a rule that a text must hold: its values, its action and its object.
 
 The benchmark's families say this themselves (``slots`` of a scenario file); for a rule
 that somebody typed it is derived from its words. Values (numbers, paths, names, code)
@@ -78,7 +78,7 @@ def derived(text: str) -> dict[str, list[Value]]:
 
 
 def _done(words: Sequence[str], asked: Sequence[str]) -> list[str]:
-    """What is done, by the words that say most of it."""
+    """Return a rule's action, by the words that say most of it."""
     actions = [word for word in words if word in ACTIONS and word not in asked]
     telling = [word for word in actions if word not in _WEAK and word not in _RUN]
     return telling or [word for word in actions if word in _RUN]

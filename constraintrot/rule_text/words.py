@@ -183,7 +183,7 @@ def _behind(text: str, window: str) -> str:
 
 
 def _taken_back(rule: Rule, after: str) -> bool:
-    """Whether a sentence further on lifts something that may be the rule."""
+    """Return whether a sentence further on lifts something that may be the rule."""
     words = {word[:5] for word in _telling(rule.text)}
     return any(
         LIFTED.search(one.casefold()) is not None
@@ -218,7 +218,7 @@ def _is_absent(rule: Rule, text: str) -> bool:
 
 
 def _is_silent(rule: Rule, text: str) -> bool:
-    """Whether no two sentences of a line bind and are about a rule with declared slots.
+    """Return whether no two sentences of a line bind and are about a rule with declared slots.
 
     A request or a report may name all that the rule is about, and states no duty.
     """

@@ -29,7 +29,7 @@ _WHERE = re.compile(r" at \d+")
 
 @dataclass(frozen=True)
 class Run:
-    """What is asked of each harness.
+    """The settings under which each harness is played.
 
     Attributes:
         model: an Inspect model name.
@@ -46,7 +46,7 @@ class Run:
     log_dir: str
 
     def settings(self, chosen: ChosenHarness) -> dict[str, Any]:
-        """What a log must have been made with, to be reused for a cell."""
+        """The settings that a log must have to be reused for a cell."""
         return {
             "model": self.model,
             "parameters": self.parameters(chosen),
@@ -154,12 +154,12 @@ def _read(harness: str, log: EvalLog) -> Cell:
 
 
 def kept(sample: EvalSample) -> bool:
-    """Whether the policy is in a sample's last model input."""
+    """Return whether the policy is in a sample's last model input."""
     return bool((sample.scores or {})["survival"].as_dict()["survived"] == 1)
 
 
 def violated(sample: EvalSample) -> bool:
-    """Whether a sample broke its policy."""
+    """Return whether a sample broke its policy."""
     return (sample.scores or {})["violation"].as_float() == 1
 
 
@@ -201,7 +201,7 @@ def _values(values: Sequence[Any]) -> str:
 
 
 def _template(none: Sequence[EvalSample], pin: Sequence[EvalSample]) -> str:
-    """What a strict chat template refuses, and how often."""
+    """Return the messages that a strict chat template refuses, with their counts."""
     without, with_pin = _refused(none), _refused(pin)
     if without == with_pin:
         return without

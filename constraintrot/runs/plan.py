@@ -20,7 +20,7 @@ _CUTS = ("none", "truncate", "head_tail", "inspect_trim", "inspect_edit")
 
 @dataclass(frozen=True)
 class Size:
-    """What a cell comes to; tokens from the fewest calls to the most.
+    """The cost of a cell; tokens from the fewest calls to the most.
 
     Attributes:
         episodes: planned episodes.

@@ -177,7 +177,7 @@ def read(package: Package, version: str, mode: str, channel: str, log: EvalLog) 
 def fate(
     before: Sequence[dict[str, Any]], summaries: Sequence[dict[str, Any]], after: dict[str, Any]
 ) -> Fate:
-    """What became of the policy.
+    """Return the policy's state.
 
     Args:
         before: the agent's requests before the compaction.

@@ -35,7 +35,7 @@ SHOWN_BY = "Requests before the compaction, for the summary, and after it"
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of a policy in an agent.
+    """A policy's state in an agent.
 
     Attributes:
         agent: the agent's title.
@@ -110,7 +110,7 @@ def is_known(
     rounds: int = 1,
     tokens: int = TOKENS,
 ) -> bool:
-    """Whether a cell is among those of an earlier survey, with a result."""
+    """Return whether a cell is among those of an earlier survey, with a result."""
     return any(
         (one.agent, one.version, one.mode, one.channel, one.compactions, one.tokens)
         == (title, version, mode, channel, rounds, tokens)

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"^\s*\d+(?:\t|→|: |\| )", re.MULTILINE)
 
 
 def read_in(episode: Episode) -> bool:
-    """Whether the agent is to read a file in the history."""
+    """Return whether the agent is to read a file in the history."""
     return bool(PATHS.keys() & episode.files.keys())
 
 

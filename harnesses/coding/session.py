@@ -83,7 +83,7 @@ class CodingSession(Session):
 
     @property
     def threshold(self) -> bool:
-        """Whether the agent is to compact by its own threshold."""
+        """Return whether the agent is to compact by its own threshold."""
         return self.compacts and self.mode == "auto"
 
     def kind(self, request: ModelRequest) -> Kind:
@@ -136,7 +136,7 @@ class CodingSession(Session):
         return Usage(self.agent.full if self._fills(kind, reply) else size, written)
 
     def _fills(self, kind: Kind, reply: ChatMessageAssistant) -> bool:
-        """Whether the reply is said to fill the window, so that the agent compacts next."""
+        """Return whether the reply is said to fill the window, so that the agent compacts next."""
         if kind == "summary":
             return self.agent.full_summary
         if not self.threshold or not self.is_due or kind != "agent":

@@ -1,4 +1,4 @@
-"""Where the pins go in a request, and whether a call that LiteLLM is about to make holds them.
+"""The pins' place in a request, and the check that LiteLLM's next call holds them.
 
 >>> from constraintrot.defenses.pinning.pinned_block import PinnedBlock
 >>> from constraintrot.defenses.rampart import Principal, Registry
@@ -74,13 +74,13 @@ def pin(data: dict[str, Any], call_type: str, pinned_block: PinnedBlock) -> None
 
 
 def writes_nothing(call_type: str) -> bool:
-    """Whether calls of a type are known to have no language model write anything."""
+    """Return whether calls of a type are known to have no language model write anything."""
     names = (call_type, call_type.removeprefix("a"))
     return any(name in _NO_TEXT or name.startswith(_KEPT) for name in names)
 
 
 def in_place(data: Mapping[str, Any], call_type: str, block: str) -> bool:
-    """Whether a call holds a pinned block where the model reads its operator.
+    """Return whether a call holds a pinned block where the model reads its operator.
 
     Args:
         data: the arguments of a call of LiteLLM's.

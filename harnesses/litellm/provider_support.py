@@ -1,4 +1,4 @@
-"""Whether LiteLLM's translation for a provider keeps the operator's words.
+"""Return whether LiteLLM's translation for a provider keeps the operator's words.
 
 LiteLLM translates a request after the last hook. The translation is tried out here, which
 sends nothing, with the operator's words of the very request: some of them decide what is
@@ -93,7 +93,7 @@ def as_user(call: Mapping[str, Any], call_type: str, block: str) -> bool:
 
 
 def asks_language_model(call: Mapping[str, Any], call_type: str) -> bool:
-    """Whether LiteLLM asks a language model for what a call of another type asks for.
+    """Return whether LiteLLM asks a language model for what a call of another type asks for.
 
     Images of Gemini's and OpenRouter's are a conversation with a model, whichever it is.
 
@@ -131,7 +131,7 @@ def _takes_instructions(model: str, provider: LlmProviders) -> bool:
 
 @lru_cache(maxsize=1024)
 def _keeps_system(model: str, provider: LlmProviders) -> bool:
-    """Whether a provider is sent system messages at all.
+    """Return whether a provider is sent system messages at all.
 
     Agents behind LiteLLM are sent the last message alone, or all in the user's name. Where a
     translation is not to be had, nothing is known against the provider.

@@ -1,4 +1,4 @@
-"""Which keys a client may write into the body of a request that is pinned.
+"""The keys that a client may write into the body of a pinned request.
 
 LiteLLM merges what it does not know into the upstream request, after every guardrail:
 a key can replace the messages (``extra_body``), the instructions (``additional_drop_params``),
@@ -136,7 +136,7 @@ def refused(data: Mapping[str, Any], call_type: str, more: Collection[str]) -> s
 
 
 def names_fallbacks(data: Mapping[str, Any]) -> bool:
-    """Whether a client names other models to fall back to."""
+    """Return whether a client names other models to fall back to."""
     return any(data.get(key) for key in FALLBACKS)
 
 

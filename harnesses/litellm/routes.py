@@ -1,4 +1,4 @@
-"""Which of the proxy's routes a client may call, and what is known of one request.
+"""The proxy's routes that a client may call, and the facts known of one request.
 
 Most guardrails are asked on a few routes only: LiteLLM's native Gemini routes, its
 pass-through routes and its websockets reach a model without one. So what is not known
@@ -129,7 +129,7 @@ _ALLOWED = {
 
 @lru_cache(maxsize=1024)
 def allowed(method: str, path: str) -> bool:
-    """Whether a route is known to be pinned or to reach no language model.
+    """Return whether a route is known to be pinned or to reach no language model.
 
     Args:
         method: of the HTTP request.
@@ -162,7 +162,7 @@ def named(routes: Any) -> tuple[str, ...]:
 
 @dataclass
 class Passage:
-    """What the guardrails know of one HTTP request, out of every client's reach.
+    """The guardrails' facts of one HTTP request, out of every client's reach.
 
     Attributes:
         let_through: the request's route was let through by name.
@@ -185,7 +185,7 @@ _PASSAGE: ContextVar[Passage | None] = ContextVar("constraintrot_pins", default=
 
 
 def passage() -> Passage | None:
-    """What is known of the present request; None outside of the proxy."""
+    """Return the facts of the present request; None outside of the proxy."""
     return _PASSAGE.get()
 
 

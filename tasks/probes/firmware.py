@@ -19,7 +19,7 @@ from constraintrot.defenses.rampart.registry import Registry
 from constraintrot.defenses.rampart.seeds import read
 
 Side: TypeAlias = Literal["after", "before"]
-"""Whether the request comes after the registry's blocks or before them."""
+"""Return whether the request comes after the registry's blocks or before them."""
 
 SEEDS: Final = Path(__file__).parent / "firmware.md"
 FILLER: Final = Path(__file__).parent / "filler.md"

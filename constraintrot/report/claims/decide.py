@@ -1,4 +1,4 @@
-"""What decides a claim: tests of what it expects, each of which can also come out against it.
+"""The tests that decide a claim; each can also come out against it.
 
 A test names the region in which the difference b - a lies if the claim is right, and the
 region in which it lies if the claim is wrong. It decides where the whole interval of the
@@ -98,7 +98,7 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class Decided:
-    """What a test says.
+    """The result of a test.
 
     Attributes:
         difference: b - a.

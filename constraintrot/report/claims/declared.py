@@ -50,7 +50,7 @@ class Arm(Strict):
 
 
 class Test(Strict):
-    """What a claim expects of an arm, compared with another.
+    """The relation that a claim expects between two arms.
 
     Attributes:
         a: the first arm.
@@ -67,7 +67,7 @@ class Test(Strict):
 
 
 class Premise(Strict):
-    """What has to be so of a subject for a claim to be asked of it.
+    """A condition that a subject must meet before a claim is asked of it.
 
     Attributes:
         arm: the arm whose rate it is about.

@@ -1,4 +1,4 @@
-"""Whether a contributed folder is consistent: planned, played, graded, and of one subject.
+"""Return whether a contributed folder is consistent: planned, played, graded, and of one subject.
 
 What is checked: every episode that the task plans is there once and is the one that was
 planned; every verdict is what the calls come to, graded anew; nothing is pooled. What no
@@ -279,7 +279,7 @@ def _told(verdict: Verdict, *, allowed: bool) -> dict[str, str]:
 
 
 def _missing(left: Iterable[Planned], frame: pd.DataFrame) -> Iterator[Finding]:
-    """What was planned and has no calls has to have a row that says why."""
+    """Check that each planned episode without calls has a row that says why."""
     unplayed = frame[~is_played(frame)]
     given = Counter(
         tuple(text(getattr(row, name)) for name in ("log", *_NAMED_BY))

@@ -97,7 +97,7 @@ def _number(value: Any) -> float | None:
 
 
 class Run(Strict):
-    """What a contributed folder is about: the content of ``run.yaml``.
+    """The content of a contributed folder's ``run.yaml``.
 
     Attributes:
         format: version of the format.
@@ -139,7 +139,7 @@ class Run(Strict):
 
 
 class Answer(Strict):
-    """What an agent did in one episode; as much of it as the grading reads.
+    """An agent's acts in one episode, as far as the grading reads them.
 
     Attributes:
         episode: id of the episode, as in the frame.

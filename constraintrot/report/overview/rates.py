@@ -41,7 +41,7 @@ class Rate:
 
     @property
     def unreliable(self) -> bool:
-        """Whether more than a tenth of the episodes are silent."""
+        """Return whether more than a tenth of the episodes are silent."""
         return self.silent > SILENCE * self.estimate.n
 
 

@@ -113,7 +113,7 @@ def _measured(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_by_rules(frame: pd.DataFrame) -> bool:
-    """Whether any episode was measured by the rules, or none by a reader."""
+    """Return whether any episode was measured by the rules, or none by a reader."""
     measures = set(frame["measure"].dropna()) - {"mentions"}
     return PRIMARY in measures or not measures
 

@@ -119,7 +119,7 @@ class Section:
 
     @property
     def unmeasured(self) -> bool:
-        """Whether it has no table of the report's episodes."""
+        """Return whether it has no table of the report's episodes."""
         return not any(isinstance(one, Table) and not one.theirs for one in self.blocks)
 
 

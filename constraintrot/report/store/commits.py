@@ -91,7 +91,7 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a store.
+        """Return whether there is a store.
 
         Raises:
             ConstraintRotError: it cannot be reached.

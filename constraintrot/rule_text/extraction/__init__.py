@@ -1,4 +1,4 @@
-"""Which of a conversation's messages hold a standing constraint, and where in them.
+"""The standing constraints in a conversation's messages, and their places.
 
 Two extractors of one shape, ``Extractor``: ``rules`` goes by words of force and
 scope, ``by_model`` asks a model. Both give verbatim spans only, and both read

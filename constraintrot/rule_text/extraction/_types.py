@@ -1,4 +1,4 @@
-"""What an extractor reads and gives; every extractor has the same shape."""
+"""The input and output of an extractor; every extractor has the same shape."""
 
 from __future__ import annotations
 

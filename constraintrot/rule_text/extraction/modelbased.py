@@ -117,7 +117,7 @@ def _answers(answer: str) -> Iterator[tuple[int, str]]:
 
 
 def whole(text: str, quoted: str) -> tuple[int, int] | None:
-    """Where a quoted span's sentences start and end in a text; None where it is not there."""
+    """Return the start and end of a quoted span's sentences in a text; None if it is not there."""
     quoted = quoted.strip()
     start = text.find(quoted) if quoted else -1
     if start < 0:

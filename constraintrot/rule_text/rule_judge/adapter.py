@@ -30,7 +30,7 @@ class Bar(BaseModel):
 
 
 class Calibration(Measured):
-    """What was measured on the held-out kinds; see ``Measured`` for the digests.
+    """The figures on the held-out kinds; see ``Measured`` for the digests.
 
     Attributes:
         threshold: Log-odds above which the judge says yes.

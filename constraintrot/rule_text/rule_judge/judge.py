@@ -19,7 +19,7 @@ from constraintrot.rule_text.rule_judge.reading import (
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the judge said of one rule and one request.
+    """The judge's answer about one rule and one request.
 
     Attributes:
         score: Log-odds of yes.

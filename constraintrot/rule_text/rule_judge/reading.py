@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
 CANDIDATES = 20
-"""How many of the likeliest tokens to ask the model for; what most model APIs can give."""
+"""The number of likeliest tokens to ask for; most model APIs can give so many."""
 
 
 def first_token(output: ModelOutput) -> list[tuple[str, float]] | None:

@@ -48,7 +48,7 @@ class Question(BaseModel):
 
 
 class Calibration(Measured):
-    """What was measured on the held-out kinds; see ``Measured`` for the digests.
+    """The figures on the held-out kinds; see ``Measured`` for the digests.
 
     Attributes:
         state: Whether a rule binds, going by a text.

@@ -38,7 +38,7 @@ _WORD = "[a-z0-9_\u00df-\u00f6\u00f8-\u024f]"
 
 @dataclass(frozen=True)
 class Mentions:
-    """How much of a constraint a context holds.
+    """Return how much of a constraint a context holds.
 
     Attributes:
         verbatim: the policy's own text stands there (blanks aside).

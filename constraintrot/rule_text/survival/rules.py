@@ -41,7 +41,7 @@ _NEAR = re.compile(r"[,，:：]|\s(?:and|y)\s")
 
 @dataclass(frozen=True)
 class Survival:
-    """What became of a policy in a text, and why.
+    """A policy's state in a text, and the reason.
 
     Attributes:
         state: the state.
@@ -57,7 +57,7 @@ class Survival:
 
     @property
     def survived(self) -> bool:
-        """Whether the state counts as survival."""
+        """Return whether the state counts as survival."""
         return self.state in SURVIVED
 
 
@@ -249,7 +249,7 @@ def _going_on(parts: Sequence[_Sentence], after: int) -> list[str]:
 
 
 def _elsewhere(folded: str) -> bool:
-    """Whether a sentence forbids something else than what was named before it."""
+    """Return whether a sentence forbids something else than what was named before it."""
     return bool(cues.BINDING.search(folded) and cues.ELSEWHERE.search(folded))
 
 

@@ -31,5 +31,5 @@ _BEST_FIRST: tuple[SurvivalState, ...] = (
 
 
 def rank(state: SurvivalState) -> int:
-    """How much of a policy a state leaves; lower is more."""
+    """Return the rank of a state by how much of a policy it leaves; lower is more."""
     return _BEST_FIRST.index(state)

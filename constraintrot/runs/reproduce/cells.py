@@ -1,4 +1,4 @@
-"""What is played for a claim: one task's settings an arm, on the first seeds of some families."""
+"""The episodes of a claim: one task's settings per arm, on the first seeds of some families."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from constraintrot.scenario.splits import QUALIFICATION_SEEDS
 
 TASK = "constraintrot/pin_stress"
 SEEDS = QUALIFICATION_SEEDS.start
-"""How many seeds of a family there are for results: those below the qualification's."""
+"""The number of a family's seeds for results: those below the qualification's."""
 _COMPACTING = ("compactor", "prompt", "budget_words", "rounds", "compact_at")
 _ARGUMENTS = (
     "attack", *_COMPACTING, "locale", "channel", "scaffold", "harness", "context_tokens",

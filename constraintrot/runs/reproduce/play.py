@@ -36,7 +36,7 @@ _CAUTION = 1.25
 
 @dataclass(frozen=True)
 class State:
-    """How far a reproduction is.
+    """The progress of a reproduction.
 
     Attributes:
         look: the last whole look; 0 before the first.
@@ -226,7 +226,7 @@ def _play(registration: Registration, folder: Path, chunk: Chunk, purse: _Purse)
 
 
 class _Purse:
-    """What may still be spent, by the real usage so far."""
+    """Return the dollars that may still be spent, by the real usage so far."""
 
     def __init__(self, meter: Meter, registration: Registration) -> None:
         self._meter, self._registration = meter, registration

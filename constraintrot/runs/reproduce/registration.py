@@ -25,7 +25,7 @@ _SOURCES = (".py", ".yaml")
 
 
 class Qualifying(Strict):
-    """How the subject is qualified.
+    """The settings of the subject's qualification.
 
     Attributes:
         variants: variants of each family.

@@ -12,9 +12,9 @@ from typing import Any
 from constraintrot.errors import ParameterError
 
 KEY = "constraintrot_sweep"
-"""Where Flow's metadata of a spec or a model holds what is this project's own."""
+"""The key of this project's own data in Flow's metadata of a spec or a model."""
 CELL_KEY = "constraintrot_cell"
-"""Where a log's metadata holds the id of its cell."""
+"""The key of a cell's id in a log's metadata."""
 
 # How a cell is played, not what: a change makes no other cell of it.
 _TRANSPORT = (
