@@ -32,7 +32,7 @@ _HEAD = """\
 
 
 class Question(BaseModel):
-    """What is not understood for sure, and whether the file means what stands in it all the same."""
+    """A question about the rule, and the author's answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -180,9 +180,3 @@ def _told_apart(spec: dict[str, Any], wrong: Sequence[Value], right: Sequence[Va
 
 def _cycled(values: Sequence[Value], count: int) -> list[Value]:
     return [values[at % len(values)] for at in range(count)] if values else []
-
-
-def pattern(words: Sequence[str]) -> dict[str, Any]:
-    """Return the predicate of a text that holds one of some words."""
-    either = "|".join(map(re.escape, words))
-    return {"type": "text_matching", "forbidden": rf"(?:^|\W)(?:{either})(?:\W|$)"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from constraintrot.authoring import answers as author
 from constraintrot.authoring.answers import Answers
 from constraintrot.authoring.draft import Draft
 from constraintrot.authoring.probes import Probe, probes
+from constraintrot.authoring.said import holding
 from constraintrot.scenario.schema import Scenario
 
 # Of each side, how many calls are shown.
@@ -47,7 +47,7 @@ def understanding(made: Draft) -> str:
 
 
 def _so_far(told: Answers) -> list[str]:
-    """How requests would say the values, as far as they are understood."""
+    """Return lines with the understood values, in the words of a request."""
     sides = ((told.breaks, "breaks it"), (told.keeps, "allowed"))
     lines = [
         f"  {side:10}{told.says.replace('{value}', str(value))}"
@@ -110,7 +110,7 @@ def _values(given: Answers, ask: Ask) -> Answers:
         ask("Words that break the rule wherever they stand, with ; between (empty: none)")
     )
     if words:
-        given.violation = author.pattern(words)
+        given.violation = holding(words)
         given.argument, given.says = "body", 'the text is "{value}"'
     what = "Texts" if words else "Values"
     given.breaks = list(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from constraintrot.authoring.rule import Rule
 from constraintrot.authoring.sentence import Sentence
@@ -63,10 +65,7 @@ def quoted(sentence: Sentence) -> Rule | None:
     held: list[Value] = [f"{note} {words}" for note in notes]
     return Rule(
         kind="a text",
-        predicate={
-            "type": "text_matching",
-            "forbidden" if forbidden else "required": rf"(?:^|\W){re.escape(words)}(?:\W|$)",
-        },
+        predicate=holding([words], forbidden=forbidden),
         argument="body",
         schema={"type": "string", "description": "The text."},
         says='the text is "{value}"',
@@ -76,3 +75,13 @@ def quoted(sentence: Sentence) -> Rule | None:
         end=found.end(),
         phrases=[words],
     )
+
+
+def holding(words: Sequence[str], *, forbidden: bool = True) -> dict[str, Any]:
+    """Return the predicate that forbids, or requires, one of some words in a text.
+
+    Whole words without look-around, which users' patterns do not have.
+    """
+    either = "|".join(map(re.escape, words))
+    side = "forbidden" if forbidden else "required"
+    return {"type": "text_matching", side: rf"(?:^|\W)(?:{either})(?:\W|$)"}
