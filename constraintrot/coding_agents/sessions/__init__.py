@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from glob import iglob
+from itertools import islice
 from pathlib import Path
 
 from constraintrot.coding_agents.sessions import (
@@ -17,6 +18,7 @@ from constraintrot.coding_agents.sessions import (
     copilot,
     gemini,
     inspect_messages,
+    model_calls,
     opencode,
     pi,
     qwen,
@@ -29,7 +31,7 @@ from constraintrot.coding_agents.sessions.events import (
     Refused,
     Session,
 )
-from constraintrot.coding_agents.sessions.json_lines import parsed, records
+from constraintrot.coding_agents.sessions.json_lines import parsed, parsed_value, records
 from constraintrot.coding_agents.sessions.scout import of_service as of_service
 from constraintrot.coding_agents.sessions.scout import service as service
 
@@ -128,19 +130,38 @@ def _text(path: Path, size: int, head: bytes) -> Iterator[Session | Refused]:
     try:
         with path.open("rb") as stream:
             form = _recognised(record for _, record in records(stream, Losses()))
+        if form is not None:
+            yield _session(path, size, form, partial(_streamed, path, form))
+            return
+        whole = _values(path, size, head)
+        form = _recognised(iter(whole))
+        if form is not None:
+            yield _session(path, size, form, partial(_whole, path, form))
+            return
+        found = list(_recorded_calls(path, size, whole))
     except OSError as error:
         yield Refused(path, error.strerror or str(error))
         return
-    if form is not None:
-        yield _session(path, size, form, partial(_streamed, path, form))
-        return
-    value = _value(path, size, head)
-    form = None if value is None else _recognised(iter([value]))
-    if value is not None and form is not None:
-        yield _session(path, size, form, partial(_whole, path, form))
-    else:
-        known = ", ".join(one.title for one in FORMATS)
-        yield Refused(path, f"no session that this reads ({known}, Inspect logs)")
+    known = ", ".join([*(one.title for one in FORMATS), *model_calls.TITLES.values()])
+    yield from found or [Refused(path, f"no session that this reads ({known}, Inspect logs)")]
+
+
+def _recorded_calls(path: Path, size: int, whole: Sequence[Record]) -> Iterator[Session | Refused]:
+    """The sessions of a file of model calls: one JSON value, or lines of them."""
+    losses, told = Losses(), list(enumerate(whole, 1))
+    with path.open("rb") as stream:
+        lines = records(stream, losses)
+        first = told[:_LOOKED_AT] or list(islice(lines, _LOOKED_AT))
+        kind = next((kind for _, one in first if (kind := model_calls.kind_of(one))), None)
+        if kind is None:
+            return
+        if size > LARGEST_VALUE:
+            yield Refused(
+                path, f"{model_calls.TITLES[kind]} are read up to {LARGEST_VALUE:,} bytes"
+            )
+            return
+        told = told or [*first, *lines]
+    yield from model_calls.sessions(path, size, kind, told, losses)
 
 
 def _recognised(found: Iterator[Record]) -> Format | None:
@@ -167,14 +188,13 @@ def _whole(path: Path, form: Format, losses: Losses) -> Iterator[Event]:
     yield from form.read(iter([(1, value)] if value is not None else []), losses)
 
 
-def _value(path: Path, size: int, head: bytes) -> Record | None:
-    """A file that is one JSON object over many lines."""
-    if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") or size > LARGEST_VALUE:
-        return None
-    try:
-        return parsed(path.read_bytes())
-    except OSError:
-        return None
+def _values(path: Path, size: int, head: bytes) -> list[Record]:
+    """The objects of a file that is one JSON object, or a list of them, over many lines."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start not in (b"{", b"[") or size > LARGEST_VALUE:
+        return []
+    found = parsed_value(path.read_bytes())
+    return [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict)]
 
 
 def _database(path: Path, size: int) -> Iterator[Session | Refused]:

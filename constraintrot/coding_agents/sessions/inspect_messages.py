@@ -39,8 +39,8 @@ _SHORTEST_SUMMARY = 20
 _FEWEST = 2
 # Earlier calls that one may go on from, or whose answer may be its summary.
 _RECENT = 4
-# Sources of Scout's that leave what a compaction dropped in the later inputs.
-_BEFORE_TOO = ("atif",)
+# Sources that leave what a compaction dropped in the later inputs, or hide what it put in.
+_UNTOLD = ("atif", "opaque")
 
 
 def conversation(
@@ -97,7 +97,7 @@ def _recorded(events: Iterable[InspectEvent]) -> Iterator[Event]:
             continue
         else:
             if compacted is not None:
-                known = compacted.source not in _BEFORE_TOO
+                known = compacted.source not in _UNTOLD
                 new = tuple(_message(one, number, time, calls) for one in event.input)
                 yield Compaction(
                     number, time, str(compacted.type), replacement=new if known else (),
@@ -183,7 +183,7 @@ def marked(events: Iterable[InspectEvent]) -> Iterator[InspectEvent]:
     for event in told:
         if event.event == "model":
             # A sub-agent's calls may stand between two of the agent's.
-            former = (one for one in reversed(recent) if _goes_on(one, event, recent))
+            former = (one for one in reversed(recent) if goes_on(one, event, recent))
             before = None if known else next(former, None)
             if before is not None and _rewrites(before, event):
                 yield CompactionEvent(type="summary")
@@ -197,7 +197,14 @@ def _rewrites(before: ModelEvent, after: ModelEvent) -> bool:
     return len(gone) >= _FEWEST and len(gone) > len(was) / 2
 
 
-def _goes_on(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
+def goes_on(before: ModelEvent, after: ModelEvent, recent: Sequence[ModelEvent]) -> bool:
+    """Return whether a call goes on from an earlier one of the same conversation.
+
+    Args:
+        before: the earlier call.
+        after: the call.
+        recent: calls whose answers may be the summary that it goes on with.
+    """
     if _system(before.input) != _system(after.input):
         return False
     if set(_texts(before.input)) & set(_texts(after.input)):

@@ -44,15 +44,20 @@ def records(
 
 def parsed(line: bytes) -> Record | None:
     """A line's JSON object; None where it is none."""
+    found = parsed_value(line)
+    return cast(Record, found) if isinstance(found, dict) else None
+
+
+def parsed_value(line: bytes) -> object:
+    """The value of a JSON text; None where it is none, or nested too deeply."""
     try:
-        found = from_json(line, cache_strings="keys")
+        return from_json(line, cache_strings="keys")
     except ValueError:
         # Lone surrogates and bad bytes are refused there; the standard parser takes them.
         try:
-            found = json.loads(line.decode("utf-8", "replace"))
+            return json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             return None
-    return cast(Record, found) if isinstance(found, dict) else None
 
 
 def _top_level(line: bytes, mark: bytes) -> bool:

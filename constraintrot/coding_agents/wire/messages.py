@@ -48,7 +48,7 @@ class ModelRequest:
     @classmethod
     def of(cls, request: Request) -> ModelRequest:
         """A request's messages and tools."""
-        messages = [_message(one) for one in request.said]
+        messages = [message(one) for one in request.said]
         return cls(request, messages, [_tool(one) for one in request.offered])
 
     @property
@@ -81,7 +81,8 @@ def answer_of(request: Request, reply: ChatMessageAssistant, usage: Usage) -> An
     return Answer(text, calls, usage.input, usage.output, request.model)
 
 
-def _message(said: Said) -> ChatMessage:
+def message(said: Said) -> ChatMessage:
+    """A message as Inspect's."""
     if said.role in ("system", "developer"):
         return ChatMessageSystem(content=said.text)
     if said.role == "user":
