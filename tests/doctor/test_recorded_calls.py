@@ -46,7 +46,7 @@ def test_the_rule_is_lost_at_the_call_that_goes_on_from_a_summary(
     # What is in the input of every call is there once.
     said = [text for _, text in told(path)]
     assert said.count("The last row was dropped.") == 1
-    assert ("tool", "id,name") in told(path)
+    assert ("file", "id,name") in told(path)
 
 
 @pytest.mark.parametrize("form", recordings.FORMS)
