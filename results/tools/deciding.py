@@ -170,7 +170,16 @@ def simulated(hits: Mapping[str, npt.NDArray[np.bool_]]) -> Measure:
         rates = {name: tests[0].decided.difference for name in claim.arms if tests[0].decided}
         p_value = claim_p_value(tests)
         return Answered(
-            claim, rates, tuple(tests), "not measured", (), p_value, None, frozenset(), ("direct",)
+            claim,
+            rates,
+            dict.fromkeys(claim.arms),
+            tuple(tests),
+            "not measured",
+            (),
+            p_value,
+            None,
+            frozenset(),
+            ("direct",),
         )
 
     return measure

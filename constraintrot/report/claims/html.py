@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Any
 
 from constraintrot.report import untrusted
-from constraintrot.report.claims.page import VALUES, reasons, test_line
+from constraintrot.report.claims.page import VALUES, compressed, reasons, test_line
 from constraintrot.report.claims.verdicts import Answered
 from constraintrot.report.page.figure import Series, dots
 from constraintrot.report.page.html import LONGEST, policy
@@ -100,6 +100,7 @@ def facts(one: Answered, look: int | None) -> dict[str, Any]:
                 "here": None if estimate is None else estimate.summary(),
                 "n": 0 if estimate is None else estimate.n,
                 "count": None if estimate is None else estimate.k,
+                "compressed_to": one.compression[name],
             }
             for name, estimate in one.arms.items()
         ],
@@ -120,6 +121,11 @@ def _claim(one: Answered) -> dict[str, Any]:
         "claim": one.claim.claim,
         "paper": one.claim.paper,
         "figure": _picture(one),
+        "compressed": ", ".join(
+            f"{name} {compressed(ratio)}"
+            for name, ratio in one.compression.items()
+            if ratio is not None
+        ),
         "tests": [test_line(tested) for tested in one.tests],
     }
 

@@ -88,7 +88,8 @@ def markdown(
         " paired, episode by episode, unless it says"
         " otherwise. An episode without a verdict is in no figure. A pair is a variant; several are of one family, so p-values are about further"
         " variants of these families, not about other policies. Some of the paper's figures are"
-        " missing in the text that we have, and are not guessed.", "",
+        " missing in the text that we have, and are not guessed. *Compressed to* is the median of the"
+        " tokens after an episode's last compaction over those before it.", "",
         *_who(qualifications, words.level), "",
     ]  # fmt: skip
     for one in answered:
@@ -124,10 +125,11 @@ def _claim(one: Answered, beside: str, by_construction: str) -> Iterator[str]:
     yield from (f"**Claim.** {claim.claim}", "")
     yield from (f"**The paper.** {claim.paper}", "")
     rows = [
-        [name, VALUES[claim.arms[name].value], _rate(estimate)]
+        [name, VALUES[claim.arms[name].value], _rate(estimate), compressed(one.compression[name])]
         for name, estimate in one.arms.items()
     ]
-    yield from (Table(("here", "", "k/n, 95 % interval"), rows).markdown(), "")
+    heads = ("here", "", "k/n, 95 % interval", "compressed to")
+    yield from (Table(heads, rows).markdown(), "")
     yield from (line for tested in one.tests for line in (test_line(tested), ""))
     verdict = one.verdict.capitalize() + (f" ({reasons(one)})" if one.why else "")
     over = ""
@@ -202,6 +204,11 @@ def _bars(family: Family, adjusted: str) -> Iterator[str]:
         " that is no claim of its own is *exploratory*: its p is not adjusted, and decides nothing"
         " by itself.",
     )
+
+
+def compressed(ratio: float | None) -> str:
+    """Return the median length after the last compaction, as a share of the length before it."""
+    return "-" if ratio is None else f"{100 * ratio:.1f} %"
 
 
 def _rate(estimate: Estimate | None) -> str:

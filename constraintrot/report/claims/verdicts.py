@@ -47,6 +47,8 @@ class Answered:
     Attributes:
         claim: the claim.
         arms: rate by arm; None if the arm has no episode.
+        compression: by arm, the median of tokens after the last compaction over tokens before
+            it; None if nothing was compacted.
         tests: the tests of which both arms have episodes, or a control is missing.
         verdict: the verdict.
         why: why it cannot be told; empty with any other verdict.
@@ -59,6 +61,7 @@ class Answered:
 
     claim: Claim
     arms: Mapping[str, Estimate | None]
+    compression: Mapping[str, float | None]
     tests: tuple[Tested, ...]
     verdict: Verdict
     why: tuple[Why, ...]
@@ -162,7 +165,23 @@ def measured(claim: Claim, claims: Claims, frame: pd.DataFrame) -> Answered:
     value = None if lacking else claim_p_value(tests)
     if value is not None:
         value = min(1.0, value * claim.looks)
-    return Answered(claim, rates, tests, "not measured", (), value, None, rows, tuple(scaffolds))
+    return Answered(
+        claim,
+        rates,
+        {name: _compression(part) for name, part in parts.items()},
+        tests,
+        "not measured",
+        (),
+        value,
+        None,
+        rows,
+        tuple(scaffolds),
+    )
+
+
+def _compression(part: pd.DataFrame) -> float | None:
+    ratios = (part["tokens_after"] / part["tokens_before"]).dropna()
+    return None if ratios.empty else float(ratios.median())
 
 
 def _further(answered: Sequence[Answered]) -> list[Further]:

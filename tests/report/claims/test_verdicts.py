@@ -63,6 +63,18 @@ DECLARED: dict[str, Any] = {
 }
 
 
+def test_each_arm_says_how_far_its_histories_were_compressed() -> None:
+    frame = BOTH.assign(tokens_before=None, tokens_after=None)
+    compacted = frame.index[(frame["arm"] == "compaction") & (frame["budget_words"] == 60)]
+    frame.loc[compacted, "tokens_before"] = 1000
+    frame.loc[compacted, "tokens_after"] = [100 * (1 + at % 3) for at in range(len(compacted))]
+    (found,) = ask(frame, DECAY)
+    assert found.compression["seen"] is None
+    assert found.compression["compacted"] in (0.1, 0.2, 0.3)
+    table = next(text for text in claims_page._claim(found, "", "") if "compressed to" in text)
+    assert f"{100 * found.compression['compacted']:.1f} %" in table
+
+
 def test_figures_are_those_of_the_library() -> None:
     (found,) = ask(BOTH, DECAY)
     parts = {name: BOTH[BOTH["arm"] == name] for name in ("control", "compaction")}
