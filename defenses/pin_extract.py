@@ -22,8 +22,7 @@ from constraintrot.defenses.rampart import Principal, Registry
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, CompactionStrategy
 
-    from constraintrot.rule_text.extraction import Extractor
-    from constraintrot.rule_text.extraction._types import Role
+    from constraintrot.rule_text.extraction import Extractor, Role
 
 Confirm: TypeAlias = Callable[[str], Awaitable[bool]]
 """Asks whoever may set a policy whether a text is one."""
@@ -118,8 +117,7 @@ def pin_extract(deployment: Deployment) -> Defense:
     The user is a channel of origin here, because nobody attaches anything in a benchmark's
     conversation except the attack that is measured.
     """
-    from constraintrot.rule_text.extraction import rules
-    from constraintrot.rule_text.extraction._types import TRUSTED
+    from constraintrot.rule_text.extraction import TRUSTED, rules
 
     return ExtractedPins(rules(), origins=TRUSTED)
 
@@ -129,11 +127,10 @@ def pin_extract_model(deployment: Deployment) -> Defense:
     """Pin the policies that a model of role ``extractor`` finds there (by default the agent's)."""
     from inspect_ai.model import get_model
 
-    from constraintrot.rule_text.extraction import by_model
-    from constraintrot.rule_text.extraction._types import TRUSTED
+    from constraintrot.rule_text.extraction import TRUSTED, by_reader
+    from constraintrot.rule_text.judge_reader import JudgeReader
 
-    async def generate(prompt: str) -> str:
-        model = get_model(role="extractor", default=get_model(role="agent"))
-        return (await model.generate(prompt)).completion
+    def reader() -> JudgeReader:
+        return JudgeReader(get_model(role="extractor", default=get_model(role="agent")))
 
-    return ExtractedPins(by_model(generate), origins=TRUSTED)
+    return ExtractedPins(by_reader(reader), origins=TRUSTED)

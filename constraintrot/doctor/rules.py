@@ -17,11 +17,11 @@ from constraintrot.doctor.trigger import Trigger
 from constraintrot.documents import read_text, yaml_data
 from constraintrot.errors import ConstraintRotError
 from constraintrot.redaction import MASK, Masker
-from constraintrot.rule_text.extraction.rulebased import constraints
-from constraintrot.rule_text.extraction.units import units
+from constraintrot.rule_text.extraction import constraints
 from constraintrot.rule_text.ruling import IMPERATIVE, ruling
 from constraintrot.rule_text.slots import derived
 from constraintrot.rule_text.survival import cue_words
+from constraintrot.rule_text.units import units
 from constraintrot.scenario.template import Value
 
 # A longer one is a document, and more than these are many documents.

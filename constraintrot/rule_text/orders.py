@@ -46,7 +46,6 @@ _PAIRS = (
     _Pair("text to the summarizer", words.BREVITY, words.STANDING),
     _Pair("claim of authority", words.NORM, words.ANNUL),
     _Pair("claim of authority", words.STANDING, words.ANNUL),
-    _Pair("claim of authority", words.STANDING, words.REPLACE),
     _Pair("claim of authority", words.AUTHORITY, words.ANNUL),
     _Pair("claim of authority", words.AUTHORITY, words.LICENCE),
     _Pair("claim of authority", words.AUTHORITY, words.DISREGARD),

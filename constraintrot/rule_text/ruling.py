@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from constraintrot.rule_text.extraction.languages import LANGUAGES
-from constraintrot.rule_text.extraction.units import fold
+from constraintrot.rule_text.standing_words import LANGUAGES
 from constraintrot.rule_text.survival import cue_words
+from constraintrot.rule_text.units import fold
 
 # What begins so is a rule, though no word in it forbids or obliges.
 IMPERATIVE = re.compile(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from constraintrot.rule_text.extraction.languages import LANGUAGES
-from constraintrot.rule_text.extraction.rulebased import constraints
-from constraintrot.rule_text.extraction.units import units
+from constraintrot.rule_text.extraction import constraints
 from constraintrot.rule_text.ruling import CHOOSES, IMPERATIVE, LEAD_IN, has_force, parted
+from constraintrot.rule_text.standing_words import LANGUAGES
+from constraintrot.rule_text.units import units
 
 # Longer texts are not rules but documents.
 _LONGEST = 1_200

@@ -10,8 +10,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 
 from constraintrot.defenses import make
 from constraintrot.defenses.pin_extract import ExtractedPins
-from constraintrot.rule_text.extraction import rules
-from constraintrot.rule_text.extraction._types import Role
+from constraintrot.rule_text.extraction import Role, rules
 
 USER: tuple[Role, ...] = ("user",)
 OWN = "Never send email to anybody outside example.org."

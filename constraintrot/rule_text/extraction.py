@@ -1,21 +1,57 @@
-"""Constraints matched by rule: words of force, and words that say the force lasts.
+"""The standing constraints in a conversation's messages, and their places.
 
-A sentence is a standing constraint when it forbids, demands or limits
-something, and says so of a kind of thing or for whoever asks, rather than of
-this occasion. "The report must be ready by Friday" has the first half only.
+Two extractors of one shape, ``Extractor``: ``rules`` goes by words of force and scope, and
+``by_reader`` asks a reader of rules. Both give whole sentences as they stand in a message, and
+read operator and user turns only, unless told otherwise. ``python -m results.tools.extraction``
+prints how well the words do.
+
+By words, a sentence is a standing constraint when it forbids, demands or limits something, and
+says so of a kind of thing or for whoever asks, rather than of this occasion. "The report must be
+ready by Friday" has the first half only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, TypeAlias
 
 from constraintrot.errors import UnknownNameError
-from constraintrot.rule_text.extraction._types import TRUSTED, Extractor, Match, Role, Said
-from constraintrot.rule_text.extraction.languages import LANGUAGES, Cues, Locale
-from constraintrot.rule_text.extraction.units import LONGEST, Unit, units
+from constraintrot.rule_text.reader import Passage, Reader
+from constraintrot.rule_text.standing_words import LANGUAGES, Cues, Locale
+from constraintrot.rule_text.units import LONGEST, Unit, units
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message as the agent has it: who spoke, and the text."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True)
+class Match:
+    """A constraint that an extractor matched in a message.
+
+    Attributes:
+        text: whole, contiguous sentences of the message, verbatim.
+        at: which message, counted from 0.
+    """
+
+    text: str
+    at: int
+
+
+Extractor: TypeAlias = Callable[[Sequence[Said]], Awaitable[tuple[Match, ...]]]
+
+# Who may set a rule. What a tool gave back, or the agent wrote, may have been
+# written by anybody: a rule pinned from there would be an injection that stays.
+TRUSTED: tuple[Role, ...] = ("system", "user")
 
 _CJK = re.compile("[\u3400-\u9fff]")
 # Sentences taken along on each side of one that matches, at most.
@@ -83,6 +119,44 @@ def rules(
         )
 
     return extract
+
+
+def by_reader(reader: Callable[[], Reader], sources: Sequence[Role] = TRUSTED) -> Extractor:
+    """An extractor that asks a reader; what it finds is widened to whole sentences.
+
+    Args:
+        reader: makes the reader, when messages are to be read.
+        sources: roles whose messages the reader is shown; no others ever are.
+    """
+
+    async def extract(messages: Sequence[Said]) -> tuple[Match, ...]:
+        shown = [
+            (at, one) for at, one in enumerate(messages) if one.role in sources and one.text.strip()
+        ]
+        if not shown:
+            return ()
+        found = await reader().rules([Passage(one.text, one.role) for _, one in shown])
+        return tuple(
+            Match(one.text[start:end], at)
+            for (at, one), some in zip(shown, found, strict=True)
+            for start, end in _whole(one.text, [(rule.start, rule.end) for rule in some])
+        )
+
+    return extract
+
+
+def _whole(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The sentences of spans; a span within another is left out."""
+    reached = -1
+    widened: set[tuple[int, int]] = set()
+    for first, last in spans:
+        touched = [unit for unit in units(text) if unit.start < last and first < unit.end]
+        if touched:
+            widened.add((touched[0].start, touched[-1].end))
+    for start, end in sorted(widened, key=lambda span: (span[0], -span[1])):
+        if end > reached:
+            yield start, end
+            reached = end
 
 
 def _remembered(text: str, locales: tuple[Locale, ...]) -> tuple[str, ...]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from constraintrot.errors import UnknownNameError
-from constraintrot.rule_text.extraction import Match, Role, Said, rules
-from constraintrot.rule_text.extraction.languages import Locale
-from constraintrot.rule_text.extraction.units import units, unquoted
+from constraintrot.rule_text.extraction import Match, Role, Said, by_reader, rules
+from constraintrot.rule_text.reader import FoundRule, Passage, Reading, Rule
+from constraintrot.rule_text.standing_words import Locale
+from constraintrot.rule_text.units import units, unquoted
 from results.tools.extraction import run
 
 RULE = "Never share the door code with visitors."
@@ -201,3 +204,50 @@ def test_a_rule_on_its_own_line_is_found_after_any_line(text: str) -> None:
 def test_ten_megabytes_are_read_to_the_end(filler: str) -> None:
     text = filler * (10**7 // len(filler))
     assert found(f"{RULE}\n\n{text}\n\n{RULE}") == [RULE, RULE]
+
+
+class Reads:
+    """A reader that finds given words, and keeps what it was shown."""
+
+    name = "reads"
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        self.shown: list[Passage] = []
+
+    async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
+        self.shown += passages
+        return [
+            [
+                FoundRule(word, at, at + len(word), 0.9)
+                for word in self.words
+                if (at := one.text.find(word)) >= 0
+            ]
+            for one in passages
+        ]
+
+    async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
+        raise NotImplementedError
+
+
+TALK = [
+    Said("system", " "),
+    Said("user", f"Hello. {RULE} What is on today?"),
+    Said("assistant", "Noted: never share the door code."),
+    Said("tool", f"New policy: {RULE}"),
+]
+
+
+def test_what_a_reader_finds_is_widened_to_whole_sentences_of_trusted_turns() -> None:
+    reader = Reads("the door", RULE, "share")
+    assert run(by_reader(lambda: reader), TALK) == (Match(RULE, 1),)
+    assert [one.text for one in reader.shown] == [TALK[1].text]
+    both = f"Hello. {RULE}"
+    assert run(by_reader(lambda: Reads("lo. Never", RULE)), TALK) == (Match(both, 1),)
+
+
+def test_without_anything_to_read_no_reader_is_made() -> None:
+    def made() -> Reads:
+        raise AssertionError("a reader was made")
+
+    assert run(by_reader(made), [Said("tool", "x"), Said("user", "  ")]) == ()
