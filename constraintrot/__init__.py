@@ -29,6 +29,7 @@ from constraintrot.errors import (
 )
 
 if TYPE_CHECKING:
+    from constraintrot.defenses.operator.pin_list import load_pins
     from constraintrot.defenses.pinning.compaction import PinnedCompaction
     from constraintrot.defenses.pinning.entailment_judge import entailment
     from constraintrot.defenses.pinning.message_list import pinned, pinned_system
@@ -69,6 +70,7 @@ else:
             "entailment": "constraintrot.defenses.pinning.entailment_judge",
             "grade": "constraintrot.grading.verdict",
             "load": "constraintrot.scenario.files",
+            "load_pins": "constraintrot.defenses.operator.pin_list",
             "pin_filter": "constraintrot.defenses.pinning.model",
             "pinned": "constraintrot.defenses.pinning.message_list",
             "pinned_system": "constraintrot.defenses.pinning.message_list",
@@ -103,6 +105,7 @@ __all__ = [
     "entailment",
     "grade",
     "load",
+    "load_pins",
     "pin_filter",
     "pinned",
     "pinned_system",

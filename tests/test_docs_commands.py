@@ -23,6 +23,7 @@ from tests.test_commands import _PAGES, _TUTORIALS, RUNNABLE, sequences
 LEFT = {
     r"pip install": "takes packages from an index; tests/installation installs what is built",
     r"constraintrot models pull": "fetches a gigabyte; tests/models fetch from a hub of their own",
+    r"constraintrot pin trust": "asks its reader; tests/coding_agents/pins/test_signed_lists.py",
     r"make ": "targets of the Makefile, whose commands have tests of their own",
     r"(\w+=\S+ )*ollama serve|llama-server": "other programs",
     r"scout scan": "another program; tests/doctor/test_scanners.py scans with it where it is installed",
@@ -34,7 +35,10 @@ LEFT = {
 _OWN = (*_TUTORIALS, "docs/tutorials/doctor-your-sessions.md")
 _PINNED = "constraintrot pin install claude --rules rules.txt"
 # What a block goes on from.
-_GOES_ON = {"docs/wiki.md:1": "docs/wiki.md:0"}
+_GOES_ON = {
+    "docs/wiki.md:1": "docs/wiki.md:0",
+    "docs/pin-coding-agents.md:2": "docs/pin-coding-agents.md:1",
+}
 # The exit status says what was found.
 _FINDS = ("qualify", "doctor", "compare")
 
@@ -148,6 +152,10 @@ def _furnish(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     rules = "rules:\n  - Never force-push to the release branch.\n"
     (folder / "rules.yaml").write_text(rules)
     (folder / "rules.txt").write_text("Never force-push to the release branch.\n")
+    (folder / "team-rules.md").write_text("Never force-push to the release branch.\n")
+    (folder / ".git").mkdir()
+    origin = '[remote "origin"]\n\turl = https://github.com/acme/shop\n'
+    (folder / ".git" / "config").write_text(origin)
     (folder / "AGENTS.md").write_text("- Never force-push to the release branch.\n")
     if name.startswith("docs/report.md"):
         played = shell.parsed(f"inspect eval constraintrot/soft_email --model {shell.SCRIPTED}")

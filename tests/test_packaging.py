@@ -40,7 +40,7 @@ def test_exported_names() -> None:
         *("MissingExtraError", "ParameterError", "PinOverflowError", "ScenarioError"),
         *("UnknownNameError", "WeightsError"),
         *("PinnedBlock", "PinnedCompaction", "PinnedModel", "Pins", "Principal", "Receipt"),
-        *("Registry", "entailment", "pin_filter", "pinned", "pinned_system"),
+        *("Registry", "entailment", "load_pins", "pin_filter", "pinned", "pinned_system"),
         *("Episode", "Scenario", "Survival", "Variant", "Verdict"),
         *("catalogue", "grade", "load", "stage"),
     }

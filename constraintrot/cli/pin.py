@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from constraintrot.cli.pin_list import export_command, trust_command
+
 if TYPE_CHECKING:
     from constraintrot.coding_agents.pins.checking import Health
     from constraintrot.coding_agents.pins.installing import Change
@@ -33,6 +35,10 @@ def pin() -> None:
     """
 
 
+pin.add_command(export_command)
+pin.add_command(trust_command)
+
+
 @pin.command("install")
 @click.argument("agent")
 @click.option("--rules", type=click.Path(path_type=Path), help="A file with the policies.")
@@ -54,16 +60,21 @@ def install_command(
     dry_run: bool,
     summarizer_prompt: bool,
 ) -> None:
-    """Put the policies into AGENT by the hook that it offers; once more brings them up to date."""
+    """Put the policies into AGENT by the hook that it offers; once more brings them up to date.
+
+    With --project alone they are those of the repository's signed list (constraintrot pin trust).
+    """
     from constraintrot.coding_agents.pins.compiled import Source
-    from constraintrot.coding_agents.pins.installing import install
+    from constraintrot.coding_agents.pins.installing import install, source_in, source_named
     from constraintrot.errors import ParameterError
 
     if rules and seeds:
         raise ParameterError("give --rules or --seeds, not both")
-    source = Source("rules", rules.absolute()) if rules else None
-    source = Source("seeds", seeds.absolute()) if seeds else source
     which = _pin(agent, project, user)
+    source = source_named(rules.absolute()) if rules else None
+    source = Source("seeds", seeds.absolute()) if seeds else source
+    if project and source is None and not which.folder.exists():
+        source = source_in(which.project)
     change = install(which, source, summarizer=summarizer_prompt, dry_run=dry_run)
     _print_change(change, dry_run)
     if dry_run:

@@ -30,6 +30,7 @@ from constraintrot.defenses.operator.errors import (
     ExpiredError,
     KeyFileError,
     OperatorError,
+    PinListError,
     ReplayError,
     ScopeError,
     SequenceError,
@@ -40,6 +41,7 @@ from constraintrot.defenses.operator.errors import (
 )
 from constraintrot.defenses.operator.keys import SigningKey, VerifyingKey, load_public, opened
 from constraintrot.defenses.operator.mailbox import Mailbox
+from constraintrot.defenses.operator.pin_list import PinList, load_pins
 from constraintrot.defenses.operator.receipt import Receipt
 from constraintrot.defenses.operator.state import Constraint, Exemption, State
 
@@ -59,6 +61,8 @@ __all__ = [
     "Mailbox",
     "OperatorError",
     "Pin",
+    "PinList",
+    "PinListError",
     "Receipt",
     "ReplayError",
     "Rescind",
@@ -76,6 +80,7 @@ __all__ = [
     "connected",
     "connection",
     "draft",
+    "load_pins",
     "load_public",
     "opened",
 ]

@@ -162,7 +162,7 @@ def draft(fields: Mapping[str, Any]) -> Directive:
         # As JSON, so that a field is read here as it is read from a file.
         return _DIRECTIVES.validate_json(json.dumps(dict(fields)))
     except ValidationError as error:
-        raise DirectiveError(f"no directive: {_faults(error)}") from None
+        raise DirectiveError(f"no directive: {told_faults(error)}") from None
     except (TypeError, ValueError, RecursionError) as error:
         raise DirectiveError(f"no directive: {error}") from None
 
@@ -202,7 +202,7 @@ def read(text: str | bytes) -> Envelope:
         envelope = Envelope.model_validate_json(raw)
         same = render(envelope).encode() == raw.strip()
     except ValidationError as error:
-        raise DirectiveError(f"no signed directive: {_faults(error)}") from None
+        raise DirectiveError(f"no signed directive: {told_faults(error)}") from None
     except (UnicodeError, RecursionError) as error:
         raise DirectiveError(f"no signed directive: {error}") from None
     if not same:
@@ -240,7 +240,8 @@ def _canonical(model: BaseModel) -> str:
         raise DirectiveError(f"no directive: {error}") from None
 
 
-def _faults(error: ValidationError) -> str:
+def told_faults(error: ValidationError) -> str:
+    """The faults of a text as one line, which quotes nothing of it."""
     return "; ".join(
         f"{'.'.join(map(str, fault['loc'])) or 'text'}: {fault['msg']}"
         for fault in error.errors(include_url=False, include_input=False)[:5]

@@ -13,6 +13,7 @@
     │   └── ReplayError          it was applied before
     ├── UnknownConstraintError   no such constraint is pinned
     ├── DuplicateConstraintError a constraint of that name is pinned already
+    ├── PinListError             no signed list of pins of this version
     ├── KeyFileError             a key file is missing, open to others, or no key
     └── StateError               the channel's state cannot be read or written
 
@@ -67,6 +68,10 @@ class UnknownConstraintError(OperatorError, LookupError):
 
 class DuplicateConstraintError(OperatorError, ValueError):
     """A directive pins under a name that is taken."""
+
+
+class PinListError(OperatorError, ValueError):
+    """A file is no signed list of pins that this version reads."""
 
 
 class KeyFileError(OperatorError, ValueError):

@@ -49,17 +49,35 @@ class VerifyingKey:
         self._key = key
         self.id: Final = sha256(key.public_bytes_raw()).hexdigest()[:32]
 
+    @classmethod
+    def of(cls, raw: str) -> VerifyingKey:
+        """The key of 64 hex digits, as ``raw`` gives them."""
+        return cls(Ed25519PublicKey.from_public_bytes(bytes.fromhex(raw)))
+
+    @property
+    def raw(self) -> str:
+        """The key itself as 64 hex digits."""
+        return self._key.public_bytes_raw().hex()
+
     def verify(self, directive: Directive, signature: str) -> None:
         """Let through what the key's holder signed.
 
         Raises:
             SignatureError: the signature is not one of this directive by this key.
         """
+        self.verify_bytes(signed_bytes(directive), signature, "directive")
+
+    def verify_bytes(self, data: bytes, signature: str, what: str) -> None:
+        """Let through bytes that the key's holder signed; they begin with what they are.
+
+        Raises:
+            SignatureError: the signature is not one of these bytes by this key.
+        """
         try:
-            self._key.verify(bytes.fromhex(signature), signed_bytes(directive))
+            self._key.verify(bytes.fromhex(signature), data)
         except InvalidSignature:
             raise SignatureError(
-                f"the signature is not one of this directive by key {self.id}: the directive was"
+                f"the signature is not one of this {what} by key {self.id}: the {what} was"
                 " changed, or signed by somebody else"
             ) from None
 
@@ -147,8 +165,12 @@ class SigningKey:
         """
         if directive.key != self.id:
             raise DirectiveError(f"the directive names key {directive.key}, and this is {self.id}")
-        signature = self._key.sign(signed_bytes(directive)).hex()
+        signature = self.sign_bytes(signed_bytes(directive))
         return render(Envelope(directive=directive, signature=signature))
+
+    def sign_bytes(self, data: bytes) -> str:
+        """The signature of bytes that begin with what they are, hex."""
+        return self._key.sign(data).hex()
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the key as PEM into a file of mode 0600, and the public one beside it.

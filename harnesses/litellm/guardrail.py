@@ -64,9 +64,11 @@ class PinGuardrail(CustomGuardrail):
     it off.
 
     Args:
-        registry: whose pins; or ``policies`` or ``seeds``, as in a configuration.
+        registry: whose pins; or ``policies``, ``seeds`` or ``signed``, as in a configuration.
         policies: texts to pin.
         seeds: file of the rampart library's format, or a folder of them: all is pinned.
+        signed: ``file`` and ``key`` of a list that ``constraintrot pin export`` wrote, and
+            ``repository`` and ``least_revision`` as ``load_pins`` takes them.
         skip: requests to leave alone, as a summarizer's. Any of: ``models``, name
             patterns; ``last_message``, patterns of the user's last words; ``tags``;
             ``metadata``, all of whose values the request has; ``no_tools``, true. A client
@@ -86,6 +88,7 @@ class PinGuardrail(CustomGuardrail):
         ParameterError: nothing to pin was given, the guardrail would not run on each
             request, or a setting or rule is unknown.
         SeedError: a seed file cannot be read.
+        OperatorError: the signed list is refused.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class PinGuardrail(CustomGuardrail):
         *,
         policies: Sequence[str] | None = None,
         seeds: str | Path | None = None,
+        signed: Mapping[str, Any] | None = None,
         skip: Mapping[str, Any] | None = None,
         routes: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
@@ -105,10 +109,10 @@ class PinGuardrail(CustomGuardrail):
         chosen: dict[str, Any] = {"event_hook": GuardrailEventHooks.pre_call, "default_on": True}
         chosen |= settings
         _check(chosen)
-        if sum(given is not None for given in (registry, policies, seeds)) != 1:
+        if sum(given is not None for given in (registry, policies, seeds, signed)) != 1:
             raise ParameterError(
-                "give the guardrail one of policies (a list of texts), seeds (a file or folder) or,"
-                " in Python, a registry"
+                "give the guardrail one of policies (a list of texts), seeds (a file or folder),"
+                " signed (a list and its owner's key) or, in Python, a registry"
             )
         super().__init__(  # pyright: ignore[reportUnknownMemberType]  # LiteLLM's
             supported_event_hooks=[GuardrailEventHooks.pre_call],
@@ -117,7 +121,7 @@ class PinGuardrail(CustomGuardrail):
         # LiteLLM passes over a guardrail whose name a request's own metadata lists under
         # `_pipeline_managed_guardrails`; one without a name cannot be listed.
         self.guardrail_name = None
-        self.registry = registry if registry is not None else registry_of(policies, seeds)
+        self.registry = registry if registry is not None else registry_of(policies, seeds, signed)
         self.skip = SkipRules(skip)
         self.routes = named(routes)
         self.keys = allowed_keys(keys)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from constraintrot.defenses.operator import load_pins
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.defenses.rampart.seeds.folder import seed_files
 from constraintrot.errors import ParameterError
@@ -15,17 +17,29 @@ _VARIABLE = "os.environ/"
 _NONCE = 32
 
 
-def registry_of(policies: Iterable[str] | None, seeds: str | Path | None) -> Registry:
+_SIGNED = ("file", "key", "repository", "least_revision")
+
+
+def registry_of(
+    policies: Iterable[str] | None, seeds: str | Path | None, signed: Mapping[str, Any] | None
+) -> Registry:
     """A registry with all that a configuration pins.
 
     Args:
         policies: texts; or
-        seeds: a seed file, or a folder of nothing but seed files.
+        seeds: a seed file, or a folder of nothing but seed files; or
+        signed: ``file`` and ``key`` of a signed list, as ``load_pins`` takes them.
 
     Raises:
         ParameterError: nothing would be pinned, or not all that was given.
         SeedError: a seed file cannot be read.
+        OperatorError: the signed list is refused.
     """
+    if signed is not None:
+        if not isinstance(signed, Mapping) or not {"file", "key"} <= set(signed) <= set(_SIGNED):
+            raise ParameterError(f"signed has file and key, and may have {', '.join(_SIGNED[2:])}")
+        given = dict(signed)
+        return load_pins(given.pop("file"), given.pop("key"), **given)
     operator = Principal("proxy")
     registry = Registry(operator, label="litellm proxy")
     if seeds is not None:

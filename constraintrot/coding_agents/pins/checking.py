@@ -15,10 +15,11 @@ from constraintrot.coding_agents.install import kept, of_user
 from constraintrot.coding_agents.pins import targets
 from constraintrot.coding_agents.pins.agents import AGENTS, Agent
 from constraintrot.coding_agents.pins.compiled import read_compiled, registry_of, source_of
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.errors import OlderListError, PinInstallError
 from constraintrot.coding_agents.pins.file_edit import digest, read_file
 from constraintrot.coding_agents.pins.record import Record
 from constraintrot.coding_agents.pins.settings_edit import holds_hooks, root_of
+from constraintrot.defenses.operator.pin_list import of_repository
 from constraintrot.errors import ConstraintRotError
 
 _SECONDS: Final = 30
@@ -35,6 +36,7 @@ class Health:
         hook_answers: whether the hook handed out every policy, word for word.
         blocks: names of the policies.
         revision: of the list; 0 where it cannot be read.
+        signed: name, repository, revision and key of the signed list; None for another source.
         says: for the user, what is in order.
         faults: what is not.
     """
@@ -49,6 +51,7 @@ class Health:
     hook_answers: bool = False
     blocks: list[str] = field(default_factory=list[str])
     revision: int = 0
+    signed: dict[str, Any] | None = None
     says: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])
 
@@ -179,9 +182,10 @@ def _run_hook(state: Health, agent: Agent, folder: Path) -> None:
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         state.faults.append(f"the hook does not run: {error}")
         return
-    if "systemMessage" in answer:
-        state.faults.append(answer["systemMessage"])
     compiled = read_compiled(folder)
+    told = answer.get("systemMessage")
+    if told and told != f"constraintrot: {compiled.get('refused')}":
+        state.faults.append(told)
     state.blocks, state.revision = compiled["blocks"], compiled["revision"]
     state.hook_answers = all(content in state.text for content in compiled["contents"].values())
     if not state.hook_answers:
@@ -194,8 +198,17 @@ def _run_hook(state: Health, agent: Agent, folder: Path) -> None:
 
 
 def _check_rules(state: Health, folder: Path) -> None:
+    compiled = read_compiled(folder)
+    if signed := compiled.get("signed"):
+        state.signed = signed
+        state.says.append(
+            f"signed by key {signed['key']} for {of_repository(signed['repository'])}: the list"
+            f" {signed['name']!r}, revision {signed['revision']}"
+        )
     try:
-        registry_of(source_of(read_compiled(folder)))
+        registry_of(source_of(compiled), folder.parent)
+    except OlderListError as refusal:
+        state.says.append(f"{refusal}; the later one holds")
     except (ConstraintRotError, OSError) as error:
         state.faults.append(f"the policies cannot be read: {error}")
 

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import constraintrot
-from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.errors import OlderListError, PinInstallError
+from constraintrot.coding_agents.pins.owners import accepted
+from constraintrot.defenses.operator import PinList, ScopeError
 from constraintrot.defenses.pinning.block_marks import marks_of
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.defenses.rampart.seeds import LARGEST
@@ -43,7 +45,7 @@ _RECOMPILE: Final = (
 )
 _PACKAGES: Final = str(Path(constraintrot.__file__).resolve().parent.parent)
 
-Kind: TypeAlias = Literal["rules", "seeds"]
+Kind: TypeAlias = Literal["rules", "seeds", "signed", "repository"]
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,15 @@ class Source:
     """The location of the rules.
 
     Attributes:
-        kind: ``rules``, one file of any kind; or ``seeds``, a folder of seed files.
+        kind: ``rules``, one file of any kind; ``seeds``, a folder of seed files; ``signed``, a
+            signed list of no repository; or ``repository``, one of the repository's.
         path: absolute.
+        signer: name and owner of the signed list that was installed; None takes any trusted one.
     """
 
     kind: Kind
     path: Path
+    signer: tuple[str, str] | None = None
 
     def files(self) -> list[Path]:
         """The files that hold the rules.
@@ -73,23 +78,36 @@ class Source:
         return seed_files(self.path)
 
 
-def registry_of(source: Source) -> Registry:
-    """A registry with all of a source pinned.
+def registry_of(source: Source, pins: Path, note: bool = False) -> tuple[Registry, PinList | None]:
+    """A registry with all of a source pinned, and the signed list that it was read from.
+
+    Args:
+        source: the rules.
+        pins: the folder of all pins, which knows the owners that are trusted.
+        note: whether the revision of a signed list is noted as seen.
 
     Raises:
-        ConstraintRotError: a file cannot be read, is no text, or holds nothing.
+        OlderListError: a later revision of a signed list was accepted before.
+        ConstraintRotError: a file cannot be read, is no text, holds nothing, or is refused.
     """
     operator = Principal("operator")
     # The exact count of tokens costs a second, and nothing here has a budget.
     registry = Registry(operator, label="coding agent", counter=len)
-    for file in source.files():
+    signed = None
+    if source.kind in ("signed", "repository"):
+        (file,) = source.files()
+        signed = accepted(file, in_repository=source.kind == "repository", folder=pins, note=note)
+        if source.signer not in (None, (signed.name, signed.owner)):
+            raise ScopeError(f"{file} is another list than the one that was installed")
+        signed.pin_into(registry, operator)
+    for file in source.files() if signed is None else ():
         if file.suffix.lower() in SEEDS:
             registry.load(str(file), by=operator, pin=lambda seed: True)
         else:
             registry.pin(_text(file), name=_name(file), by=operator)
     for block in registry.pins():
         _refuse_control(block.content, f"{source.path}, block {block.name!r}")
-    return registry
+    return registry, signed
 
 
 def compile_rules(
@@ -118,10 +136,17 @@ def compile_rules(
     # Read before they are parsed: what changes between the two is compiled at the next call.
     files = source.files()
     sources = [{"path": str(file), "sha256": sha256(_bytes(file)).hexdigest()} for file in files]
-    registry = registry_of(source)
+    before = _before(folder)
+    try:
+        registry, signed = registry_of(source, folder.parent, note=True)
+    except OlderListError as refusal:
+        # As after a change to an older branch: what was accepted last holds, and no harm is done.
+        if before.get("path") != str(source.path):
+            raise
+        return {**before, "sources": sources, "refused": f"{refusal}; the later one holds"}
     marks = marks_of(registry)
     marks.choose(sha256(b"nonce\0" + key).hexdigest())
-    before, manifest = _before(folder), registry.manifest()
+    manifest = registry.manifest()
     repaired = (folder / FAULT_FILE).exists()
     revision = int(before.get("revision", 0)) + (manifest != before.get("manifest") or repaired)
     named = named or {}
@@ -143,6 +168,14 @@ def compile_rules(
         "longest": longest,
         "heading": heading,
         "list": dict(named),
+        "signed": signed
+        and {
+            "name": signed.name,
+            "repository": signed.repository,
+            "revision": signed.revision,
+            "key": signed.key.id,
+            "owner": signed.owner,
+        },
         "manifest": manifest,
         "revision": revision,
         "blocks": [block.name for block in registry.pins()],
@@ -176,7 +209,10 @@ def read_compiled(folder: Path) -> dict[str, Any]:
 
 def source_of(compiled: dict[str, Any]) -> Source:
     """The source that was compiled."""
-    return Source(compiled["kind"], Path(compiled["path"]))
+    # A repository's list is known by its place, where the user may come to trust another owner.
+    signed = compiled.get("signed") if compiled["kind"] == "signed" else None
+    signer = (signed["name"], signed["owner"]) if signed else None
+    return Source(compiled["kind"], Path(compiled["path"]), signer)
 
 
 def main(arguments: list[str], say: Callable[[str], object]) -> int:

@@ -7,3 +7,7 @@ from constraintrot.errors import ConstraintRotError
 
 class PinInstallError(ConstraintRotError, RuntimeError):
     """Settings, rules or a state folder cannot be used; nothing was changed."""
+
+
+class OlderListError(PinInstallError):
+    """A signed list is older than one that was accepted before, which stays in force."""

@@ -272,8 +272,10 @@ def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, objec
         write_receipt(folder, receipt)
     except OSError as error:
         fault = fault or f"no receipt could be written ({error})"
-    if fault:
-        out["systemMessage"] = "constraintrot: " + fault
+    # An older signed list was put in the place of a later one, which holds.
+    refused = (compiled or {}).get("refused", "")
+    if told := fault or refused:
+        out["systemMessage"] = f"constraintrot: {told}"
     return out
 
 

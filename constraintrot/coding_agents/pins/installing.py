@@ -7,6 +7,7 @@ which says what was done. The settings hold no more than a command that starts t
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from constraintrot.coding_agents.pins.compiled import (
 from constraintrot.coding_agents.pins.edits import Edit, apply_all, leftover
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import check_writable
+from constraintrot.coding_agents.pins.owners import IN_REPOSITORY, repository_at
 from constraintrot.coding_agents.pins.record import (
     RECORD,
     Pin,
@@ -35,10 +37,12 @@ from constraintrot.coding_agents.pins.record import (
     read_record,
     write_record,
 )
+from constraintrot.defenses.operator.pin_list import looks_signed
 from constraintrot.errors import ConstraintRotError
 from constraintrot.files import held, replace
 
 _KEY_BYTES: Final = 32
+_BEGINNING: Final = 256
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,21 @@ def _source_before(folder: Path) -> Source:
     if read_record(folder) is None:
         raise PinInstallError("name the rules with --rules FILE or --seeds DIR")
     return source_of(read_compiled(folder))
+
+
+def source_named(path: Path) -> Source:
+    """The source that a user names as a file of rules: a signed list, or any other file."""
+    if not path.is_file():
+        return Source("rules", path)
+    with path.open("rb") as file:
+        return Source("signed" if looks_signed(file.read(_BEGINNING)) else "rules", path)
+
+
+def source_in(project: Path) -> Source | None:
+    """The signed list of the repository that a project is in, where there is one."""
+    root = repository_at(project) or project
+    file = root / IN_REPOSITORY
+    return Source("repository", file) if os.path.lexists(file) else None
 
 
 def _make_folder(folder: Path) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from constraintrot.coding_agents.pins.compiled import (
     Source,
@@ -86,7 +86,7 @@ def stage(records: Sequence[Record], folder: Path) -> None:
     texts: list[str] = []
     for record in records:
         copy = Pin(agent, record.scope, work, home)
-        source = _copied(source_of(read_compiled(record.pin.folder)), folder / record.scope)
+        source = _copied(read_compiled(record.pin.folder), folder / record.scope)
         texts.append(_pin(record.pin, copy, source))
         moved[str(record.pin.folder / "hook.py")] = str(copy.folder / "hook.py")
     for name in {*agent.user_settings, agent.user_file}:
@@ -105,8 +105,14 @@ def stage(records: Sequence[Record], folder: Path) -> None:
     (folder / _PLAN).write_text(json.dumps(asdict(plan)), encoding="utf-8")
 
 
-def _copied(source: Source, place: Path) -> Source:
+def _copied(compiled: dict[str, Any], place: Path) -> Source:
     place.mkdir()
+    source = source_of(compiled)
+    if compiled.get("signed"):
+        # Nobody but the owner can sign the amendment that is played.
+        copy = place / "rules.txt"
+        copy.write_text("\n\n".join(compiled["contents"].values()), encoding="utf-8")
+        return Source("rules", copy)
     files = source.files()
     for file in files:
         shutil.copyfile(file, place / file.name)

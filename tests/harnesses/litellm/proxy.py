@@ -16,6 +16,9 @@ import httpx
 import yaml
 from openai import OpenAI
 
+from constraintrot.defenses.operator import PinList, SigningKey
+from constraintrot.defenses.operator.pin_list import ListedPin
+
 POLICY = "Send email only to addresses at example.org."
 OFFLINE = (
     "LITELLM_LOCAL_MODEL_COST_MAP",
@@ -117,6 +120,16 @@ class Proxy:
 def pins_in(sent: Any) -> int:
     """How often the policy stands in what was sent."""
     return json.dumps(sent).count(POLICY)
+
+
+def signed_list(folder: Path) -> dict[str, str]:
+    """The settings of a guardrail that pins the policy from a signed list, which is written."""
+    key = SigningKey.from_seed(b"the owner's key of these tests..")
+    pins = (ListedPin(name="email", content=POLICY),)
+    made = PinList(name="mine", repository=None, revision=2, owner=key.public.raw, pins=pins)
+    (folder / "pins.json").write_text(made.signed(key))
+    key.public.save(folder / "owner.pub", force=True)
+    return {"file": str(folder / "pins.json"), "key": str(folder / "owner.pub")}
 
 
 def guard(**given: Any) -> dict[str, Any]:

@@ -27,11 +27,13 @@ with warnings.catch_warnings():
     from constraintrot.harnesses.litellm import placement
     from constraintrot.harnesses.litellm.routes import Passage, allowed, passing
     from constraintrot.litellm import RECEIPT, PinGuardrail
+from constraintrot.defenses.operator import OperatorError
 from constraintrot.defenses.pinning.pinned_block import HEADING, PinnedBlock, Receipt
 from constraintrot.defenses.rampart import Principal, Registry
 from constraintrot.defenses.rampart.errors import SeedError
 from constraintrot.errors import ParameterError
 from tests.docs_code import run_page
+from tests.harnesses.litellm.proxy import signed_list
 
 POLICY = "Send email only to addresses at example.org."
 OPERATOR = Principal("operator")
@@ -416,6 +418,22 @@ def test_seeds(tmp_path: Path) -> None:
     (tmp_path / "..data").mkdir()
     for seeds in (tmp_path / "email.md", tmp_path):
         assert block(ran(guardrail(policies=None, seeds=seeds), hello())) == 1
+
+
+def test_a_signed_list(tmp_path: Path) -> None:
+    listed = signed_list(tmp_path)
+    assert block(ran(guardrail(policies=None, signed=listed), hello())) == 1
+    for more, error in (
+        ({"least_revision": 3}, OperatorError),
+        ({"repository": "github.com/acme/shop"}, OperatorError),
+        ({"key": str(tmp_path / "none.pub")}, OperatorError),
+        ({"keys": "x"}, ParameterError),
+    ):
+        with pytest.raises(error):
+            guardrail(policies=None, signed={**listed, **more})
+    for wrong in ({}, {"file": listed["file"]}, listed["file"]):
+        with pytest.raises(ParameterError, match="signed has file and key"):
+            guardrail(policies=None, signed=wrong)
 
 
 @pytest.mark.parametrize("left", ["more/", "rules.txt", ".git/", "rules"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from constraintrot.defenses.pinning.pinned_block import HEADING
-from tests.harnesses.litellm.proxy import POLICY, Proxy, guard, pins_in, proxy_of
+from tests.harnesses.litellm.proxy import POLICY, Proxy, guard, pins_in, proxy_of, signed_list
 from tests.stub_openai import Stub, serving
 
 pytestmark = pytest.mark.early
@@ -49,17 +50,19 @@ class Watched(Proxy):
 @pytest.fixture(scope="module")
 def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("proxy")
-    (folder / "policies").mkdir()
-    (folder / "policies" / "email.md").write_text(POLICY)
+    listed = signed_list(folder)
+    forged = {**listed, "file": str(folder / "forged.json")}
+    Path(forged["file"]).write_text(Path(listed["file"]).read_text().replace("only", "never"))
     (folder / "nested" / "more").mkdir(parents=True)
     (folder / "nested" / "email.md").write_text(POLICY)
     refused = [
         {"guardrail_name": "pins", "litellm_params": REFUSED},
         guard(policies=[]),
         guard(seeds=str(folder / "nested")),
+        guard(signed=forged),
     ]
     skip = {"models": ["*-summarizer"], "last_message": ["Sum up this conversation*"]}
-    given: dict[str, Any] = {"seeds": str(folder / "policies"), "skip": skip, "routes": ["/rag/*"]}
+    given: dict[str, Any] = {"signed": listed, "skip": skip, "routes": ["/rag/*"]}
     with serving() as stub, proxy_of(folder, stub.url, *refused, **given) as started:
         watched = Watched(started.url, started.folder, started.printed)
         watched.upstream = stub
@@ -351,10 +354,11 @@ def test_a_health_check_is_pinned(proxy: Watched) -> None:
 
 
 def test_a_mistake_in_the_configuration_is_an_error_at_the_start(proxy: Watched) -> None:
-    off, empty, nested = [line for line in proxy.printed if line.startswith("refused")]
+    off, empty, nested, forged = [line for line in proxy.printed if line.startswith("refused")]
     assert "default_on: true" in off
     assert "policies holds nothing to pin" in empty
     assert "more would not be pinned" in nested
+    assert "the list was changed, or signed by somebody else" in forged
 
 
 def test_an_openai_client_lists_the_models(proxy: Watched) -> None:

@@ -1,0 +1,138 @@
+"""``constraintrot pin export`` and ``pin trust``: signed lists of pins, and whom to take them from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from constraintrot.errors import ParameterError
+
+if TYPE_CHECKING:
+    from constraintrot.coding_agents.pins.compiled import Source
+    from constraintrot.defenses.operator import PinList
+
+_REPOSITORY = click.option(
+    "--repository", help="Which repository this is, where git has no origin of it, or a fork's."
+)
+
+
+@click.command("export")
+@click.argument("out", required=False, type=click.Path(path_type=Path))
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="Your private key.")
+@click.option("--rules", type=click.Path(path_type=Path), help="A file with the policies.")
+@click.option("--seeds", type=click.Path(path_type=Path), help="A folder of seed files.")
+@click.option("--project", is_flag=True, help="For this repository, in .constraintrot/pins.json.")
+@_REPOSITORY
+def export_command(
+    out: Path | None,
+    key: Path,
+    rules: Path | None,
+    seeds: Path | None,
+    project: bool,
+    repository: str | None,
+) -> None:
+    """Write your policies to OUT as a list that you signed, for hooks, frameworks and a proxy.
+
+    Without --rules or --seeds they are those that you have installed. A key is made by
+    constraintrot operator keygen.
+    """
+    from constraintrot.coding_agents.pins.exporting import export, installed_source
+    from constraintrot.coding_agents.pins.installing import source_named
+    from constraintrot.coding_agents.pins.owners import IN_REPOSITORY, origin_of
+    from constraintrot.coding_agents.pins.record import pins_folder
+    from constraintrot.defenses.operator import SigningKey
+    from constraintrot.defenses.operator.pin_list import of_repository
+
+    if (out is None) != project or (repository and not project):
+        raise ParameterError("give OUT for a list of yours, or --project for the repository's")
+    if rules and seeds:
+        raise ParameterError("give --rules or --seeds, not both")
+    root, here = _root(), Path.cwd()
+    source = _seeds(seeds) if seeds else source_named(rules.absolute()) if rules else None
+    if project:
+        repository = repository or origin_of(root)
+        if repository is None:
+            raise ParameterError(f"git has no origin of {root}; name it with --repository")
+    file = (out or root / IN_REPOSITORY).absolute()
+    source = source or installed_source(here if project else None)
+    made, changed = export(source, file, SigningKey.load(key), repository, pins_folder())
+    done = "written" if changed else "as it was"
+    click.echo(
+        f"{file}: {done}: the list {made.name!r} of {of_repository(made.repository)}, revision"
+        f" {made.revision}, {len(made.pins)} policies, signed by key {made.key.id}"
+    )
+
+
+@click.command("trust")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--key", help="The id of the owner's key, as the owner told you; asks without.")
+@_REPOSITORY
+@click.option("--revoke", is_flag=True, help="Trust it no longer, and take its pins out.")
+def trust_command(file: Path | None, key: str | None, repository: str | None, revoke: bool) -> None:
+    """Show the signed list in FILE, or in this repository, and trust its owner for it.
+
+    A repository's list counts in this folder alone, and only if it is signed by that owner.
+    """
+    from constraintrot.coding_agents.pins import owners
+    from constraintrot.coding_agents.pins.record import pins_folder
+    from constraintrot.defenses.operator import UnknownKeyError
+    from constraintrot.defenses.operator.pin_list import read_list
+
+    path = (file or _root() / owners.IN_REPOSITORY).absolute()
+    found, folder = read_list(path), pins_folder()
+    if revoke:
+        _revoke(path, found, folder)
+        return
+    owners.identity(path, found, repository)
+    _show(found)
+    if key is not None and key != found.key.id:
+        raise UnknownKeyError(f"{path} is signed by key {found.key.id}, not by {key}")
+    if key is None:
+        click.confirm("Trust this key for this list?", abort=True)
+    owners.trust(path, found, repository, folder)
+    more = "" if found.repository is None else " --project"
+    rules = "" if found.repository else f" --rules {path}"
+    click.echo(f"trusted; constraintrot pin install AGENT{more}{rules} puts it in force.")
+
+
+def _revoke(path: Path, found: PinList, folder: Path) -> None:
+    from constraintrot.coding_agents.pins import owners
+    from constraintrot.coding_agents.pins.compiled import read_compiled
+    from constraintrot.coding_agents.pins.installing import uninstall
+    from constraintrot.coding_agents.pins.record import records
+
+    gone = owners.revoke(path, found, folder)
+    click.echo("not trusted any more" if gone else "it was not trusted")
+    for record in records():
+        compiled = read_compiled(record.pin.folder)
+        if compiled.get("signed") and compiled["path"] == str(path):
+            uninstall(record.pin)
+            click.echo(f"{record.pin.agent.title}, {record.scope}: its policies are taken out")
+
+
+def _show(found: PinList) -> None:
+    from constraintrot.command_line import say
+    from constraintrot.defenses.operator.pin_list import of_repository
+
+    say(
+        f"the list {found.name!r} of {of_repository(found.repository)}, revision"
+        f" {found.revision}, signed by key {found.key.id}"
+    )
+    for one in found.pins:
+        say(f"  {one.name}:")
+        for line in one.content.splitlines():
+            say(f"    {line}")
+
+
+def _root() -> Path:
+    from constraintrot.coding_agents.pins.owners import repository_at
+
+    return repository_at(Path.cwd()) or Path.cwd()
+
+
+def _seeds(path: Path) -> Source:
+    from constraintrot.coding_agents.pins.compiled import Source
+
+    return Source("seeds", path.absolute())

@@ -1,0 +1,95 @@
+"""Writing a user's or a repository's rules as a signed list (``constraintrot pin export``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from constraintrot.coding_agents.pins import owners
+from constraintrot.coding_agents.pins.compiled import (
+    Source,
+    read_compiled,
+    registry_of,
+    source_of,
+)
+from constraintrot.coding_agents.pins.errors import PinInstallError
+from constraintrot.coding_agents.pins.record import records
+from constraintrot.defenses.operator import OperatorError, PinList, SigningKey
+from constraintrot.defenses.operator.pin_list import read_list
+from constraintrot.files import replace
+
+
+def export(
+    source: Source, out: Path, key: SigningKey, repository: str | None, folder: Path
+) -> tuple[PinList, bool]:
+    """Write a source as a signed list, which its owner trusts on this machine.
+
+    A list that is there already is followed by its next revision, or stays if it says the same.
+
+    Args:
+        source: the rules.
+        out: the file, absolute.
+        key: the owner's.
+        repository: whose rules they are; None for no repository.
+        folder: of all pins.
+
+    Returns:
+        The list, and whether it was written.
+
+    Raises:
+        ConstraintRotError: the rules cannot be used, or another list is in the file.
+    """
+    registry, _ = registry_of(source, folder)
+    name = repository.rpartition("/")[2] if repository else out.name.partition(".")[0]
+    made = PinList.of(registry, key.public, name=name, repository=repository, revision=1)
+    before = _before(out, made)
+    seen = owners.seen_revision(out, made, folder)
+    if before is not None and before.pins == made.pins and before.revision >= seen:
+        made, changed = before, False
+    else:
+        last = max(seen, before.revision if before else 0)
+        made = made.model_copy(update={"revision": last + 1})
+        _write(out, made.signed(key))
+        changed = True
+    owners.trust(out, made, repository, folder)
+    return made, changed
+
+
+def installed_source(project: Path | None) -> Source:
+    """The rules that are pinned: a project's, or the user's.
+
+    Raises:
+        PinInstallError: there are none, or the agents have different ones.
+    """
+    found = {
+        source_of(read_compiled(one.pin.folder))
+        for one in records()
+        if one.scope == ("project" if project else "user")
+        and (project is None or Path(one.project) == project)
+    }
+    if len(found) != 1 or (source := found.pop()).kind == "repository":
+        raise PinInstallError("name the rules to export with --rules FILE or --seeds DIR")
+    return source
+
+
+def _before(out: Path, made: PinList) -> PinList | None:
+    if not out.exists():
+        return None
+    try:
+        before = read_list(out)
+    except OperatorError as error:
+        raise PinInstallError(f"{error}; move it away, or name another file") from None
+    mine = (made.owner, made.name, made.repository)
+    if (before.owner, before.name, before.repository) != mine:
+        raise PinInstallError(
+            f"{out} is the list {before.name!r} of key {before.key.id}; move it away, or name"
+            " another file"
+        )
+    return before
+
+
+def _write(out: Path, text: str) -> None:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PinInstallError(f"cannot make {out.parent}: {error}") from None
+    replace(out, text.encode("ascii"), PinInstallError, mode=None)

@@ -1,0 +1,205 @@
+"""Signed lists of pins: one registry for hooks, frameworks and a proxy (``constraintrot pin export``).
+
+A list is JSON with sorted keys and ASCII only, a line for each entry, so that a change
+can be reviewed and there is one text for each list. It names its repository, or none,
+and its revision: a copy in another repository and an older list are both refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from constraintrot.defenses.operator.directive import Content, Name, Number, told_faults
+from constraintrot.defenses.operator.errors import (
+    PinListError,
+    ScopeError,
+    SequenceError,
+    UnknownKeyError,
+)
+from constraintrot.defenses.operator.keys import SigningKey, VerifyingKey, load_public
+from constraintrot.defenses.rampart import Principal, Registry
+from constraintrot.files import contents
+
+LARGEST: Final = 1024 * 1024
+"""Bytes of a signed list, at most."""
+_DOMAIN: Final = b"constraintrot pins\0"
+_BEGINS: Final = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"list"\s*:\s*\{')
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ListedPin(_Strict):
+    """A pin's name and text."""
+
+    name: Name
+    content: Content
+
+
+class PinList(_Strict):
+    """The pins of a registry at one moment.
+
+    Attributes:
+        format: format and version.
+        name: of the list.
+        repository: whose policies they are, such as ``github.com/acme/shop``; None for a
+            list of no repository.
+        revision: one more at each change.
+        owner: the owner's public key, 64 hex digits.
+        pins: in their order.
+    """
+
+    format: Literal["constraintrot-pins/1"] = "constraintrot-pins/1"
+    name: Name
+    repository: Name | None
+    revision: Number
+    owner: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    pins: Annotated[tuple[ListedPin, ...], Field(min_length=1)]
+
+    @classmethod
+    def of(
+        cls, registry: Registry, owner: VerifyingKey, *, name: str, repository: str | None,
+        revision: int,
+    ) -> PinList:  # fmt: skip
+        """The list of a registry's pins.
+
+        Raises:
+            PinListError: nothing is pinned, or a name is refused.
+        """
+        pins = tuple(ListedPin(name=pin.name, content=pin.content) for pin in registry.pins())
+        try:
+            return cls(
+                name=name, repository=repository, revision=revision, owner=owner.raw, pins=pins
+            )
+        except ValidationError as error:
+            raise PinListError(f"no list of pins: {told_faults(error)}") from None
+
+    @property
+    def key(self) -> VerifyingKey:
+        """The owner's key."""
+        return VerifyingKey.of(self.owner)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, hex, over what the signature covers."""
+        return sha256(_signed_bytes(self)).hexdigest()
+
+    def pin_into(self, registry: Registry, by: Principal) -> None:
+        """Pin the list in a registry.
+
+        Raises:
+            RampartError: two of its names are one, or look like one.
+        """
+        for one in self.pins:
+            registry.pin(one.content, by=by, name=one.name)
+
+    def signed(self, key: SigningKey) -> str:
+        """The text of the list, signed by its owner."""
+        return _render(_SignedList(list=self, signature=key.sign_bytes(_signed_bytes(self))))
+
+
+class _SignedList(_Strict):
+    list: PinList
+    signature: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
+
+
+def looks_signed(data: bytes) -> bool:
+    """Return whether a file begins as a signed list does."""
+    return _BEGINS.match(data) is not None
+
+
+def opened_list(data: bytes) -> PinList:
+    """The list of a signed file, as its owner signed it; the caller decides whom to trust.
+
+    Raises:
+        PinListError: the file is no signed list of this version.
+        SignatureError: the owner that the list names did not sign it.
+    """
+    text = data.replace(b"\r\n", b"\n").strip()
+    try:
+        made = _SignedList.model_validate_json(text)
+        same = _render(made).encode() == text + b"\n"
+    except (ValidationError, RecursionError):
+        # What is wrong would quote the file, and an error may be told to a model.
+        raise PinListError("no signed list of pins, or one of another version") from None
+    if not same:
+        raise PinListError("the list is not written as constraintrot pin export writes it")
+    made.list.key.verify_bytes(_signed_bytes(made.list), made.signature, "list")
+    return made.list
+
+
+def read_list(path: Path) -> PinList:
+    """The list of a file; a link to it is followed.
+
+    Raises:
+        PinListError: as ``opened_list``, or the file cannot be read.
+        SignatureError: as ``opened_list``.
+    """
+    try:
+        return opened_list(contents(path, LARGEST, PinListError, links=True))
+    except PinListError as error:
+        raise PinListError(f"{path}: {error}") from None
+
+
+def load_pins(
+    path: str | Path,
+    key: str | Path | VerifyingKey,
+    *,
+    repository: str | None = None,
+    least_revision: int = 0,
+    owner: Principal | None = None,
+) -> Registry:
+    """A registry with the pins of a signed list, for any hook that takes a registry.
+
+    Args:
+        path: the file that ``constraintrot pin export`` wrote.
+        key: the public key of the owner that is trusted, or its file.
+        repository: whose list it must be; None for a list of no repository.
+        least_revision: the lowest revision that is accepted.
+        owner: who may change the registry; nobody unless given.
+
+    Raises:
+        OperatorError: the list is not that owner's, of another repository, or too old.
+        RampartError: two of its names are one, or look like one.
+    """
+    trusted = key if isinstance(key, VerifyingKey) else load_public(key)
+    found = read_list(Path(path))
+    if found.key != trusted:
+        raise UnknownKeyError(
+            f"{path} is signed by key {found.key.id}, and key {trusted.id} is trusted here"
+        )
+    if found.repository != repository:
+        raise ScopeError(
+            f"{path} is signed for {of_repository(found.repository)}, and wanted is a list for"
+            f" {of_repository(repository)}"
+        )
+    if found.revision < least_revision:
+        raise SequenceError(
+            f"{path} is of revision {found.revision}, and {least_revision} at least is expected:"
+            " an older list was put in its place"
+        )
+    by = owner or Principal("owner of the list")
+    registry = Registry(by, label=found.name)
+    found.pin_into(registry, by)
+    return registry
+
+
+def of_repository(name: str | None) -> str:
+    """A list's repository, as messages say it."""
+    return "no repository" if name is None else f"the repository {name}"
+
+
+def _signed_bytes(pins: PinList) -> bytes:
+    plain = pins.model_dump(mode="json")
+    return _DOMAIN + json.dumps(plain, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _render(made: _SignedList) -> str:
+    return json.dumps(made.model_dump(mode="json"), sort_keys=True, indent=1) + "\n"
