@@ -6,7 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,10 @@ from constraintrot.errors import ConstraintRotError
 if TYPE_CHECKING:
     from constraintrot.coding_agents.sessions.events import Refused, Session
     from constraintrot.doctor.asking import Answer
-    from constraintrot.doctor.findings import Diagnosis
+    from constraintrot.doctor.findings import Diagnosis, History
+    from constraintrot.doctor.reading import Chosen
     from constraintrot.doctor.rules import Rule
+    from constraintrot.rule_text.reader import ReaderName
 
 FAIL_ON = ("lost", "broken")
 # Folders that are listed before they are read.
@@ -32,6 +34,11 @@ _LISTED = 40
     "--rules", "rules_files", multiple=True, type=click.Path(path_type=Path),
     help="AGENTS.md or rules.yaml; by default what was said in the sessions.",
 )  # fmt: skip
+@click.option(
+    "--reader", type=click.Choice(["words", "local", "judge"]),
+    help="Who reads prose for rules: word lists; the local model, which is the default where its"
+    " weights are; or the model of --model, which is sent the texts.",
+)  # fmt: skip
 @click.option("--yes", is_flag=True, help="Ask nothing: read what is found, take all rules found.")
 @click.option(
     "-o", "--out", "folder", type=click.Path(path_type=Path, file_okay=False),
@@ -40,7 +47,7 @@ _LISTED = 40
 @click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help="Exit with status 1.")
 @click.option(
     "--pin", "pin_folder", type=click.Path(path_type=Path, file_okay=False),
-    help="Write the rules that were lost as registry seeds to this folder.",
+    help="Write the lost rules that you named or confirmed as registry seeds to this folder.",
 )  # fmt: skip
 @click.option("--pin-from-tools", is_flag=True, help="Pin those that tools and files brought too.")
 @click.option(
@@ -52,6 +59,7 @@ _LISTED = 40
 def doctor(
     paths: tuple[str, ...],
     rules_files: tuple[Path, ...],
+    reader: ReaderName | None,
     yes: bool,
     folder: Path | None,
     fail_on: tuple[str, ...],
@@ -68,15 +76,21 @@ def doctor(
 
     Everything stays on this machine, unless a model is named with --model.
     """
+    from constraintrot.doctor.reading import choose
+
     with clear_errors():
         _checked(folder, pin_folder, model)
+        chosen = choose(reader, (lambda: named_model("--model", model)) if model else None)
         rules = _rules(rules_files)
         sessions, refused = _sessions(paths or _on_this_machine(yes))
-        found = _diagnosed(sessions, rules)
+        found = _observed(sessions, rules, chosen, yes)
         if rules is None:
             _confirm(found, yes)
+        if not yes:
+            _confirm_drafts(found)
+        chosen = _read(found, chosen, yes, by_default=reader is None)
         answers = _asked(found, model, yes) if model else []
-        _written(found, refused, answers, folder, pin_folder, pin_from_tools, as_json)
+        _written(found, refused, answers, chosen, folder, pin_folder, pin_from_tools, as_json)
         if not sessions:
             sys.exit(2)
         sys.exit(_status(found, answers, fail_on))
@@ -135,45 +149,121 @@ def _sessions(given: Sequence[str]) -> tuple[list[Session], list[Refused]]:
     )
 
 
-def _diagnosed(sessions: Sequence[Session], rules: list[Rule] | None) -> list[Diagnosis]:
-    from constraintrot.doctor.verdicts import diagnose
+def _observed(
+    sessions: Sequence[Session], rules: list[Rule] | None, chosen: Chosen, yes: bool
+) -> list[Diagnosis]:
+    from constraintrot.doctor.found_rules import by_judge, passages
+    from constraintrot.doctor.verdicts import observe
 
+    if rules is None and chosen.kind == "judge":
+        size = sum(len(one.text) for each in sessions for _, one in passages(each))
+        click.echo(
+            f"{chosen.reader.name} would be sent {size:,} characters to find rules.", err=True
+        )
+        _ask("Send this?", yes)
     found: list[Diagnosis] = []
     shown = sys.stderr.isatty() and len(sessions) > 1
     for at, session in enumerate(sessions, 1):
         if shown:
             click.echo(f"\r{at} of {len(sessions)}", nl=False, err=True)
-        found.append(diagnose(session, rules))
+        judged = rules is None and chosen.kind == "judge"
+        found.append(observe(session, by_judge(session, chosen.reader) if judged else rules))
     if shown:
         click.echo("\r", nl=False, err=True)
     return found
 
 
+def _read(found: Sequence[Diagnosis], chosen: Chosen, yes: bool, *, by_default: bool) -> Chosen:
+    """Ask the reader what became of the rules, and say what that costs; who read in the end."""
+    from constraintrot.doctor.reading import LONGEST, choose, cost, read
+
+    price = cost(found)
+    if chosen.kind == "local" and by_default and price.seconds > LONGEST:
+        why = f"the local model would take {price.seconds / 60:,.0f} min; --reader local asks it"
+        chosen = replace(choose("words"), why=why)
+    if chosen.kind == "local" and price.questions:
+        click.echo(
+            f"{price.questions} questions ({price.rules} rules, {price.compactions} compactions)"
+            f" for the local model, about {price.seconds:.0f} s; those asked before are cached.",
+            err=True,
+        )
+    elif chosen.kind == "judge" and price.questions:
+        click.echo(
+            f"{chosen.reader.name} would be sent the new contexts of {price.compactions}"
+            f" compactions, {price.characters:,} characters.", err=True,
+        )  # fmt: skip
+        _ask("Send this?", yes)
+    tty = sys.stderr.isatty()
+    read(
+        found, chosen, lambda line: click.echo(f"\r{line:<78}", nl=False, err=True) if tty else None
+    )
+    if tty and price.questions:
+        click.echo("\r" + " " * 78 + "\r", nl=False, err=True)
+    return chosen
+
+
 def _confirm(found: Sequence[Diagnosis], yes: bool) -> None:
     """Show the rules that were found in what was said, and drop those that are none."""
-    from constraintrot.doctor.output.terminal import short
     from constraintrot.doctor.wording import source
-    from constraintrot.redaction import Masker
 
-    histories = [(one, history) for one in found for history in one.histories]
-    if not histories or yes:
+    same: dict[str, list[tuple[Diagnosis, History]]] = {}
+    for one in found:
+        for history in one.histories:
+            same.setdefault(history.rule.folded, []).append((one, history))
+    if not same or yes:
         return
-    mask = Masker()
-    click.echo(f"{len(histories)} rules were said in these sessions:", err=True)
-    for number, (one, history) in enumerate(histories, 1):
-        click.echo(_safe(short(mask(f"{number:4} {history.rule.text}"))), err=True)
-        where = (
-            f"     {source(history)}, line {history.rule.line}, {history.rule.time or 'no time'}"
-        )
-        click.echo(_safe(short(mask(f"{where}, {one.session.name}"))), err=True)
+    click.echo(f"{len(same)} rules were said in these sessions:", err=True)
+    for number, each in enumerate(same.values(), 1):
+        one, history = each[0]
+        _show(f"{number:4} {history.rule.clause}")
+        more = f", and in {len(each) - 1} more sessions" if len(each) > 1 else ""
+        time = history.rule.time or "no time"
+        _show(f"     {source(history)}, line {history.rule.line}, {time}, {one.session.name}{more}")
     _terminal("the rules found are shown for confirmation; --yes takes all of them")
-    told = click.prompt(
-        "Numbers of those that are no rules, or nothing", default="", show_default=False, err=True
-    )
-    wrong = {int(one) for one in told.replace(",", " ").split() if one.isdigit()}
-    dropped = {id(history) for number, (_, history) in enumerate(histories, 1) if number in wrong}
+    wrong = _numbers("Numbers of those that are no rules, or nothing")
+    dropped = {
+        id(history)
+        for number, each in enumerate(same.values(), 1)
+        for _, history in each
+        if number in wrong
+    }
     for one in found:
         one.leave_out(dropped)
+        for history in one.histories:
+            history.accepted = True
+
+
+def _confirm_drafts(found: Sequence[Diagnosis]) -> None:
+    """Show the drafts of what breaks a rule, where somebody is there to confirm them."""
+    from constraintrot.doctor.breach_drafts import shown
+
+    drafts: dict[str, list[History]] = {}
+    for one in (each for some in found for each in some.histories if each.draft):
+        drafts.setdefault(one.rule.folded, []).append(one)
+    if not drafts or not _is_terminal():
+        return
+    click.echo("A call would break these rules by drafts made from their words:", err=True)
+    for number, each in enumerate(drafts.values(), 1):
+        calls = sum(len(one.drafted) for one in each)
+        _show(f"{number:4} {each[0].rule.clause}")
+        _show(f"     breach: {shown(dict(each[0].draft or {}))} ({calls} calls here)")
+    wrong = _numbers("Numbers of the drafts that are wrong, or nothing")
+    for number, each in enumerate(drafts.values(), 1):
+        for one in each if number not in wrong else ():
+            one.accept_draft()
+
+
+def _show(line: str) -> None:
+    from constraintrot.doctor.output.terminal import short
+    from constraintrot.redaction import Masker
+
+    width = 100 if sys.stderr.isatty() else None
+    click.echo(_safe(short(Masker()(line), width)), err=True)
+
+
+def _numbers(question: str) -> set[int]:
+    told = click.prompt(question, default="", show_default=False, err=True)
+    return {int(one) for one in told.replace(",", " ").split() if one.isdigit()}
 
 
 def _asked(found: Sequence[Diagnosis], name: str, yes: bool) -> list[Answer]:
@@ -210,6 +300,7 @@ def _written(
     found: Sequence[Diagnosis],
     refused: Sequence[Refused],
     answers: Sequence[Answer],
+    chosen: Chosen,
     folder: Path | None,
     pin_folder: Path | None,
     pin_from_tools: bool,
@@ -221,15 +312,18 @@ def _written(
 
     mask = Masker()
     told: dict[str, Any] = {}
+    seeds = str(pin_folder or "")
+    width = 100 if sys.stdout.isatty() else None
     if folder is not None or as_json:
-        told = data(found, refused, mask)
+        read_by = {"name": chosen.reader.name, "why": chosen.why, "trust": chosen.trust}
+        told = data(found, refused, mask, read_by, seeds)
         told["probe"] = masked_texts([asdict(one) for one in answers], mask)
     if as_json:
         click.echo(json.dumps(told, ensure_ascii=True, indent=1))
     else:
-        for line in summary(found, refused, mask):
+        for line in summary(found, refused, mask, read_by=chosen.line, seeds=seeds, width=width):
             click.echo(line)
-        for line in asked(answers, mask):
+        for line in asked(answers, mask, width):
             click.echo(line)
     if folder is not None:
         _files(folder, told)
@@ -267,6 +361,12 @@ def _pins(found: Sequence[Diagnosis], folder: Path, from_tools: bool, mask: Any)
             " writes there would write your pins; --pin-from-tools pins them",
             err=True,
         )
+    if chosen.unconfirmed:
+        click.echo(
+            f"{len(chosen.unconfirmed)} lost rules were found in sessions and confirmed by nobody, and"
+            " are not pinned: name them with --rules, or leave --yes out and confirm them",
+            err=True,
+        )
     if chosen.masked:
         click.echo(f"A secret was masked in: {', '.join(chosen.masked)}", err=True)
 
@@ -279,8 +379,12 @@ def _ask(question: str, yes: bool) -> None:
         raise ConstraintRotError("nothing was done")
 
 
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
 def _terminal(what: str) -> None:
-    if not sys.stdin.isatty():
+    if not _is_terminal():
         raise ConstraintRotError(f"nobody can be asked, as standard input is no terminal; {what}")
 
 

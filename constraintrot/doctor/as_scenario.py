@@ -21,9 +21,16 @@ Turn = dict[str, Any]
 
 
 def rules_of(session: Session) -> list[str]:
-    """Return the rules that were said in a session, those first that a compaction lost."""
-    found = [one for one in diagnose(session, None).histories if one.given is not None]
-    found.sort(key=lambda one: one.lost_at is None)
+    """Return the rules that were said in a session, those first that a compaction lost.
+
+    Those of which that cannot be told come next.
+    """
+    diagnosis = diagnose(session, None)
+    found = [one for one in diagnosis.histories if one.given is not None]
+    untold = {
+        one.number for _, one, change in diagnosis.changed() if change.outcome == "cannot be told"
+    }
+    found.sort(key=lambda one: (one.lost_at is None, one.number not in untold))
     return list({folded(one.rule.text): one.rule.text for one in found}.values())
 
 

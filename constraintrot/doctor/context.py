@@ -66,19 +66,33 @@ class Context:
     def note(self, standing: Standing, message: Message) -> None:
         """Remember that a rule stands in the newest message."""
         places = self._places.setdefault(standing.rule, [])
-        places.append(Place(standing.found, _without_text(message), self._count - 1))
+        places.append(Place(standing.found, without_text(message), self._count - 1))
         if len(places) > 2 * _MOST:
             self._places[standing.rule] = _fewer(places)
 
-    def best(self, rule: int, but_lines: Collection[int] = ()) -> Place | None:
-        """Return the place with the rule's best state, without some lines, if there is one."""
-        places = (one for one in self._places.get(rule, ()) if one.message.line not in but_lines)
+    @property
+    def count(self) -> int:
+        """The number of messages that were taken in."""
+        return self._count
+
+    def best(self, rule: int) -> Place | None:
+        """Return the place with the rule's best state, if there is one."""
+        places = self._places.get(rule, ())
         return min(places, key=lambda one: rank(one.found.state), default=None)
 
-    def newest(self, rule: int) -> Place | None:
-        """Return the last place of a rule; None if there is no such place."""
-        places = self._places.get(rule)
-        return places[-1] if places else None
+    def kept(self, rule: int, but: Collection[int] = ()) -> Place | None:
+        """Return the message other than a summary that states a rule, if there is one.
+
+        Args:
+            rule: number of the rule.
+            but: numbers of messages that do not count.
+        """
+        places = (
+            one
+            for one in self._places.get(rule, ())
+            if one.found.survived and one.message.channel != "summary" and one.ordinal not in but
+        )
+        return min(places, key=lambda one: rank(one.found.state), default=None)
 
     def everywhere(self) -> dict[int, Place]:
         """For each rule that stands somewhere, where it stands best."""
@@ -143,7 +157,8 @@ class Context:
         return 0
 
 
-def _without_text(message: Message) -> Message:
+def without_text(message: Message) -> Message:
+    """A message without its text and its calls."""
     return Message(
         message.role, "", message.channel, message.line, message.time, message.origin, message.key,
         attached=message.attached,

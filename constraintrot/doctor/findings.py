@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from constraintrot.coding_agents.sessions.events import Certainty, Facts, Losses, Session
 from constraintrot.doctor.closest import Closest
 from constraintrot.doctor.context import Place
 from constraintrot.doctor.rules import Rule
+from constraintrot.rule_text.reader import Reading
 from constraintrot.rule_text.survival.states import SurvivalState
 
-Outcome: TypeAlias = Literal["survived", "lost", "sent by the agent", "not there", "cannot be told"]
+Outcome: TypeAlias = Literal[
+    "survived", "lost", "revoked by you", "sent by the agent", "not there", "cannot be told"
+]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 NOTHING = Closest()
@@ -28,8 +31,9 @@ class Change:
         before: its state in the context before; None where nobody had said it.
         after: its state in the context after.
         came_by: where it stood before.
-        stands: where it stands after.
-        instead: what the new context says nearest to it, where it was lost.
+        stands: the kept message in which it stands after, if one was kept.
+        instead: what the new context says nearest to it, where it did not survive.
+        reading: what the reader said of the new context, where it was asked.
     """
 
     outcome: Outcome
@@ -38,6 +42,7 @@ class Change:
     came_by: Place | None = None
     stands: Place | None = None
     instead: Closest = NOTHING
+    reading: Reading | None = None
 
 
 @dataclass
@@ -52,6 +57,12 @@ class Compacted:
         certainty: how sure the context after it is.
         changes: by number of the rule.
         summary: the beginning of the texts that the new context consists of.
+        at: place in the session: the number of messages before it.
+        turns: the user's turns before it.
+        new: the texts of the new context that were not in the old one, for the reader.
+        texts: all texts of the new context that are written out, up to a limit.
+        before: by number of the rule, where it stood best in the old context.
+        kept: by number of the rule, the kept message that holds it.
     """
 
     number: int
@@ -61,9 +72,30 @@ class Compacted:
     certainty: Certainty
     changes: dict[int, Change] = field(default_factory=dict[int, Change])
     summary: str = ""
+    at: int = 0
+    turns: int = 0
+    new: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    before: dict[int, Place] = field(default_factory=dict[int, Place])
+    kept: dict[int, Place] = field(default_factory=dict[int, Place])
 
 
 @dataclass(frozen=True)
+class Turn:
+    """A turn of the user's.
+
+    Attributes:
+        at: place in the session: the number of messages before it.
+        line: where in the file.
+        text: its text, up to a limit.
+    """
+
+    at: int
+    line: int
+    text: str
+
+
+@dataclass
 class Broken:
     """A call that broke a rule.
 
@@ -72,16 +104,18 @@ class Broken:
         time: as written there.
         call: the tool.
         why: what of its arguments broke it.
-        knew: whether the rule stood in the context then.
-        by: ``predicate``, or the judging model's name.
+        knew: whether the rule stood in the context then; None where nobody can tell.
+        by: ``predicate``, ``draft`` of one, or the judging model's name.
+        at: place in the session: the number of messages before it.
     """
 
     line: int
     time: str
     call: str
     why: str
-    knew: bool
+    knew: bool | None = None
     by: str = "predicate"
+    at: int = 0
 
 
 @dataclass
@@ -92,22 +126,56 @@ class History:
         rule: the rule.
         number: its number in the session.
         given: where it was first said in force; None where it never was.
-        said_again: lines where it was said again after a loss.
+        given_turn: the user's turns until then.
+        stated: place and line of each later statement of it.
+        unsaid: places where the session went back to before it was said.
+        later: the user's later turns that share a word with it, which may lift it.
+        revoked: the turn that lifted or changed it; None where no turn did.
         broken: calls that broke it.
         turns: the user's turns from where it was given to its first loss, or the end.
         lost_at: the compaction of the first loss; None where it was never lost.
         lost_time: the time of it.
+        said_again: lines where it was said again after that loss.
+        sent_by_agent: whether it is in a file that the agent sends with each request.
+        draft: a breach that was drafted from its words; None where it has one, or is of no known form.
+        drafted: the calls that break it by the draft.
+        draft_accepted: whether somebody confirmed the draft.
+        accepted: whether somebody named it, or confirmed it on the list of those that were found.
     """
 
     rule: Rule
     number: int
     given: Place | None = None
-    said_again: list[int] = field(default_factory=list[int])
+    given_turn: int = 0
+    stated: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    unsaid: list[int] = field(default_factory=list[int])
+    later: list[Turn] = field(default_factory=list[Turn])
+    revoked: Turn | None = None
     broken: list[Broken] = field(default_factory=list[Broken])
     turns: int = 0
     lost_at: int | None = None
     lost_time: str = ""
+    said_again: list[int] = field(default_factory=list[int])
     sent_by_agent: bool = False
+    draft: Mapping[str, Any] | None = None
+    drafted: list[Broken] = field(default_factory=list[Broken])
+    draft_accepted: bool = False
+    accepted: bool = False
+
+    @property
+    def unknowing(self) -> list[Broken]:
+        """The calls that broke the rule when it was not in the context any more."""
+        return [one for one in self.broken if one.knew is False]
+
+    @property
+    def judged(self) -> bool:
+        """Return whether any call was judged against it."""
+        return self.rule.breach is not None or self.draft_accepted or bool(self.broken)
+
+    def accept_draft(self) -> None:
+        """Judge calls by the draft from now on, once somebody confirmed it."""
+        self.draft_accepted = True
+        self.broken += self.drafted
 
     @property
     def seconds(self) -> float | None:
@@ -129,6 +197,7 @@ class Diagnosis:
         losses: what of the file could not be read.
         messages: how many were read.
         calls: how many tool calls.
+        turns: how many turns of the user's.
         error: why reading ended early; empty if it did not.
     """
 
@@ -139,6 +208,7 @@ class Diagnosis:
     losses: Losses = field(default_factory=Losses)
     messages: int = 0
     calls: int = 0
+    turns: int = 0
     error: str = ""
 
     def changed(self) -> Iterator[tuple[Compacted, History, Change]]:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from constraintrot.doctor.rules import Rule
 from constraintrot.rule_text.force import as_written, binds, force, with_never
 from constraintrot.rule_text.survival import Survival
-from constraintrot.rule_text.survival.cue_words import NAMED, WHOLE
+from constraintrot.rule_text.survival.cue_words import WHOLE
 from constraintrot.rule_text.survival.rules import judge
 from constraintrot.scenario.template import Value
 
@@ -26,8 +26,6 @@ _AROUND = 300
 # Characters of passages of one text that are weighed for one rule.
 MOST = 200_000
 # "Before I forget it: ..." lifts nothing, and "keep in mind: ..." weakens nothing.
-# The measure writes these for what it has found, so a text's own are taken out.
-_MARKS = str.maketrans({WHOLE: "S", NAMED: "*"})
 _NONE: frozenset[str] = frozenset()
 _LEAD_IN = re.compile(
     r"\b(?:before|lest) (?:i|we) forget(?: it| this| that)?\b[:,]?|\b(?:keep|bear) in mind:",
@@ -96,7 +94,7 @@ class Presence:
             passages = self._passages(text, lower, needed, keys, len(rule.text))
             if not passages:
                 continue
-            passages = _LEAD_IN.sub(" ", passages.translate(_MARKS))
+            passages = _LEAD_IN.sub(" ", passages)
             # Only phrases whose words are in the text can stand there.
             about = {
                 slot: [

@@ -29,6 +29,9 @@ LONGEST_RULE = 2_000
 MOST_RULES = 1_000
 
 
+# Of a longer text, the clause that rules is shown.
+_SHOWN_WHOLE = 100
+_MARKS = re.compile(r"\*\*|__|[`\"“”„«»]")
 _ITEM = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])\s++(?=\S)")
 
 
@@ -73,14 +76,19 @@ class Rule:
         return ruling(self.text)
 
     @property
+    def clause(self) -> str:
+        """The words that rule, where its text is long: what is shown of it."""
+        return self.text if len(self.text) <= _SHOWN_WHOLE else self.ruling
+
+    @property
     def folded(self) -> str:
         """Its text for comparison with another's."""
         return folded(self.text)
 
 
 def folded(text: str) -> str:
-    """A text without case, blanks, list marks and the stop at its end."""
-    return re.sub(r"\s+", " ", text).strip(" -*•.!。！").casefold()
+    """A text without case, blanks, list marks, emphasis, quotes and the stop at its end."""
+    return re.sub(r"\s+", " ", _MARKS.sub("", text)).strip(" -*•.!。！").casefold()
 
 
 class _Strict(BaseModel):

@@ -22,46 +22,55 @@ from constraintrot.coding_agents.sessions.scout import SERVICES
 from constraintrot.doctor.context import Place
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.rules import Rule, read
-from constraintrot.doctor.verdicts import diagnose
+from constraintrot.doctor.states import conclude
+from constraintrot.doctor.verdicts import observe
 from constraintrot.doctor.wording import STATE
+from constraintrot.evaluation.readers import make
 
 
 @scanner(messages="all", events=["model", "compaction"])
-def rule_survival(rules: str | None = None) -> Scanner[Transcript]:
+def rule_survival(rules: str | None = None, reader: str | None = None) -> Scanner[Transcript]:
     """A result for each rule and compaction; its value is the outcome, as ``lost``.
 
     Args:
         rules: a rules file; by default the rules that were said in each transcript.
+        reader: ``words``, ``local`` or ``judge``; by default the role ``judge`` where a model
+            has it, else ``words``.
     """
-    return _scan(rules, _survival)
+    return _scan(rules, reader, _survival)
 
 
 @scanner(messages="all", events=["model", "compaction"])
-def rule_broken(rules: str) -> Scanner[Transcript]:
+def rule_broken(rules: str, reader: str | None = None) -> Scanner[Transcript]:
     """A result for each rule that says what call breaks it; its value is how many did.
 
     Args:
         rules: a rules.yaml in which rules have a ``breach``.
+        reader: as of ``rule_survival``; it says whether a rule was in the context.
     """
-    return _scan(rules, _broken)
+    return _scan(rules, reader, _broken)
 
 
 def _scan(
-    rules: str | None, results: Callable[[Diagnosis], Iterator[Result]]
+    rules: str | None, reader: str | None, results: Callable[[Diagnosis], Iterator[Result]]
 ) -> Scanner[Transcript]:
     async def scan(transcript: Transcript) -> list[Result]:
-        return list(results(diagnosis(transcript, rules)))
+        return list(results(await diagnosis(transcript, rules, reader)))
 
     return scan
 
 
-def diagnosis(transcript: Transcript, rules: str | None) -> Diagnosis:
+async def diagnosis(
+    transcript: Transcript, rules: str | None, reader: str | None = None
+) -> Diagnosis:
     """The state of the rules in a transcript."""
     session = Session(
         Path(transcript.source_uri or "transcript"), transcript.transcript_id, "scout",
         transcript.source_type or "transcript", 0, (), partial(_events, transcript),
     )  # fmt: skip
-    return diagnose(session, None if rules is None else _read(rules))
+    found = observe(session, None if rules is None else _read(rules))
+    await conclude(found, make(reader))
+    return found
 
 
 @cache

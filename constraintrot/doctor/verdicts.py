@@ -1,26 +1,27 @@
-"""The state of each rule at each compaction of a session, and the calls that broke it."""
+"""One pass over a session: its rules, where they stand, its compactions, and the calls that break rules.
+
+What the reader of rules says of the new contexts is in ``constraintrot.doctor.states``.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 
-from constraintrot.coding_agents.sessions.events import (
-    Certainty,
-    Compaction,
-    Facts,
-    Message,
-    Session,
-)
-from constraintrot.doctor.closest import closest
-from constraintrot.doctor.context import Context, Place
+from constraintrot.coding_agents.sessions.events import Compaction, Facts, Message, Session
+from constraintrot.doctor import breach_drafts
+from constraintrot.doctor.breaches import Breach
+from constraintrot.doctor.context import Context, Place, without_text
 from constraintrot.doctor.documents import Kind, kind, stated
-from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
+from constraintrot.doctor.findings import Broken, Compacted, Diagnosis, History, Turn
 from constraintrot.doctor.presence import Presence, Standing
 from constraintrot.doctor.rules import Rule, folded, named
+from constraintrot.doctor.states import conclude
 from constraintrot.redaction import beginning
 from constraintrot.rule_text.survival import SURVIVED, Survival
-from constraintrot.rule_text.survival.states import SurvivalState
+from constraintrot.rule_text.words import WordsReader
 
 # Rules that are looked for in one session where none are given.
 MOST_RULES = 60
@@ -28,13 +29,34 @@ MOST_RULES = 60
 _MOST_TOLD = 20
 # Characters at the beginning and end of a message that are searched for rules.
 _SEARCHED = 20_000
-# Characters of the new context that are kept for the report.
+# Characters of the new context that are kept for the report, and for the reader.
 _SHOWN = 8_000
+_READ = 12_000
 _MOST_BREACHES = 50
+# Statements of one rule that are remembered.
+_MOST_STATED = 1_000
+# Turns that may lift a rule: so many of each rule, so many characters of each.
+_MOST_LATER = 20
+_LONGEST_TURN = 1_500
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_WORD = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}|\d+")
+_HAN = re.compile("[\u3400-\u9fff]+")
 
 
 def diagnose(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
-    """Read a session, and say what became of its rules.
+    """Read a session with the reader ``words``, and say what became of its rules.
+
+    Args:
+        session: which.
+        rules: the rules; None to take what the user, files and tools said in it.
+    """
+    found = observe(session, rules)
+    asyncio.run(conclude(found, WordsReader()))
+    return found
+
+
+def observe(session: Session, rules: Sequence[Rule] | None) -> Diagnosis:
+    """Read a session, without the verdicts that a reader of rules gives.
 
     Args:
         session: which.
@@ -52,12 +74,15 @@ class _Reading:
         self._context = Context(self._presence)
         self._extracting = rules is None
         self._pending: Compacted | None = None
-        self._before: dict[int, Place] = {}
         self._texts: list[str] = []
-        self._since: list[tuple[Message, list[Standing]]] = []
+        self._new: list[str] = []
+        self._since: list[tuple[int, Message, list[Standing]]] = []
         self._room = 0
-        self._turns = 0
         self._cut = 0
+        # Hashes of what was said to the model: a session may have millions of messages.
+        self._seen: set[int] = set()
+        self._stems: dict[int, frozenset[str]] = {}
+        self._drafts: dict[int, Breach] = {}
         for rule in rules or ():
             self._watch(rule)
 
@@ -75,9 +100,6 @@ class _Reading:
             # Whatever a hostile file does, what was read of it is reported.
             self.found.error = f"{type(error).__name__}: {error}"
         self._settle()
-        for history in self.found.histories:
-            if history.lost_at is None and history.given is not None:
-                history.turns = self._turns - history.turns
         if self._presence.cut:
             self.found.losses.notes.append(
                 f"{self._presence.cut} texts held more about a rule than is weighed; the"
@@ -92,7 +114,11 @@ class _Reading:
 
     def _watch(self, rule: Rule) -> int:
         number = self._presence.add(rule)
-        self.found.histories.append(History(rule, number))
+        history = History(rule, number, accepted=bool(rule.file))
+        if rule.breach is None and (told := breach_drafts.draft(rule.text)) is not None:
+            history.draft = told
+            self._drafts[number] = Breach.read(told, rule.name)
+        self.found.histories.append(history)
         return number
 
     def _facts(self, facts: Facts) -> None:
@@ -110,22 +136,40 @@ class _Reading:
         if self._pending is not None and answers:
             self._settle()
         self.found.messages += 1
-        self._turns += message.channel == "user"
+        self.found.turns += message.channel == "user"
+        if message.role == "user":
+            self._seen.add(hash(message.text))
         # The agent's own calls are made with what it knew before them.
         self._calls(message)
         standing = self._context.add(message)
         if self._extracting and (self._pending is None or not message.attached):
             standing += self._extract(message)
+        at = self._context.count - 1
+        if message.channel == "user":
+            self._later(message, at)
         if self._pending is None:
-            self._given(message, standing)
+            self._given(at, message, standing)
         elif not message.attached:
-            self._since.append((message, standing))
+            self._since.append((at, message, standing))
         elif self._room > 0:
             self._texts.append(message.text[: self._room])
             self._room -= len(message.text)
+            if message.channel == "summary":
+                self._new.append(message.text)
 
-    def _given(self, message: Message, standing: Sequence[Standing]) -> None:
-        """Note where rules are said first, and again after they were lost."""
+    def _later(self, message: Message, at: int) -> None:
+        """Note a turn that shares a word with a rule that was said before: it may lift the rule."""
+        text = message.text[:_LONGEST_TURN]
+        words = _stems(text)
+        for history in self.found.histories:
+            if history.number not in self._stems:
+                self._stems[history.number] = _stems(history.rule.text)
+            near = history.given is not None and history.given.ordinal < at
+            if near and words & self._stems[history.number]:
+                history.later = [*history.later[1 - _MOST_LATER :], Turn(at, message.line, text)]
+
+    def _given(self, at: int, message: Message, standing: Sequence[Standing]) -> None:
+        """Note where rules are said first, and again."""
         for one in standing:
             history = self.found.histories[one.rule]
             if one.found.state not in SURVIVED or message.role == "assistant":
@@ -135,10 +179,10 @@ class _Reading:
             if message.channel == "summary" or (code and one.found.state != "verbatim"):
                 continue
             if history.given is None:
-                history.given = self._context.newest(one.rule)
-                history.turns = self._turns
-            elif history.lost_at is not None and len(history.said_again) < _MOST_BREACHES:
-                history.said_again.append(message.line)
+                history.given = Place(one.found, without_text(message), at)
+                history.given_turn = self.found.turns
+            elif len(history.stated) < _MOST_STATED:
+                history.stated.append((at, message.line))
 
     def _extract(self, message: Message) -> list[Standing]:
         """Look for rules that nobody named; those found stand in this message."""
@@ -181,71 +225,73 @@ class _Reading:
         self.found.calls += len(message.calls)
         for call in message.calls:
             for history in self.found.histories:
-                breach = history.rule.breach
+                breach = history.rule.breach or self._drafts.get(history.number)
                 in_force = history.given is not None or history.sent_by_agent
-                if breach is None or not in_force or len(history.broken) >= _MOST_BREACHES:
+                broken = history.broken if history.rule.breach else history.drafted
+                if breach is None or not in_force or len(broken) >= _MOST_BREACHES:
                     continue
-                why = breach.broken_by(call)
-                if why:
-                    knew = history.sent_by_agent or self._stands(history.number)
-                    history.broken.append(
-                        Broken(message.line, message.time, call.function, why, knew)
+                if why := breach.broken_by(call):
+                    by = "predicate" if history.rule.breach else "draft"
+                    at = self._context.count
+                    broken.append(
+                        Broken(message.line, message.time, call.function, why, None, by, at)
                     )
-
-    def _stands(self, rule: int) -> bool:
-        best = self._context.best(rule)
-        return best is not None and best.found.survived
 
     def _compaction(self, compaction: Compaction) -> None:
         self._settle()
-        if not compaction.counted:
-            self._context.compact(compaction)
-            return
-        self._before = self._context.everywhere()
+        before, at = self._context.everywhere(), self._context.count
         sure = self._context.compact(compaction)
+        if not compaction.counted:
+            for number in before.keys() - self._context.everywhere().keys():
+                self.found.histories[number].unsaid.append(at)
+            return
         self._pending = Compacted(
             len(self.found.compactions) + 1, compaction.line, compaction.time, compaction.trigger,
-            compaction.certainty if sure else "assumed",
+            compaction.certainty if sure else "assumed", at=at, turns=self.found.turns,
+            before=before,
         )  # fmt: skip
         if not sure:
             self.found.losses.notes.append(
                 f"line {compaction.line}: what this compaction kept was not found in the file"
             )
-        self._texts = [one.text for one in compaction.replacement or ()]
+        told = compaction.replacement or ()
+        self._texts = [one.text for one in told]
+        self._new = [one.text for one in told if one.channel == "summary"] or [
+            one.text for one in told if one.role == "user" and hash(one.text) not in self._seen
+        ]
         self._room = 200_000
 
     def _settle(self) -> None:
-        """The new context is complete: compare it with the one before."""
+        """The new context is complete: note which kept messages hold the rules."""
         made, self._pending = self._pending, None
         if made is None:
             return
+        typed = frozenset(at for at, _, _ in self._since)
         for history in self.found.histories:
-            change = self._change(history, made.certainty)
-            made.changes[history.number] = change
-            if change.outcome == "lost" and history.lost_at is None:
-                history.lost_at, history.lost_time = made.number, made.time
-                history.turns = self._turns - history.turns
+            if (kept := self._context.kept(history.number, typed)) is not None:
+                made.kept[history.number] = kept
         made.summary = beginning("\n\n".join(self._texts), _SHOWN)
+        made.new, made.texts = _fitting(self._new), _fitting(self._texts)
         self.found.compactions.append(made)
-        since, self._since, self._texts = self._since, [], []
-        for message, standing in since:
-            self._given(message, standing)
+        since, self._since, self._texts, self._new = self._since, [], [], []
+        for at, message, standing in since:
+            self._given(at, message, standing)
 
-    def _change(self, history: History, certainty: Certainty) -> Change:
-        before = self._before.get(history.number)
-        typed = frozenset(message.line for message, _ in self._since)
-        after = self._context.best(history.number, but_lines=typed)
-        old = before.found.state if before else None
-        new: SurvivalState = after.found.state if after else "lost"
-        if history.sent_by_agent:
-            return Change("sent by the agent", old, new, before, after)
-        if history.given is None or before is None or old not in SURVIVED:
-            return Change("not there", old, new, before, after)
-        if new in SURVIVED:
-            return Change("survived", old, new, before, after)
-        if certainty == "opaque":
-            return Change("cannot be told", old, None, before, after)
-        return Change("lost", old, new, before, after, closest(history.rule.text, self._texts))
+
+def _fitting(texts: Sequence[str]) -> tuple[str, ...]:
+    """Texts without blocks of code, as many characters as are kept for the reader."""
+    left, found = _READ, list[str]()
+    for text in texts:
+        told = _CODE.sub("", text[: 4 * _READ])[:left].strip()
+        left -= len(told)
+        found += [told] * bool(told)
+    return tuple(found)
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The beginnings of a text's longer words, and the pairs of its Chinese characters."""
+    pairs = (run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1))
+    return frozenset([*(word[:5] for word in _WORD.findall(text.casefold())), *pairs])
 
 
 def _sent(rule: Rule, session: Session, cwd: str) -> bool:

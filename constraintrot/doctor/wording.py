@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from constraintrot.coding_agents.sessions.events import Channel
-from constraintrot.doctor.findings import Compacted, History
+from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History
 from constraintrot.rule_text.survival.states import SurvivalState
 
 CHANNEL: Mapping[Channel, str] = {
@@ -32,6 +32,36 @@ STATE: Mapping[SurvivalState, str] = {
     "deeds": "only what was done is told",
     "cannot tell": "cannot tell",
 }
+
+
+# Agents that a policy can be pinned in, by the names of their formats.
+_PINNED = frozenset(["claude", "codex", "opencode", "gemini", "pi"])
+
+
+def became(change: Change) -> str:
+    """What became of a rule at a compaction, with the reader's probability where it gave one."""
+    reading, state = change.reading, STATE[change.after or "lost"]
+    if change.outcome == "cannot be told" or reading is None:
+        return state if change.after else "cannot be told"
+    return f"{state} (in force with probability {reading.bound:.2f})"
+
+
+def advice(found: Diagnosis, history: History, seeds: str = "") -> str:
+    """What to do about a loss, in a line.
+
+    Args:
+        found: the session.
+        history: of the rule.
+        seeds: the folder that the lost rules are written to as seeds; empty if they are not.
+    """
+    agent, cwd = found.session.format, found.facts.cwd.rstrip("/\\")
+    name = next(iter(found.session.project_files), "")
+    file = f"put it into {cwd + '/' if cwd else ''}{name}" if name else ""
+    pin = f"constraintrot pin install {agent} --seeds {seeds or 'pins'}"
+    pin = pin if seeds else f"add --pin pins to this command, then {pin}"
+    if agent not in _PINNED:
+        return file or "state it again after each compaction"
+    return f"{file}, or {pin}"
 
 
 def clock(time: str) -> str:

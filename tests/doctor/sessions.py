@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,10 @@ from constraintrot.coding_agents.sessions import sessions
 from constraintrot.coding_agents.sessions.events import Session
 from constraintrot.doctor.findings import Diagnosis
 from constraintrot.doctor.rules import Rule
-from constraintrot.doctor.verdicts import diagnose
+from constraintrot.doctor.states import conclude
+from constraintrot.doctor.verdicts import diagnose, observe
+from constraintrot.rule_text import reader
+from constraintrot.rule_text.survival.states import SurvivalState
 
 FORCE_PUSH = "Never force-push to the release branch."
 SUMMARY = "The importer drops no row any more. The demo is on Thursday."
@@ -70,6 +75,44 @@ def opened(path: Path) -> Session:
     """The one session of a file."""
     (found,) = sessions(path)
     assert isinstance(found, Session), found
+    return found
+
+
+class Scripted:
+    """A reader that answers by words of the text: each with a state and the probability of it.
+
+    Attributes:
+        asked: rules and texts of each question.
+    """
+
+    name = "scripted"
+
+    def __init__(self, answers: Mapping[str, tuple[SurvivalState, float]]) -> None:
+        self._answers = answers
+        self.asked: list[tuple[list[str], list[str]]] = []
+
+    async def rules(self, passages: Sequence[reader.Passage]) -> list[list[reader.FoundRule]]:
+        """No rule."""
+        return [[] for _ in passages]
+
+    async def states(
+        self, rules: Sequence[reader.Rule], texts: Sequence[str]
+    ) -> list[reader.Reading]:
+        """The answer of the first word that stands in the texts, for all rules."""
+        self.asked.append(([one.text for one in rules], list(texts)))
+        told = next(
+            (answer for word, answer in self._answers.items() if word in "".join(texts)),
+            ("lost", 0.02),
+        )
+        return [reader.Reading(told[0], told[1]) for _ in rules]
+
+
+def read(
+    path: Path, answers: Mapping[str, tuple[SurvivalState, float]], *rules: Rule, **more: Any
+) -> Diagnosis:
+    """What the doctor says of a file with a scripted reader."""
+    found = observe(opened(path), rules or None)
+    asyncio.run(conclude(found, Scripted(answers), **more))
     return found
 
 

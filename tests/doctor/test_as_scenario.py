@@ -95,7 +95,7 @@ def test_the_rule_is_chosen_among_those_that_were_said(
     several = made(session)
     assert "push to main" in several.output
     monkeypatch.setattr(agreement, "talks", lambda: True)
-    chosen = made(session, "--force", typed="1\n\n")
+    chosen = made(session, "--force", typed="2\n\n")
     assert "Which?" in chosen.output or chosen.exit_code == 0
     assert "Right? [Y/n/edit]" in chosen.output
 

@@ -169,7 +169,7 @@ def test_nothing_of_a_session_runs_or_moves_the_cursor(tmp_path: Path) -> None:
         *made.compacted(2, f"Summary {NASTY}"),
         made.reply(3, NASTY),
     )
-    found = [made.diagnosed(path, rule)]
+    found = [made.read(path, {"Summary": ("lost", 0.04)}, rule)]
     gone = [Refused(Path(f"/tmp/{NASTY}"), NASTY)]
     told = data(found, gone, Masker())
     page, xml = html(told), junit(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,7 +18,10 @@ from constraintrot.doctor.output.junit import junit
 from constraintrot.doctor.output.pins import pins
 from constraintrot.doctor.output.pins import write as write_pins
 from constraintrot.doctor.output.terminal import summary
+from constraintrot.doctor.states import conclude
+from constraintrot.doctor.verdicts import observe
 from constraintrot.redaction import MASK, Masker
+from constraintrot.rule_text.survival.states import SurvivalState
 from tests.doctor import sessions as made
 
 HANDBOOK = "Policy: email may only be sent to addresses at calder.test."
@@ -30,7 +34,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[Diagnosis]:
         *made.call(2, "mcp__office__handbook", {}, HANDBOOK),
         *made.compacted(3, f"{made.SUMMARY} The release branch was pushed."), made.reply(4, "ok"),
     )  # fmt: skip
-    return [made.diagnosed(path)]
+    return [made.read(path, {"importer": ("lost", 0.04)})]
 
 
 def test_summary_names_the_loss(found: list[Diagnosis]) -> None:
@@ -60,7 +64,7 @@ def test_summary_counts_a_rule_where_it_was_said_and_not_before(tmp_path: Path) 
         *made.call(4, "mcp__office__handbook", {}, HANDBOOK),
         *made.compacted(6, f"{made.SUMMARY} A mail is due."), made.reply(7, "ok"),
     )  # fmt: skip
-    lines = summary([made.diagnosed(path)] * 2, [], str)
+    lines = summary([made.read(path, {"importer": ("lost", 0.04)})] * 2, [], str)
     assert "4 losses at 4 of 4 compactions; they came 2 by your turn, 2 by MCP" in lines
     assert f'     2 of 2 "{made.FORCE_PUSH}"' in lines
     assert any("2 of 2" in line and "calder.test" in line for line in lines)
@@ -68,6 +72,68 @@ def test_summary_counts_a_rule_where_it_was_said_and_not_before(tmp_path: Path) 
 
 def test_summary_without_losses_says_why() -> None:
     assert "no session was read" in "\n".join(summary([], [], str))
+
+
+def test_first_line_names_the_reader_and_each_loss_has_an_advice(found: list[Diagnosis]) -> None:
+    lines = summary(found, [], str, read_by="Read by scripted (as asked).", seeds="pins")
+    assert lines[0] == "Read by scripted (as asked)."
+    assert (
+        sum(
+            "-> put it into /srv/shop/CLAUDE.md, or constraintrot pin install claude --seeds pins"
+            in line
+            for line in lines
+        )
+        == 2
+    )
+    assert any(line.startswith("Not judged: ") and "2 of 2" in line for line in lines)
+    assert not any("0 calls" in line for line in lines)
+
+
+def test_nothing_is_cut_in_a_pipe(found: list[Diagnosis]) -> None:
+    wide = summary(found, [Refused(Path("/tmp/x"), "why " * 100)], str, width=None)
+    assert not any("…" in line for line in wide)
+    assert max(map(len, wide)) > 400
+
+
+def test_what_was_confirmed_comes_first_then_what_was_lost(tmp_path: Path) -> None:
+    push = {"command": "git push --force origin release"}
+    path = made.lost_session(tmp_path / "s.jsonl", *made.call(6, "Bash", push, "ok"))
+    found = made.read(path, {"importer": ("lost", 0.04)})
+    assert not found.histories[0].judged
+    assert "Not judged" in "\n".join(summary([found], [], str))
+    found = observe(made.opened(path), None)
+    assert [one.line for one in found.histories[0].drafted] == [7]
+    found.histories[0].accept_draft()
+    asyncio.run(conclude(found, made.Scripted({})))
+    lines = summary([found], [], str)
+    confirmed = lines.index("Confirmed: 1 call broke a rule that was lost before")
+    assert "line 7: Bash: git push --force" in lines[confirmed + 1]
+    assert lines[confirmed + 2].startswith("1 of 1 rules did not survive")
+    assert not any(line.startswith("Not judged") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (("contradicted", 0.05), 'Revoked by you at line 3: "Never force-push'),
+        (("cannot tell", 0.5), "Of 1 it cannot be told whether they survived"),
+    ],
+)
+def test_revoked_and_untold_rules_are_told_apart(
+    tmp_path: Path, answer: tuple[SurvivalState, float], says: str
+) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), made.reply(2, "Yes."),
+        made.user(3, "Force-push as you like."), *made.compacted(4, made.SUMMARY),
+        made.reply(6, "ok"),
+    )  # fmt: skip
+    word = "as you like" if answer[0] == "contradicted" else "importer"
+    found = [made.read(path, {word: answer})]
+    assert says in "\n".join(summary(found, [], str, width=None))
+    told = data(found, [], str)
+    assert told["totals"]["lost"] == 0
+    pytest.importorskip("jinja2")
+    assert ("revoked by you at line 3" if word == "as you like" else "cannot be told") in html(told)
 
 
 def test_page_shows_before_and_after(found: list[Diagnosis]) -> None:
@@ -82,13 +148,20 @@ def test_page_shows_before_and_after(found: list[Diagnosis]) -> None:
 def test_junit_fails_for_each_loss(found: list[Diagnosis]) -> None:
     root = ElementTree.fromstring(junit(data(found, [], str)).encode())
     (suite,) = root
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "2", "2")
     assert {one.get("type") for one in suite.iter("failure")} == {"lost"}
+    assert {one.get("message") for one in suite.iter("skipped")} == {
+        "not judged: no breach is known"
+    }
 
 
 def test_pins_read_as_seeds_and_leave_out_what_tools_brought(
     found: list[Diagnosis], tmp_path: Path
 ) -> None:
+    nobody = pins(found, str)
+    assert (nobody.rules, len(nobody.unconfirmed)) == ({}, 2)
+    for one in found[0].histories:
+        one.accepted = True
     chosen = pins(found, str)
     assert chosen.left_out == [HANDBOOK]
     path = write_pins(chosen, tmp_path / "pins")
@@ -170,7 +243,7 @@ def test_a_secret_is_masked_before_it_is_compared_cut_or_named(
         made.user(1, f"{rule}\n{long}"),
         *made.compacted(2, "Deploy with the passphrase: staple-battery and some token."),
     )
-    found = [made.diagnosed(path)]
+    found = [made.read(path, {"staple": ("lost", 0.04)})]
     mask = Masker(library=library)
     shown = json.dumps(data(found, [], mask)) + "\n".join(summary(found, [], mask))
     assert found[0].lost()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from constraintrot.doctor.breaches import Breach
 from constraintrot.doctor.rules import Rule
+from constraintrot.doctor.states import conclude, in_force
+from constraintrot.doctor.verdicts import observe
+from constraintrot.rule_text.survival.states import SurvivalState
 from tests.doctor import sessions as made
 
 RULE = Rule(
@@ -28,27 +32,114 @@ def test_lost_rule_says_when_it_came_and_what_stands_instead(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("summary", "state"),
+    ("state", "bound", "outcome"),
     [
-        ("The user does not allow force pushes on the release branch.", "restated"),
-        ("Where possible force pushes to the release branch are avoided.", "weakened"),
-        ("The release branch was force-pushed after the rebase.", "lost"),
+        ("restated", 0.93, "survived"),
+        ("weakened", 0.12, "lost"),
+        ("lost", 0.3, "lost"),
+        ("lost", 0.31, "cannot be told"),
+        ("restated", 0.69, "cannot be told"),
+        ("cannot tell", 0.5, "cannot be told"),
     ],
 )
-def test_state_is_that_of_the_summary(tmp_path: Path, summary: str, state: str) -> None:
+def test_reader_decides_where_it_is_sure(
+    tmp_path: Path, state: SurvivalState, bound: float, outcome: str
+) -> None:
     path = made.write(
-        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), *made.compacted(2, summary)
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), *made.compacted(2, made.SUMMARY)
     )
-    found = made.diagnosed(path, RULE)
+    found = made.read(path, {"importer": (state, bound)}, RULE)
     change = found.compactions[0].changes[0]
-    assert change.after == state
-    assert change.outcome == ("survived" if state == "restated" else "lost")
+    assert change.outcome == outcome
+    assert change.reading is not None
+    assert change.reading.bound == bound
+    assert found.histories[0].lost_at == (1 if outcome == "lost" else None)
+
+
+def test_word_lists_say_lost_only_where_nothing_of_it_stands(tmp_path: Path) -> None:
+    """A summary that speaks of the release branch may say the rule in other words."""
+    for summary, outcome in (
+        (made.SUMMARY, "lost"),
+        ("The release branch was force-pushed after the rebase.", "cannot be told"),
+    ):
+        path = made.write(
+            tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), *made.compacted(2, summary)
+        )
+        assert made.diagnosed(path, RULE).compactions[0].changes[0].outcome == outcome
+
+
+def test_second_compaction_is_judged_by_what_the_reader_said_of_the_first(tmp_path: Path) -> None:
+    for bound, outcomes in ((0.9, ["survived", "lost"]), (0.1, ["lost", "not there"])):
+        path = made.write(
+            tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH),
+            *made.compacted(2, "First: no forced pushes."), made.reply(3, "ok"),
+            *made.compacted(4, "Second: the demo is on Thursday."), made.reply(5, "ok"),
+        )  # fmt: skip
+        found = made.read(path, {"First": ("restated", bound)}, RULE)
+        assert [made_.changes[0].outcome for made_ in found.compactions] == outcomes
+
+
+LIFT = "You may force-push to the release branch from now on."
+
+
+@pytest.mark.parametrize(
+    ("state", "bound", "revoked"),
+    [("contradicted", 0.05, True), ("lost", 0.02, False), ("contradicted", 0.45, False)],
+)
+def test_rule_that_the_user_lifts_is_not_lost_and_later_calls_are_allowed(
+    tmp_path: Path, state: SurvivalState, bound: float, revoked: bool
+) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), *made.call(2, "Bash", PUSH, "ok"),
+        made.user(4, LIFT), *made.call(5, "Bash", PUSH, "ok"),
+        *made.compacted(7, made.SUMMARY), made.reply(8, "ok"),
+    )  # fmt: skip
+    found = made.read(path, {"You may": (state, bound)}, RULE)
+    history = found.histories[0]
+    assert (history.revoked is not None) == revoked
+    assert found.compactions[0].changes[0].outcome == ("revoked by you" if revoked else "lost")
+    assert [one.line for one in history.broken] == ([2] if revoked else [2, 5])
+    if revoked:
+        assert history.revoked is not None
+        assert history.revoked.line == 4
+
+
+def test_rule_that_is_stated_again_after_it_was_lifted_holds(tmp_path: Path) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), made.user(2, LIFT),
+        made.user(3, made.FORCE_PUSH), *made.call(4, "Bash", PUSH, "ok"),
+        *made.compacted(6, made.SUMMARY), made.reply(7, "ok"),
+    )  # fmt: skip
+    answers: dict[str, tuple[SurvivalState, float]] = {
+        "You may": ("contradicted", 0.05), "Never": ("restated", 0.95),
+    }  # fmt: skip
+    found = made.read(path, answers, RULE)
+    assert found.compactions[0].changes[0].outcome == "lost"
+    assert len(found.histories[0].broken) == 1
+
+
+def test_turns_between_compactions_are_asked_about_at_once_where_calls_are_paid(
+    tmp_path: Path,
+) -> None:
+    path = made.write(
+        tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), made.user(2, "The release is near."),
+        made.user(3, LIFT), *made.compacted(4, made.SUMMARY), made.reply(5, "ok"),
+    )  # fmt: skip
+    found = observe(made.opened(path), [RULE])
+    scripted = made.Scripted({"You may": ("contradicted", 0.05)})
+    asyncio.run(conclude(found, scripted, together=True))
+    assert [len(texts) for _, texts in scripted.asked] == [2]
+    assert found.histories[0].revoked is not None
+    assert found.histories[0].revoked.line == 3
 
 
 def test_breach_after_a_loss_was_not_known(tmp_path: Path) -> None:
     path = made.lost_session(tmp_path / "s.jsonl", *made.call(6, "Bash", PUSH, "ok"))
     (broken,) = made.diagnosed(path, RULE).histories[0].broken
     assert (broken.line, broken.knew) == (7, False)
+    untold = made.read(path, {"importer": ("cannot tell", 0.5)}, RULE).histories[0]
+    assert [one.knew for one in untold.broken] == [None]
+    assert untold.unknowing == []
     known = made.write(
         tmp_path / "k.jsonl", made.user(1, made.FORCE_PUSH), *made.call(2, "Bash", PUSH, "ok")
     )
@@ -69,6 +160,7 @@ def test_rule_said_again_is_no_survival(tmp_path: Path) -> None:
     found = made.diagnosed(path, RULE)
     assert len(found.lost()) == 1
     assert found.histories[0].said_again == [7]
+    assert in_force(found.histories[0], found, 99)
 
 
 def test_preserved_segment_is_kept(tmp_path: Path) -> None:
@@ -120,7 +212,7 @@ def test_sections_signs_of_a_text_are_no_rule(tmp_path: Path) -> None:
     path = made.write(
         tmp_path / "s.jsonl", made.user(1, made.FORCE_PUSH), *made.compacted(2, summary)
     )
-    assert made.diagnosed(path, RULE).compactions[0].changes[0].after == "lost"
+    assert made.diagnosed(path, RULE).compactions[0].changes[0].outcome != "survived"
 
 
 def test_code_that_forbids_something_gives_no_rule(tmp_path: Path) -> None:

@@ -9,15 +9,19 @@ from constraintrot.coding_agents.sessions.events import CERTAINTY, Refused
 from constraintrot.doctor.closest import changes
 from constraintrot.doctor.context import Place
 from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
-from constraintrot.doctor.wording import STATE, clock, lived, source
+from constraintrot.doctor.wording import advice, became, clock, lived, source
 from constraintrot.redaction import masked_texts
 
-VERSION = 1
+VERSION = 2
 _LONGEST = 2_000
 
 
 def data(
-    found: Sequence[Diagnosis], refused: Sequence[Refused], mask: Callable[[str], str]
+    found: Sequence[Diagnosis],
+    refused: Sequence[Refused],
+    mask: Callable[[str], str],
+    read_by: Mapping[str, str] | None = None,
+    seeds: str = "",
 ) -> dict[str, Any]:
     """The content of ``doctor.json``.
 
@@ -25,10 +29,13 @@ def data(
         found: the sessions.
         refused: the files that are none.
         mask: masks secrets; every text goes through it.
+        read_by: the reader's ``name``, ``why`` it was chosen, and how far to ``trust`` it.
+        seeds: the folder that lost rules are written to.
     """
     told = {
         "version": VERSION,
-        "sessions": [_session(one, mask) for one in found],
+        "reader": dict(read_by or {"name": "words", "why": "", "trust": ""}),
+        "sessions": [_session(one, mask, seeds) for one in found],
         "refused": [{"path": str(one.path), "why": one.why} for one in refused],
         "totals": totals(found),
         "probe": [],
@@ -52,15 +59,17 @@ def totals(found: Sequence[Diagnosis]) -> dict[str, int]:
         "rules": len({history.rule.folded for one in found for history in one.histories}),
         "survived": outcomes.count("survived"),
         "lost": outcomes.count("lost"),
+        "revoked_by_you": outcomes.count("revoked by you"),
         "sent_by_the_agent": outcomes.count("sent by the agent"),
         "cannot_be_told": outcomes.count("cannot be told"),
         "broken": len(broken),
-        "broken_unknowing": sum(not each.knew for each in broken),
+        "broken_unknowing": sum(each.knew is False for each in broken),
+        "not_judged": sum(not history.judged for one in found for history in one.histories),
         "broken_lines": sum(one.losses.broken + one.losses.too_long for one in found),
     }
 
 
-def _session(one: Diagnosis, mask: Callable[[str], str]) -> dict[str, Any]:
+def _session(one: Diagnosis, mask: Callable[[str], str], seeds: str) -> dict[str, Any]:
     return {
         "name": one.session.name,
         "agent": one.session.title,
@@ -70,7 +79,7 @@ def _session(one: Diagnosis, mask: Callable[[str], str]) -> dict[str, Any]:
         "bytes": one.session.size,
         "messages": one.messages,
         "calls": one.calls,
-        "rules": [_history(history) for history in one.histories],
+        "rules": [_history(one, history, seeds) for history in one.histories],
         "compactions": [
             _compacted({each.number: each for each in one.histories}, made, mask)
             for made in one.compactions
@@ -86,11 +95,12 @@ def _session(one: Diagnosis, mask: Callable[[str], str]) -> dict[str, Any]:
     }
 
 
-def _history(history: History) -> dict[str, Any]:
+def _history(one: Diagnosis, history: History, seeds: str) -> dict[str, Any]:
     given = history.given
     return {
         "name": history.rule.name,
         "text": history.rule.text,
+        "clause": history.rule.clause,
         "from": history.rule.file or "said in the session",
         "came_by": source(history),
         "channel": given.message.channel if given else None,
@@ -102,7 +112,12 @@ def _history(history: History) -> dict[str, Any]:
         "turns": history.turns,
         "seconds": history.seconds,
         "said_again_at": history.said_again,
-        "judged_by_call": history.rule.breach is not None,
+        "revoked_at": history.revoked.line if history.revoked else None,
+        "revoked_by": history.revoked.text if history.revoked else "",
+        "confirmed": history.accepted,
+        "advice": advice(one, history, seeds) if history.lost_at is not None else "",
+        "judged": history.judged,
+        "breach_draft": dict(history.draft) if history.draft else None,
         "broken": [_broken(each) for each in history.broken],
     }
 
@@ -140,12 +155,14 @@ def _change(history: History, change: Change, mask: Callable[[str], str]) -> dic
         "outcome": change.outcome,
         "before": change.before,
         "after": change.after,
-        "in_words": STATE[change.after] if change.after else "",
+        "in_words": became(change),
+        "probability_in_force": change.reading.bound if change.reading else None,
         "stood": _place(change.came_by, mask),
         "stands": _place(change.stands, mask),
     }
-    if change.outcome == "lost":
-        instead = change.stands.found.window if change.stands else change.instead.text
+    if change.outcome in ("lost", "cannot be told"):
+        quote = change.reading.quote if change.reading else ""
+        instead = quote or change.instead.text
         before = change.came_by.found.window if change.came_by else history.rule.text
         # Masked before they are cut and compared: of a secret in parts, no part looks like one.
         before, instead = mask(before)[:_LONGEST], mask(instead)[:_LONGEST]

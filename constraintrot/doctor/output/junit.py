@@ -50,7 +50,7 @@ def _survival(
             f"rule: {rule['text']}\nbefore: {(rule['stood'] or {}).get('text', '')}\n"
             f"after: {rule.get('instead') or 'nothing of it'}\nhow sure: {made['how_sure']}"
         )
-    elif rule["outcome"] in ("not there", "cannot be told"):
+    elif rule["outcome"] in ("not there", "cannot be told", "revoked by you"):
         counts["skipped"] += 1
         ElementTree.SubElement(case, "skipped", message=rule["outcome"])
 
@@ -61,9 +61,10 @@ def _breaches(
     rule: Mapping[str, Any],
     counts: dict[str, int],
 ) -> None:
-    if not rule["judged_by_call"] and not rule["broken"]:
-        return
     case = _case(suite, session, f"{rule['name']} is obeyed", counts)
+    if not rule["judged"]:
+        counts["skipped"] += 1
+        ElementTree.SubElement(case, "skipped", message="not judged: no breach is known")
     if rule["broken"]:
         counts["failures"] += 1
         failure = ElementTree.SubElement(

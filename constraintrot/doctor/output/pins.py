@@ -26,20 +26,23 @@ class Pins:
     Attributes:
         rules: name and text, once each.
         left_out: rules that came by tools.
+        unconfirmed: rules that were found in a session, and that nobody confirmed.
         masked: names of rules in which a secret was masked.
     """
 
     rules: dict[str, str]
     left_out: list[str]
+    unconfirmed: list[str]
     masked: list[str]
 
 
 def pins(
     found: Sequence[Diagnosis], mask: Callable[[str], str], *, from_tools: bool = False
 ) -> Pins:
-    """The rules that were lost, each once."""
+    """The rules that were lost and that somebody named or confirmed, each once."""
     chosen: dict[str, str] = {}
     left_out: list[str] = []
+    unconfirmed: list[str] = []
     masked: list[str] = []
     taken: set[str] = set()
     for one in found:
@@ -47,6 +50,9 @@ def pins(
             if history.rule.folded in taken:
                 continue
             taken.add(history.rule.folded)
+            if not history.accepted:
+                unconfirmed.append(history.rule.text)
+                continue
             if not from_tools and not _trusted(history):
                 left_out.append(history.rule.text)
                 continue
@@ -54,7 +60,7 @@ def pins(
             chosen[name] = mask(history.rule.text)
             if chosen[name] != history.rule.text:
                 masked.append(name)
-    return Pins(chosen, left_out, masked)
+    return Pins(chosen, left_out, unconfirmed, masked)
 
 
 def write(chosen: Pins, folder: Path) -> Path | None:

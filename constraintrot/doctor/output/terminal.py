@@ -1,15 +1,16 @@
-"""The summary for the terminal, which fits one screen."""
+"""The summary for the terminal, which fits one screen; in a pipe nothing is cut."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from textwrap import wrap
 
 from constraintrot.coding_agents.sessions.events import Refused
 from constraintrot.doctor.asking import Answer
-from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History
+from constraintrot.doctor.findings import Broken, Change, Compacted, Diagnosis, History
 from constraintrot.doctor.trying import Trial
-from constraintrot.doctor.wording import CHANNEL, STATE, lived, source, when
+from constraintrot.doctor.wording import CHANNEL, advice, became, lived, source, when
 from constraintrot.redaction import beginning
 from constraintrot.report.untrusted import visible
 
@@ -23,14 +24,35 @@ _MASKED = 20_000
 
 
 def summary(
-    found: Sequence[Diagnosis], refused: Sequence[Refused], mask: Callable[[str], str]
+    found: Sequence[Diagnosis],
+    refused: Sequence[Refused],
+    mask: Callable[[str], str],
+    *,
+    read_by: str = "",
+    seeds: str = "",
+    width: int | None = _WIDTH,
 ) -> list[str]:
-    """The lines of the summary, without control characters and with secrets masked."""
-    lines = [*_read(found), "", *_lost(found), *_broken(found), *_unread(found, refused)]
-    return [_shown(line, mask) for line in lines]
+    """The lines of the summary, without control characters and with secrets masked.
+
+    Args:
+        found: the sessions.
+        refused: the files that are none.
+        mask: masks secrets.
+        read_by: the first line, which names the reader.
+        seeds: the folder that lost rules are written to.
+        width: columns of a line; None to cut nothing.
+    """
+    first = wrap(read_by, width) if width else [read_by] * bool(read_by)
+    lines = [
+        *_read(found), "", *_confirmed(found), *_lost(found, seeds), *_others(found), *_broken(found),
+        *_unread(found, refused),
+    ]  # fmt: skip
+    return [*first, *(_shown(line, mask, width) for line in lines)]
 
 
-def asked(answers: Sequence[Answer], mask: Callable[[str], str]) -> list[str]:
+def asked(
+    answers: Sequence[Answer], mask: Callable[[str], str], width: int | None = _WIDTH
+) -> list[str]:
     """Return a model's answer in a few lines."""
     lines = [
         f"Asked after the last compaction, the model states {len(one.known)} of"
@@ -46,12 +68,13 @@ def asked(answers: Sequence[Answer], mask: Callable[[str], str]) -> list[str]:
     if len(trials) > _RULES:
         broken = sum(trial.did == "broken" for trial in trials)
         lines.append(f"… {broken} of {len(trials)} rules that were tried were broken")
-    return [_shown(line, mask) for line in lines]
+    return [_shown(line, mask, width) for line in lines]
 
 
-def _shown(line: str, mask: Callable[[str], str]) -> str:
+def _shown(line: str, mask: Callable[[str], str], width: int | None) -> str:
     """A line as it is printed: masked before it is cut, since a part of a secret looks like none."""
-    return visible(short(mask(beginning(line, _MASKED)), 2 * _WIDTH if line[:1] == "!" else _WIDTH))
+    room = width and (2 * width if line[:1] == "!" else width)
+    return visible(short(mask(beginning(line, _MASKED)), room))
 
 
 def _tried(trial: Trial) -> str:
@@ -59,11 +82,11 @@ def _tried(trial: Trial) -> str:
     return f'Tried and {trial.did} ({again}); {trial.why}: "{trial.text}"'
 
 
-def short(text: str, width: int = _WIDTH) -> str:
-    """A text on one line, cut to a width."""
-    cut = text[: 4 * width]
+def short(text: str, width: int | None = _WIDTH) -> str:
+    """A text on one line, cut to a width if there is one."""
+    cut = text[: 4 * width] if width else text
     line = cut[: len(cut) - len(cut.lstrip(" "))] + " ".join(cut.split())
-    return line if len(line) <= width else line[: width - 1] + "…"
+    return line if not width or len(line) <= width else line[: width - 1] + "…"
 
 
 def _read(found: Sequence[Diagnosis]) -> Iterator[str]:
@@ -77,7 +100,16 @@ def _read(found: Sequence[Diagnosis]) -> Iterator[str]:
     )
 
 
-def _lost(found: Sequence[Diagnosis]) -> Iterator[str]:
+def _confirmed(found: Sequence[Diagnosis]) -> Iterator[str]:
+    """What needs no belief in a reader of prose: calls against rules that were gone."""
+    broken = [(one, each) for found_ in found for one in found_.histories for each in one.unknowing]
+    if not broken:
+        return
+    yield f"Confirmed: {len(broken)} call{_s(len(broken))} broke a rule that was lost before"
+    yield from _calls(broken)
+
+
+def _lost(found: Sequence[Diagnosis], seeds: str) -> Iterator[str]:
     each = [
         (one, made, lost)
         for one in found
@@ -90,7 +122,7 @@ def _lost(found: Sequence[Diagnosis]) -> Iterator[str]:
         yield "The worst:"
         each = each[:1]
     for one, made, lost in each:
-        yield from _compaction(one, made, lost)
+        yield from _compaction(one, made, lost, seeds)
     if not each:
         yield _nothing_lost(found)
 
@@ -138,7 +170,7 @@ def _nothing_lost(found: Sequence[Diagnosis]) -> str:
 
 
 def _compaction(
-    one: Diagnosis, made: Compacted, lost: Sequence[tuple[Compacted, History, Change]]
+    one: Diagnosis, made: Compacted, lost: Sequence[tuple[Compacted, History, Change]], seeds: str
 ) -> Iterator[str]:
     there = [change for change in made.changes.values() if change.outcome != "not there"]
     channels = Counter(
@@ -149,27 +181,46 @@ def _compaction(
     yield f"{len(lost)} of {len(there)} rules did not survive {when(made)}{by}{unsure}"
     yield f"  {one.session.title}: {_end(one.session.name, 80)}"
     for _, history, change in lost[:_RULES]:
-        state = STATE[change.after or "lost"]
         again = f"; said again at line {history.said_again[0]}" if history.said_again else ""
-        yield f'  - "{history.rule.text}"'
-        yield f"    {state}; came by {source(history)}, lived {lived(history)}{again}"
+        yield f'  - "{history.rule.clause}"'
+        yield f"    {became(change)}; came by {source(history)}, lived {lived(history)}{again}"
+        yield f"    -> {advice(one, history, seeds)}"
     if len(lost) > _RULES:
         yield f"  … and {len(lost) - _RULES} more"
 
 
+def _others(found: Sequence[Diagnosis]) -> Iterator[str]:
+    """The rules that the user revoked, and those of which a reader can say nothing."""
+    revoked = [one for each in found for one in each.histories if one.revoked is not None]
+    for one in revoked[:_RULES]:
+        line = one.revoked.line if one.revoked else 0
+        yield f'Revoked by you at line {line}: "{one.rule.clause}"'
+    untold = [one for each in found for one in each.changed() if one[2].outcome == "cannot be told"]
+    if untold:
+        yield f"Of {len(untold)} it cannot be told whether they survived; compare yourself:"
+    for made, history, change in untold[:_RULES]:
+        near = f': "{change.instead.text}"' if change.instead.text else ": nothing near it"
+        yield f'  - "{history.rule.clause}" after {when(made)}{near}'
+    if len(untold) > _RULES:
+        yield f"  … and {len(untold) - _RULES} more"
+
+
 def _broken(found: Sequence[Diagnosis]) -> Iterator[str]:
-    broken = [
-        (one, history, each)
-        for one in found
-        for history in one.histories
-        for each in history.broken
-    ]
-    if not broken:
-        return
-    unknown = sum(not each.knew for _, _, each in broken)
-    yield f"{len(broken)} call{_s(len(broken))} broke a rule, {unknown} of them when it was not in the context"
-    for _, history, each in sorted(broken, key=lambda item: item[2].knew)[:_RULES]:
-        yield f'  - line {each.line}: {each.why} against "{history.rule.text}"'
+    rules = [one for each in found for one in each.histories if one.given or one.sent_by_agent]
+    broken = [(one, each) for one in rules for each in one.broken if each.knew is not False]
+    if broken:
+        yield f"{len(broken)} call{_s(len(broken))} broke a rule that was in the context, or may have been"
+        yield from _calls(broken)
+    open_ = sum(not one.judged for one in rules)
+    if open_:
+        yield f"Not judged: whether a call broke a rule, for {open_} of {len(rules)} (no breach is known)"
+
+
+def _calls(broken: Sequence[tuple[History, Broken]]) -> Iterator[str]:
+    for history, each in broken[:_RULES]:
+        yield f'  - line {each.line}: {each.why} against "{history.rule.clause}"'
+    if len(broken) > _RULES:
+        yield f"  … and {len(broken) - _RULES} more"
 
 
 def _unread(found: Sequence[Diagnosis], refused: Sequence[Refused]) -> Iterator[str]:

@@ -37,6 +37,8 @@ _CLAUSE = re.compile(
 )
 
 _NEAR = re.compile(r"[,，:：]|\s(?:and|y)\s")
+# A text's own marks are none that this measure writes.
+_OWN = str.maketrans({cues.WHOLE: "S", cues.NAMED: "*"})
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,9 @@ def _judge(text: str, policies: Sequence[str], about: Slots, phrases: Phrases) -
 
 def _read(text: str, policies: Sequence[str], about: Phrases) -> list[_Sentence]:
     """The sentences of a text, folded; a policy's own text is one of them."""
-    plain = re.sub(r"[*_`#]{2,}|^\s*[-*#>]+\s+", "", text, flags=re.MULTILINE)
+    plain = re.sub(r"[*_`#]{2,}|^\s*[-*#>]+\s+", "", text.translate(_OWN), flags=re.MULTILINE)
     for policy in policies:
-        words = policy.split()
+        words = policy.translate(_OWN).split()
         # Few texts hold a policy as it was given, which a plain search says much sooner.
         if words[0] in plain and words[-1] in plain:
             plain = re.sub(r"\s+".join(map(re.escape, words)), f" {cues.WHOLE}. ", plain)

@@ -1,0 +1,190 @@
+"""The reader that the doctor reads with: its choice, its cost, its progress, its trustworthiness.
+
+``local`` is the default where its weights and llama.cpp are on the machine; it sends nothing away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from constraintrot.doctor.findings import Diagnosis
+from constraintrot.doctor.states import characters, conclude
+from constraintrot.errors import ConstraintRotError, WeightsError
+from constraintrot.extras import installed
+from constraintrot.rule_text.reader import FoundRule, Passage, Reader, ReaderName, Reading, Rule
+from constraintrot.rule_text.words import WordsReader
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model
+
+# Characters that the local model reads in a second on one core: `python -m results.tools.doctor.free`.
+RATE = 230
+# The local reader is no default where it would take longer, in seconds.
+LONGEST = 600
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The reader of a run.
+
+    Attributes:
+        kind: ``words``, ``local`` or ``judge``.
+        reader: who is asked.
+        why: the reason for it, in words.
+        trust: how far its answers can be trusted, in a sentence.
+    """
+
+    kind: ReaderName
+    reader: Reader
+    why: str
+    trust: str
+
+    @property
+    def line(self) -> str:
+        """The first line of a report."""
+        return f"Read by {self.reader.name} ({self.why}). {self.trust}"
+
+
+def choose(name: ReaderName | None, judge: Callable[[], Model] | None = None) -> Chosen:
+    """Return the reader that was asked for, or the default of this machine.
+
+    Args:
+        name: what was asked for; None for the default.
+        judge: makes the model of the reader ``judge``; None where no model was named.
+
+    Raises:
+        ConstraintRotError: that reader is not to be had here.
+    """
+    missing = lacking() if name in (None, "local") else ""
+    if name == "local" and missing:
+        raise ConstraintRotError(f"--reader local: {missing}; or choose --reader words")
+    if name == "judge":
+        if judge is None:
+            raise ConstraintRotError("--reader judge: name the model with --model")
+        return _judge(judge())
+    if name == "words" or missing:
+        return Chosen("words", WordsReader(), missing or "as asked", _WORDS)
+    return _local("as asked" if name else "its weights are on this machine")
+
+
+def lacking() -> str:
+    """Return why the local reader cannot be used here; nothing if it can."""
+    if not installed("xllamacpp") or not installed("inspect_ai"):
+        return "llama.cpp is not installed: pip install 'constraintrot[local,eval]'"
+    from constraintrot.models.in_process import weights
+    from constraintrot.rule_text.rule_reader import adapter
+
+    try:
+        cached = weights.path(adapter.BASE)
+    except WeightsError as error:
+        return str(error)
+    if cached is None:
+        return f"its weights are not on this machine: constraintrot models pull {adapter.BASE}"
+    return "" if adapter.is_installed() else "this installation has no adapter for it"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of a read.
+
+    Attributes:
+        questions: of all rules about all texts.
+        characters: that are read for them.
+        rules: that are asked about.
+        compactions: whose new contexts are read.
+        seconds: that the local model would take on this machine.
+    """
+
+    questions: int
+    characters: int
+    rules: int
+    compactions: int
+    seconds: float
+
+
+def cost(found: Sequence[Diagnosis]) -> Cost:
+    """Return the cost of reading sessions that were observed."""
+    asked = [characters(one) for one in found]
+    questions, size = sum(one for one, _ in asked), sum(size for _, size in asked)
+    cores = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
+    rules = sum(len(one.histories) for one in found if one.compactions)
+    compactions = sum(len(one.compactions) for one in found)
+    return Cost(questions, size, rules, compactions, size / (RATE * cores))
+
+
+def read(found: Sequence[Diagnosis], chosen: Chosen, tell: Callable[[str], None]) -> None:
+    """Fill in the verdicts of sessions.
+
+    Args:
+        found: the sessions, observed.
+        chosen: who reads.
+        tell: shows a line of progress; the next one replaces it.
+    """
+    whole = cost(found).characters
+    begun, done = time.monotonic(), 0
+
+    def count(size: int) -> None:
+        nonlocal done
+        done += size
+        left = (time.monotonic() - begun) * max(0, whole - done) / max(1, done)
+        tell(f"{min(done, whole):,} of {whole:,} characters read, about {left:.0f} s left")
+
+    async def each() -> None:
+        for one in found:
+            await conclude(one, chosen.reader, count, together=chosen.kind == "judge")
+
+    asyncio.run(each())
+
+
+_WORDS = (
+    "Word lists decide only whether a rule's own words stand, and whether nothing of it does; all"
+    " else cannot be told by them."
+)
+
+
+def _local(why: str) -> Chosen:
+    from constraintrot.evaluation.readers import local
+    from constraintrot.rule_text.rule_reader import adapter
+
+    state = adapter.calibration().state
+    trust = (
+        "Its answers are likely, no proof: on rules of its generator that it had not seen, AUC"
+        f" {state.auc:.2f}, precision {state.precision:.0%} and recall {state.recall:.0%} of rules"
+        " in force; less on sessions of another hand (results/doctor.md)."
+    )
+    return Chosen("local", _WordsFirst(local()), why, trust)
+
+
+class _WordsFirst:
+    """The local reader, which is not asked where word lists decide: they are surer, and cost nothing."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.name, self._reader, self._words = reader.name, reader, WordsReader()
+
+    async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
+        """The standing instructions of passages; see ``Reader.rules``."""
+        return await self._reader.rules(passages)
+
+    async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
+        """The state of each rule; see ``Reader.states``."""
+        found = await self._words.states(rules, texts)
+        left = [at for at, one in enumerate(found) if one.state == "cannot tell"]
+        asked = await self._reader.states([rules[at] for at in left], texts) if left else []
+        for at, reading in zip(left, asked, strict=True):
+            found[at] = reading
+        return found
+
+
+def _judge(model: Model) -> Chosen:
+    from constraintrot.rule_text.judge_reader import JudgeReader
+
+    trust = (
+        "Its probabilities are the model's own word and were calibrated on nothing; what it is"
+        " sent leaves this machine."
+    )
+    return Chosen("judge", JudgeReader(model), "as asked", trust)

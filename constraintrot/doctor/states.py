@@ -1,0 +1,193 @@
+"""The verdicts on each rule and compaction, by what a reader of rules says of the new contexts.
+
+A reader's answer of middling probability decides nothing: ``SURE`` says from where on it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from math import ceil
+from typing import TypeAlias
+
+from constraintrot.doctor.closest import closest
+from constraintrot.doctor.findings import Change, Compacted, Diagnosis, History, Outcome, Turn
+from constraintrot.rule_text.reader import Reader, Reading, Rule
+
+# A probability so far from even odds decides; chosen on the half of results/doctor.md that was
+# looked at, and measured on the other.
+SURE = 0.2
+# What a turn of the user's does to a rule that it neither keeps nor leaves alone. The local reader
+# calls most lifted rules scoped or attributed.
+_LIFTED = frozenset(["contradicted", "weakened", "scoped", "attributed"])
+_FREE = 0.4
+# Characters of a question beside text and rule, and of the pieces that a long text is read in.
+_FORM, _PIECE = 220, 6_000
+Count: TypeAlias = Callable[[int], None]
+"""Called with the number of characters that were read."""
+
+
+async def conclude(
+    found: Diagnosis, reader: Reader, count: Count = lambda size: None, *, together: bool = False
+) -> None:
+    """Fill in the verdicts of a session, in the order of its compactions.
+
+    Args:
+        found: what ``constraintrot.doctor.verdicts.observe`` gives.
+        reader: who says what became of a rule in a text.
+        count: told of the characters of each question.
+        together: ask about all turns between two compactions at once, for a reader that is paid
+            by the call.
+    """
+    await _revocations(found, reader, count, together)
+    for made in found.compactions:
+        asked = [one for one in found.histories if _is_open(one, found, made)]
+        readings = await reader.states([_asked(one) for one in asked], made.new) if asked else []
+        count(_size(asked, made.new))
+        read = dict(zip([one.number for one in asked], readings, strict=True))
+        for history in found.histories:
+            made.changes[history.number] = _change(history, found, made, read.get(history.number))
+    for history in found.histories:
+        _settle(history, found)
+
+
+async def _revocations(found: Diagnosis, reader: Reader, count: Count, together: bool) -> None:
+    """Note the turns that lift or change rules."""
+    turns = list(_turns(found.histories))
+    groups = [[one] for one in turns]
+    if together:
+        groups = [
+            list(some)
+            for _, some in groupby(
+                turns, lambda one: sum(made.at <= one[0].at for made in found.compactions)
+            )
+        ]
+    for group in groups:
+        histories = list({one.number: one for _, some in group for one in some}.values())
+        texts = [turn.text for turn, _ in group]
+        readings = await reader.states([_asked(one) for one in histories], texts)
+        count(_size(histories, texts))
+        for history, reading in zip(histories, readings, strict=True):
+            if lifts(reading):
+                its = [turn for turn, some in group if history in some]
+                quoted = [turn for turn in its if reading.quote and reading.quote in turn.text]
+                history.revoked = (quoted or its)[-1]
+
+
+def characters(found: Diagnosis) -> tuple[int, int]:
+    """Return how many questions a reader would be asked about a session, and their characters."""
+    asked = [(one, [turn.text]) for turn, one in _turns(found.histories)]
+    for made in found.compactions:
+        open_ = [one for one in found.histories if _is_open(one, found, made)]
+        asked += [(open_, list(made.new))] * bool(open_)
+    return sum(len(one) for one, _ in asked), sum(_size(*one) for one in asked)
+
+
+def in_force(history: History, found: Diagnosis, at: int) -> bool | None:
+    """Return whether a rule was in the context at a place of the session.
+
+    Args:
+        history: of the rule.
+        found: the session; the verdicts on its compactions before that place stand.
+        at: the place.
+
+    Returns:
+        None where nobody can tell.
+    """
+    if history.sent_by_agent:
+        return True
+    given = history.given
+    if given is None or given.ordinal >= at:
+        return False
+    last = next((made for made in reversed(found.compactions) if made.at < at), None)
+    said = [one for one, _ in history.stated if one < at]
+    newest = said[-1] if said else given.ordinal
+    if any(newest < one <= at for one in history.unsaid):
+        return False
+    if last is None or newest >= last.at:
+        return True
+    change = last.changes.get(history.number)
+    known = change is not None and change.outcome != "cannot be told"
+    return change.outcome == "survived" if change and known else None
+
+
+def is_revoked(history: History, at: int) -> bool:
+    """Return whether the user had lifted a rule before a place, and not stated it again since."""
+    turn = history.revoked
+    return turn is not None and turn.at < at and not _stated_between(history, turn.at + 1, at)
+
+
+def lifts(reading: Reading) -> bool:
+    """Return whether a turn lifts or changes a rule, by its reading."""
+    return reading.state in _LIFTED and reading.bound < _FREE
+
+
+def _stated_between(history: History, first: int, end: int) -> bool:
+    given = [history.given.ordinal] if history.given else []
+    return any(first <= at < end for at in (*given, *(at for at, _ in history.stated)))
+
+
+def _turns(histories: Sequence[History]) -> Iterator[tuple[Turn, list[History]]]:
+    """The turns that may lift rules, with these rules, in order."""
+    turns = {turn.at: turn for one in histories for turn in one.later}
+    for at in sorted(turns):
+        yield turns[at], [one for one in histories if any(each.at == at for each in one.later)]
+
+
+def _is_open(history: History, found: Diagnosis, made: Compacted) -> bool:
+    """Return whether only a reader can say what became of a rule at a compaction."""
+    return (
+        in_force(history, found, made.at) is not False
+        and not history.sent_by_agent
+        and history.number not in made.kept
+        and made.certainty != "opaque"
+        and not is_revoked(history, made.at)
+    )
+
+
+def _asked(history: History) -> Rule:
+    return Rule(history.rule.text, history.rule.slots)
+
+
+def _size(histories: Sequence[History], texts: Sequence[str]) -> int:
+    """The characters that the local reader reads: each piece of the text once, then each rule."""
+    size = sum(map(len, texts))
+    rules = sum(len(one.rule.text) + _FORM for one in histories)
+    return size + max(1, ceil(size / _PIECE)) * rules
+
+
+def _change(history: History, found: Diagnosis, made: Compacted, reading: Reading | None) -> Change:
+    before, kept = made.before.get(history.number), made.kept.get(history.number)
+    old = before.found.state if before else None
+    new = kept.found.state if kept else None
+    if history.sent_by_agent:
+        return Change("sent by the agent", old, new, before, kept)
+    if in_force(history, found, made.at) is False:
+        return Change("not there", old, new, before, kept)
+    if is_revoked(history, made.at):
+        return Change("revoked by you", old, new, before, kept)
+    came_by = before or history.given
+    if kept is not None:
+        return Change("survived", old, new, came_by, kept)
+    if reading is None:
+        return Change("cannot be told", old, None, came_by)
+    near = closest(history.rule.text, made.texts)
+    if reading.state == "cannot tell" or abs(reading.bound - 0.5) < SURE:
+        return Change("cannot be told", old, "cannot tell", came_by, None, near, reading)
+    outcome: Outcome = "survived" if reading.bound > 0.5 else "lost"
+    return Change(outcome, old, reading.state, came_by, None, near, reading)
+
+
+def _settle(history: History, found: Diagnosis) -> None:
+    """Note a rule's first loss, how long it lived, and what broke it."""
+    lost = next(
+        (made for made in found.compactions if made.changes[history.number].outcome == "lost"), None
+    )
+    if lost is not None:
+        history.lost_at, history.lost_time = lost.number, lost.time
+        history.said_again = [line for at, line in history.stated if at >= lost.at]
+    if history.given is not None:
+        history.turns = (lost.turns if lost else found.turns) - history.given_turn
+    history.broken = [one for one in history.broken if not is_revoked(history, one.at)]
+    for one in history.broken:
+        one.knew = in_force(history, found, one.at)
