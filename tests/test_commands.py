@@ -24,7 +24,7 @@ _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _NOT_HERE = re.compile(
     r"pip install|--model (?!scripted/)|\bharness=|\blocal/|[<>|]|badge"
     r"|constraintrot (?:doctor|sweep)|scout scan|attack (search|transfer|report)"
-    r"|\bpin (?:install|status|uninstall)|\bmodels\b|\.\.\.|^(?!\$ (inspect|constraintrot) )",
+    r"|\bpin (?:install|status|uninstall|export|trust)|\bmodels\b|\.\.\.|^(?!\$ (inspect|constraintrot) )",
     re.MULTILINE,
 )
 # They run as tests of their own: tests/test_your_policy.py and tests/test_tutorials.py.
