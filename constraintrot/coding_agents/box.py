@@ -187,7 +187,7 @@ class Box:
                 "id": number,
                 "argv": list(argv),
                 "cwd": str(self.work),
-                "env": environment(self.home, env),
+                "env": environment(self.home, env, argv[0]),
                 "errors": str(self.folder / f"errors-{number}.txt"),
             }
         )

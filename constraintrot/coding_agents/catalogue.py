@@ -82,6 +82,17 @@ PACKAGES = (
         beside=("@opencode-ai/plugin@1.18.33",),
     ),
     Package("pi", "pi", "@mariozechner/pi-coding-agent", "0.73.1", "MIT", 204, "pi", node=20),
+    Package(
+        "qwen",
+        "Qwen Code",
+        "@qwen-code/qwen-code",
+        "0.24.4",
+        "Apache-2.0",
+        329,
+        "qwen",
+        # It runs on Node.js 22 or newer, which this package is.
+        beside=("node@22.23.3",),
+    ),
 )
 
 

@@ -158,6 +158,41 @@ def gemini_environment(url: str) -> dict[str, str]:
     }
 
 
+def qwen_settings(window: int, **more: Any) -> dict[str, Any]:
+    """Qwen Code's ``settings.json``.
+
+    Args:
+        window: tokens of the model's context; it compacts at half of them.
+        more: tables that come to these.
+    """
+    return {
+        "security": {"auth": {"selectedType": "openai"}, "folderTrust": _OFF},
+        "telemetry": _OFF,
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False},
+        "model": {"name": MODEL, "generationConfig": {"contextWindowSize": window}},
+        "context": {"autoCompactThreshold": 0.5},
+        # Requests of its own: what the user could say next, and what it is to remember.
+        "ui": {"enableFollowupSuggestions": False},
+        "memory": {
+            "enableManagedAutoMemory": False,
+            "enableManagedAutoDream": False,
+            "enableAutoSkill": False,
+        },
+        **more,
+    }
+
+
+def qwen_environment(url: str) -> dict[str, str]:
+    """Qwen Code's variables."""
+    return {
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_MODEL": MODEL,
+        "QWEN_CODE_NO_RELAUNCH": "true",
+    }
+
+
 def pi_models(url: str, window: int) -> dict[str, Any]:
     """Pi's ``models.json``."""
     model = {

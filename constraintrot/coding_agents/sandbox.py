@@ -52,9 +52,18 @@ def without_network(*, processes: bool = True) -> tuple[str, ...] | None:
     return None
 
 
-def environment(home: Path, variables: Mapping[str, str] | None = None) -> dict[str, str]:
-    """All that an agent gets of an environment: no key and no setting of the user's."""
-    node = shutil.which("node")
+def environment(
+    home: Path, variables: Mapping[str, str] | None = None, program: str = ""
+) -> dict[str, str]:
+    """All that an agent gets of an environment: no key and no setting of the user's.
+
+    Args:
+        home: its HOME.
+        variables: that come to these.
+        program: the agent's. A Node.js beside it comes before the user's.
+    """
+    beside = shutil.which("node", path=os.path.dirname(program)) if program else None
+    node = beside or shutil.which("node")
     path = [str(Path(node).parent)] if node else []
     return {
         "HOME": str(home),

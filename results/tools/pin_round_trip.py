@@ -43,6 +43,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "gemini": {},
     "opencode": {".config/opencode/plugins/mine.js": "export const Mine = async () => ({})\r\n"},
     "pi": {".pi/agent/extensions/mine.ts": "export default function (pi) {}  // mine\n"},
+    "qwen": {},
 }
 
 
@@ -122,8 +123,8 @@ class _Home:
         """Write the settings, note them, and pin the rule."""
         for name, text in SETTINGS[self._which.agent].items():
             place.write(place.box.home / name, text)
-        if self._which.agent == "gemini":
-            # It reads one file, which the harness has written; comments are allowed in it.
+        if self._which.agent in ("gemini", "qwen"):
+            # Each reads one file, which the harness has written; comments are allowed in it.
             place.write(self.settings, f"// mine\n{self.settings.read_text(encoding='utf-8')}")
         rules = place.box.home / "rules.txt"
         place.write(rules, f"{RULE}\n")

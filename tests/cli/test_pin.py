@@ -79,8 +79,8 @@ def test_a_project_is_pinned_by_itself(rules: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["qwen", "--rules", "rules.txt"], "in no later request; put the pins into its requests"),
-        (["zed", "--rules", "rules.txt"], "known: claude, codex, gemini, opencode, pi"),
+        (["continue", "--rules", "rules.txt"], "was not tried; put the pins into its requests"),
+        (["zed", "--rules", "rules.txt"], "known: claude, codex, gemini, opencode, pi, qwen"),
         (["claude"], "--rules FILE or --seeds DIR"),
         (["claude", "--rules", "rules.txt", "--seeds", "."], "not both"),
         (["claude", "--rules", "rules.txt", "--user", "--project"], "not both"),

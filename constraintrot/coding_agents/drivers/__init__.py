@@ -11,8 +11,9 @@ from constraintrot.coding_agents.drivers.codex import Codex
 from constraintrot.coding_agents.drivers.gemini import Gemini
 from constraintrot.coding_agents.drivers.opencode import OpenCode
 from constraintrot.coding_agents.drivers.pi import Pi
+from constraintrot.coding_agents.drivers.qwen import Qwen
 
 DRIVERS: Final[Mapping[str, Agent]] = {
-    agent.name: agent for agent in (Claude(), Codex(), Gemini(), OpenCode(), Pi())
+    agent.name: agent for agent in (Claude(), Codex(), Gemini(), OpenCode(), Pi(), Qwen())
 }
 """The driver of each agent, by the agent's name."""

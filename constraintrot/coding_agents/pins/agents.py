@@ -40,6 +40,8 @@ class Agent:
         longest: bytes that arrive whole, as tried; above, rules are refused.
         allows: what the agent reads in its settings beyond strict JSON; for anything else it
             ignores the whole file.
+        asks_trust: whether it asks for the user's trust in a folder, before it reads settings
+            there, as long as the user's settings say nothing of that; None if it never asks.
     """
 
     package: Package
@@ -57,6 +59,7 @@ class Agent:
     further: Mapping[str, int] = field(default_factory=dict)
     longest: int = 100_000
     allows: frozenset[Beyond] = frozenset()
+    asks_trust: bool | None = None
 
     @property
     def name(self) -> str:
@@ -149,6 +152,20 @@ AGENTS: Final[Mapping[str, Agent]] = {
             timeout=20_000,
             lands="user role; with each turn of the user's",
             allows=frozenset({"comment"}),
+            asks_trust=True,
+        ),
+        Agent(
+            package=package("qwen"),
+            user_settings=("settings.json",),
+            project_settings=(".qwen/settings.json",),
+            user_folder=("QWEN_HOME", ".qwen", ""),
+            user_file="settings.json",
+            project_file=".qwen/settings.json",
+            events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
+            timeout=20_000,
+            lands="system; in every request",
+            allows=frozenset({"comment", "byte order mark"}),
+            asks_trust=False,
         ),
         Agent(
             package=package("pi"),
@@ -166,8 +183,6 @@ PROXY: Final = (
     "put the pins into its requests with the LiteLLM proxy instead: docs/frameworks/litellm.md"
 )
 UNPINNABLE: Final[Mapping[str, str]] = {
-    "qwen": "Qwen Code's SessionStart hook runs after a compaction, but what it returns is in no"
-    " later request",
     "copilot": "whether a hook of Copilot CLI holds a pin was not tried",
     "vibe": "whether a hook of Mistral Vibe holds a pin was not tried",
     "continue": "whether a hook of Continue's CLI holds a pin was not tried",

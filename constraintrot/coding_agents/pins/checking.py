@@ -85,7 +85,7 @@ def health(record: Record, here: Path) -> Health:
     project = Path(record.project) if pin.scope == "project" else here
     _check_settings(state, record, compiled)
     _check_switches(state, pin.agent, project)
-    if pin.agent.name == "gemini" and pin.scope == "project":
+    if pin.agent.asks_trust is not None and pin.scope == "project":
         _check_trust(state, pin.agent, project)
     _run_hook(state, pin.agent, pin.folder)
     _check_rules(state, pin.folder)
@@ -144,11 +144,11 @@ def _check_switches(state: Health, agent: Agent, project: Path) -> None:
 
 
 def _check_trust(state: Health, agent: Agent, project: Path) -> None:
-    """Gemini CLI reads the settings of a project only once the user trusts its folder."""
+    """Gemini CLI and Qwen Code read the settings of a project only if the user trusts its folder."""
     folder = agent.folder()
     try:
         known: Any = root_of(read_file(folder / "settings.json").text)
-        asks = known.get("security", {}).get("folderTrust", {}).get("enabled", True)
+        asks = known.get("security", {}).get("folderTrust", {}).get("enabled", agent.asks_trust)
         rules: Any = root_of(read_file(folder / "trustedFolders.json").text)
     except (PinInstallError, AttributeError):
         return
@@ -160,7 +160,7 @@ def _check_trust(state: Health, agent: Agent, project: Path) -> None:
     if asks is not False and not any(project.is_relative_to(one) for one in trusted):
         state.faults.append(
             f"{agent.title} does not trust {project}, and runs no hook of its settings: start"
-            " gemini there, and trust the folder"
+            f" {agent.package.program} there, and trust the folder"
         )
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Of one context in which an earlier block is still to be seen: said again only when it changed.
 ONLY_CHANGES = frozenset({"UserPromptSubmit", "PostToolUse", "AfterTool"})
+# They put what SessionStart hands out into the system prompt of that process, and keep it nowhere.
+IN_SYSTEM = frozenset({"qwen"})
 # An agent starts the hooks of both scopes for one event within this time, in any order.
 TOGETHER_SECONDS = 10
 LONGEST_RECEIPTS = 4_000_000
@@ -179,30 +181,43 @@ def beside(folder: str, compiled: dict[str, Any] | None, event: dict[str, object
     return found
 
 
-def said_already(place: str, mark: str, name: str, event: dict[str, object]) -> bool:
+def noted(place: str) -> tuple[list[str], float]:
+    """Return what a session was handed last: the text's mark, the pin and the event; and when."""
+    try:
+        with open(place, encoding="utf-8") as file:
+            kept = json.load(file)
+            return list(kept["said"]), float(kept["at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ["", "", ""], 0.0
+
+
+def said_already(place: str, mark: str, agent: str, name: str, event: dict[str, object]) -> bool:
     """Return whether the session has been handed a text already; if not, note it as handed.
 
     Args:
         place: of the session's note, which the pins of both scopes share.
         mark: of the text.
+        agent: its name.
         name: of the event.
         event: what the agent says of it.
     """
     mine = [mark, HERE, name]
+    unchanged = name in ONLY_CHANGES or event.get("source") == "resume"
+    begun = ""
+    if agent in IN_SYSTEM and name == "SessionStart":
+        # A note of its own: an older text may stand later, in the history.
+        place, unchanged = place + ".system", False
+    elif agent in IN_SYSTEM:
+        (begun, *_), _ = noted(place + ".system")
+        # A turn's text is summarised away, so it is said until the system prompt has it.
+        unchanged = unchanged and (begun == mark or name != "UserPromptSubmit")
     try:
         with held(place + ".lock"):
-            try:
-                with open(place, encoding="utf-8") as file:
-                    kept = json.load(file)
-                    known = kept["said"]
-                recent = time.time() - kept["at"] < TOGETHER_SECONDS
-            except (OSError, ValueError, KeyError, TypeError):
-                known, recent = ["", "", ""], False
-            if known[0] == mark:
-                unchanged = name in ONLY_CHANGES or event.get("source") == "resume"
-                by_other = recent and known[1] != HERE and known[2] == name
-                if unchanged or by_other:
-                    return True
+            known, at = noted(place)
+            recent = time.time() - at < TOGETHER_SECONDS
+            by_other = recent and known[1] != HERE and known[2] == name
+            if (known[0] or begun) == mark and (unchanged or by_other):
+                return True
             with open(place, "w", encoding="utf-8") as file:
                 json.dump({"said": mine, "at": time.time()}, file)
     except OSError:
@@ -250,7 +265,7 @@ def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, objec
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     called = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     place = os.path.join(first, "sessions", called)
-    if session and said_already(place, mark, name, event):
+    if session and said_already(place, mark, agent, name, event):
         return {}
     out: dict[str, object] = {
         "hookSpecificOutput": {"hookEventName": name, "additionalContext": text}

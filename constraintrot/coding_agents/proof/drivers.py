@@ -119,6 +119,15 @@ def _gemini(place: Place) -> Started:
     return Started(made.gemini_environment(place.url), given)
 
 
+def _qwen(place: Place) -> Started:
+    settings = AGENTS["qwen"].folder(place.home) / "settings.json"
+    if not settings.exists():
+        place.write(settings, "{}")
+    place.change("qwen", *_leaves(made.qwen_settings(_WINDOW, mcpServers={})))
+    given = ["--yolo", "--auth-type", "openai", "--output-format", "stream-json"]
+    return Started(made.qwen_environment(place.url), given)
+
+
 def _leaves(table: Mapping[str, Any], *above: str) -> list[tuple[tuple[str, ...], object]]:
     found: list[tuple[tuple[str, ...], object]] = []
     for name, value in table.items():
@@ -160,6 +169,12 @@ DRIVERS: Final[Mapping[str, Driver]] = {
         lambda given, text, on: [*given, *(["-r", "latest"] if on else []), "-p", text],
         used=500_000,
         call=("read_file", {"file_path": "notes.txt"}),
+    ),
+    "qwen": Driver(
+        _qwen,
+        lambda given, text, on: [*given, *(["-c"] if on else []), "-p", text],
+        used=61_000,
+        call=("list_directory", {"path": "."}),
     ),
     "pi": Driver(
         _pi,

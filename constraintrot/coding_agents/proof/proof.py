@@ -172,7 +172,9 @@ def play(program: str, folder: Path) -> Proof:
     """Play in a folder that was staged."""
     started, plan = time.monotonic(), Plan.read(folder)
     proof, home = Proof(plan.agent), folder / "home"
-    said = VERSION.search(run([program, "--version"], home, environment(home)).printed)
+    said = VERSION.search(
+        run([program, "--version"], home, environment(home, None, program)).printed
+    )
     proof.version = said[0] if said else ""
     if plan.trust:
         place, project = plan.trust
@@ -195,7 +197,7 @@ def _compaction(proof: Proof, plan: Plan, program: str, folder: Path) -> None:
     script = Script(full="" if driver.compact else f"{TURN}2", used=driver.used, call=driver.call)
     with serving(script) as port:
         start = driver.prepare(Place(home, work, f"http://127.0.0.1:{port}"))
-        variables = environment(home, start.variables)
+        variables = environment(home, start.variables, program)
 
         def say(text: str, on: bool = True) -> bool:
             given = [program, *driver.turn(start.arguments, text, on)]

@@ -211,6 +211,27 @@ def test_rules_that_can_be_read_again_are_said_again_as_a_new_revision(
     assert said(fire(folder, PROMPT)) not in (lost, repaired)
 
 
+def test_an_agent_with_the_text_in_its_system_prompt_is_handed_it_there_at_each_start(
+    pinned: Pinned, rules: Path
+) -> None:
+    folder = pinned("qwen").folder
+    resume, turn = {**START, "source": "resume"}, {**START, "hook_event_name": "UserPromptSubmit"}
+    assert all(RULE in said(fire(folder, resume, "qwen")) for _ in range(2))
+    assert fire(folder, turn, "qwen") == {}
+    rules.write_text("Never delete a file.\n")
+    # The system prompt is that of the start, and a turn is summarised away.
+    assert all("Never delete" in said(fire(folder, turn, "qwen")) for _ in range(2))
+    within = {**START, "hook_event_name": "PostToolUse"}
+    assert fire(folder, within, "qwen") == {}
+    assert said(fire(folder, START, "qwen"))
+    assert fire(folder, turn, "qwen") == {}
+    rules.write_text(f"{RULE}\n")
+    assert said(fire(folder, resume, "qwen"))
+    # The history has the list before it, behind the system prompt.
+    assert RULE in said(fire(folder, turn, "qwen"))
+    assert fire(folder, turn, "qwen") == {}
+
+
 def test_a_resumed_session_is_handed_nothing_that_it_holds(pinned: Pinned, rules: Path) -> None:
     folder = pinned("codex").folder
     resume = {**START, "source": "resume"}

@@ -38,6 +38,7 @@ BEFORE: dict[str, list[str | None]] = {
     "gemini": ['{\n    // vim\n    "vimMode": true\n}\n', None],
     "opencode": [None],
     "pi": [None],
+    "qwen": ['\ufeff{\n    // vim\n    "general": {"vimMode": true}\n}\n', None],
 }
 CASES = [(agent, before) for agent, every in BEFORE.items() for before in every]
 
@@ -138,6 +139,7 @@ def test_broken_settings_are_refused_and_nothing_is_changed(
         ("codex", "\ufeff{}", "a byte order mark"),
         ("gemini", '{"a": [1,]}', "a trailing comma"),
         ("gemini", "\ufeff{}", "a byte order mark"),
+        ("qwen", '{"a": [1,]}', "a trailing comma"),
     ],
 )
 def test_settings_that_the_agent_itself_does_not_read_are_refused_and_no_pin_is_in_force_in_them(
@@ -391,6 +393,18 @@ def test_a_project_that_gemini_does_not_trust_is_not_in_force(
     faults = health(record, project).faults
     assert any("does not trust" in fault for fault in faults) == said
     assert faults == [] or said
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_qwen_trusts_every_project_unless_the_user_wants_to_be_asked(
+    home: Path, rules: Path, tmp_path: Path, asks: bool
+) -> None:
+    install(Pin(AGENTS["qwen"], "project", tmp_path), Source("rules", rules))
+    own = {"security": {"folderTrust": {"enabled": True}}} if asks else {}
+    write_settings(home, json.dumps(own), "qwen")
+    (record,) = records()
+    faults = health(record, tmp_path).faults
+    assert any("start qwen there, and trust the folder" in fault for fault in faults) == asks
 
 
 def test_a_path_that_agents_would_change_is_refused(

@@ -267,6 +267,8 @@ OWN = {
     "opencode": '{"mcp": {"mine": {"type": "local"}}, "plugin": ["mine"], "theme": "dark"}',
     "claude": '\ufeff{"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}}\r\n',
     "pi": '{"defaultProvider": "mine"}',
+    "qwen": '// mine\n{"model": {"name": "mine"}, "vimMode": true,\n'
+    '  "mcpServers": {"mine": {"command": "mine"}} /* here */}\n',
 }
 
 
@@ -285,11 +287,13 @@ def test_what_the_check_needs_comes_over_the_user_s_settings_and_leaves_the_rest
     written = (one.read_text() for one in tmp_path.rglob("*.json"))
     assert any("http://127.0.0.1:7" in text for text in [*told, *written])
     text = path.read_bytes().decode()
-    if name in ("gemini", "opencode"):
+    if name in ("gemini", "opencode", "qwen"):
         assert "command" not in text
         assert '"mine"' not in text
-        kept = {"gemini": ("// mine\n", '"vimMode": true,\n', "/* here */"), "opencode": ("dark",)}
-        assert all(one in text for one in kept[name])
+        kept = (
+            ("dark",) if name == "opencode" else ("// mine\n", '"vimMode": true,\n', "/* here */")
+        )
+        assert all(one in text for one in kept)
     else:
         assert text == OWN[name]
 

@@ -1,7 +1,8 @@
 """Sessions of all agents in which everything changes: no rule is void, none is said twice over.
 
 An agent is its context here: what its hooks were handed since its last compaction. Claude Code
-drops a text that the conversation has held since then.
+drops a text that the conversation has held since then. Qwen Code has the text of its start in
+front of the conversation, in the system prompt, and does not always start anew at a compaction.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Agent:
         folder: with the rules and the project.
         rules: the rules in force, by scope; None while they cannot be read.
         context: what the agent holds of what it was handed.
+        system: the same, in the system prompt.
         known: all that it was handed since its last compaction, for an agent that drops it.
     """
 
@@ -47,6 +49,7 @@ class Agent:
     rules: dict[Scope, str | None] = field(default_factory=dict[Scope, str | None])
     last: dict[Scope, str] = field(default_factory=dict[Scope, str])
     context: list[str] = field(default_factory=list[str])
+    system: list[str] = field(default_factory=list[str])
     known: set[str] = field(default_factory=set[str])
     calls: int = 0
 
@@ -91,6 +94,10 @@ class Agent:
         given["cwd"] = str(self.folder / "project")
         scopes = list(self.rules)
         self.random.shuffle(scopes)
+        into = self.context
+        if self.name == "qwen" and event == "SessionStart":
+            into = self.system
+            into.clear()
         for scope in scopes:
             folder = str(self.pin(scope).folder)
             self.monkeypatch.setattr(hook, "HERE", folder)
@@ -98,7 +105,7 @@ class Agent:
             self.calls += 1
             text = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
             if text and not (self.name == "claude" and text in self.known):
-                self.context.append(text)
+                into.append(text)
                 self.known.add(text)
 
     def turn(self) -> None:
@@ -114,19 +121,23 @@ class Agent:
     def compact(self) -> None:
         self.context.clear()
         self.known.clear()
-        if self.name not in TURN:
+        if self.name == "qwen" and self.random.random() < 0.5:
+            self.turn()
+        elif self.name not in TURN:
             self.fire("SessionStart", "compact")
-            assert sum(text.count('the list "') for text in self.context) == len(self.rules)
+            held = [*self.system, *self.context]
+            assert sum(text.count('the list "') for text in held) == len(self.rules)
         else:
             self.turn()
 
     def check(self) -> None:
         """The last of each list is that in force, and an unreadable one is said to be."""
         for scope, rules in self.rules.items():
-            holding = [text for text in self.context if f'the list "{scope}", revision' in text]
+            held = [*self.system, *self.context]
+            holding = [text for text in held if f'the list "{scope}", revision' in text]
             said = holding[-1].rpartition(f'the list "{scope}", revision')[2]
             said = said.partition('the list "')[0]
-            assert self.last[scope] in said, (self.name, scope, self.context)
+            assert self.last[scope] in said, (self.name, scope, held)
             if rules is None:
                 assert "WARNING from constraintrot" in holding[-1]
 

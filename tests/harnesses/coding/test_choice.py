@@ -13,6 +13,9 @@ from inspect_ai.tool import ToolInfo
 
 from constraintrot.coding_agents.drivers import DRIVERS
 from constraintrot.coding_agents.drivers.agent import Place
+from constraintrot.coding_agents.sandbox import environment
+from constraintrot.coding_agents.wire.messages import ModelRequest
+from constraintrot.coding_agents.wire.requests import read as read_request
 from constraintrot.episode.channels.file import FILE_CHANNELS
 from constraintrot.errors import ParameterError
 from constraintrot.evaluation.parameters import read
@@ -60,15 +63,32 @@ def test_a_coding_agent_compacts_as_often_as_asked_and_is_pinned_by_its_own_hook
 
 
 @pytest.mark.parametrize(("tools", "off"), [((), True), (("read_file",), False)])
-def test_gemini_keeps_a_scenario_s_tool_that_has_the_name_of_its_own(
-    tmp_path: Path, tools: tuple[str, ...], off: bool
+@pytest.mark.parametrize(("agent", "key"), [("gemini", "exclude"), ("qwen", "disabled")])
+def test_an_agent_keeps_a_scenario_s_tool_that_has_the_name_of_its_own(
+    tmp_path: Path, agent: str, key: str, tools: tuple[str, ...], off: bool
 ) -> None:
     box: Any = SimpleNamespace(folder=tmp_path, home=tmp_path, url="http://127.0.0.1:1")
     offered = tuple(ToolInfo(name=name, description=name) for name in tools)
-    DRIVERS["gemini"].prepare(Place(box, INSTALLED, "", offered, compacts=True))
-    settings = json.loads((tmp_path / ".gemini/settings.json").read_text())
-    assert ("read_file" in settings["tools"]["exclude"]) == off
-    assert "run_shell_command" in settings["tools"]["exclude"]
+    DRIVERS[agent].prepare(Place(box, INSTALLED, "", offered, compacts=True))
+    settings = json.loads((tmp_path / f".{agent}/settings.json").read_text())
+    assert ("read_file" in settings["tools"][key]) == off
+    assert "run_shell_command" in settings["tools"][key]
+
+
+def test_a_summary_that_qwen_has_is_no_request_for_one() -> None:
+    def kind(text: str) -> bool:
+        body = {"messages": [{"role": "user", "content": text}]}
+        return DRIVERS["qwen"].is_summary(ModelRequest.of(read_request("chat", body)))
+
+    assert kind("Think first. Then, produce the <state_snapshot> XML.")
+    assert not kind("<state_snapshot>what was said</state_snapshot>")
+
+
+def test_node_beside_an_agent_s_program_comes_before_the_user_s(tmp_path: Path) -> None:
+    program, node = tmp_path / "qwen", tmp_path / "node"
+    assert str(tmp_path) not in environment(tmp_path, None, str(program))["PATH"]
+    node.touch(0o755)
+    assert environment(tmp_path, None, str(program))["PATH"].split(":")[0] == str(tmp_path)
 
 
 def request(*holding: str) -> dict[str, Any]:

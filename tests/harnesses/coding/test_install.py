@@ -41,7 +41,9 @@ chmod +x node_modules/.bin/codex
 def _no_agent_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     which = shutil.which
     programs = {one.program for one in PACKAGES}
-    monkeypatch.setattr(shutil, "which", lambda name: None if name in programs else which(name))
+    monkeypatch.setattr(
+        shutil, "which", lambda name, **where: None if name in programs else which(name, **where)
+    )
 
 
 @pytest.fixture
