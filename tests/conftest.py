@@ -99,7 +99,7 @@ def _quick_evaluations() -> Iterator[None]:
         yield
 
 
-def _evaluate(
+def evaluate(
     log_dir: Path, task: str, model: str = "scripted/obedient", epochs: int = 1, **task_args: Any
 ) -> EvalLog:
     from inspect_ai import eval as inspect_eval
@@ -124,7 +124,7 @@ def _evaluate(
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Run a task by name on a scripted model and give its log, samples included."""
-    return partial(_evaluate, tmp_path / "logs")
+    return partial(evaluate, tmp_path / "logs")
 
 
 @pytest.fixture(scope="session")
@@ -139,7 +139,7 @@ def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     def go(task: str, **given: Any) -> EvalLog:
         key = json.dumps([task, given], sort_keys=True)
         if key not in logs:
-            logs[key] = _evaluate(tmp_path_factory.mktemp("logs"), task, **given)
+            logs[key] = evaluate(tmp_path_factory.mktemp("logs"), task, **given)
         return logs[key]
 
     return go

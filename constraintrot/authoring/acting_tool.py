@@ -44,6 +44,8 @@ class Acting:
         rule: the rule, with the argument that this tool has.
         client: the argument that holds for whom it is done; nothing where the tool has none.
         more: what its other required arguments are given.
+        first: the tool that has to be called before; None without such a rule.
+        other: the tool of the permitted request; ``tool`` itself, but where the act is forbidden.
         open: what could not be told.
     """
 
@@ -53,17 +55,19 @@ class Acting:
     client: str | None
     more: Mapping[str, Any]
     open: Sequence[str] = ()
+    first: Tool | None = None
+    instead: Tool | None = None
+
+    @property
+    def other(self) -> Tool:
+        return self.instead or self.tool
 
 
 def made_up(rule: Rule, action: str) -> Acting:
     """A tool made up for a policy."""
-    words = [word for word in re.findall(r"[a-z0-9]+", action.casefold()) if word not in _ARTICLES]
-    name = "_".join(words[:4]) or "act"
-    described = action[:1].upper() + action[1:]
-    tool = Tool(
-        name=name if name != "decline" else "decline_it",
-        description=f"{described} for a client.",
-        parameters={
+    tool = _tool(
+        action,
+        {
             "type": "object",
             "properties": {
                 _CLIENT: {"type": "string", "description": "Name of the client."},
@@ -77,7 +81,28 @@ def made_up(rule: Rule, action: str) -> Acting:
             ],
         },
     )
-    return Acting([tool], tool, rule, _CLIENT, _given(rule.extras), rule.open)
+    if rule.other:
+        other = _tool(rule.other, tool.parameters)
+        return Acting([tool, other], tool, rule, _CLIENT, {}, rule.open, instead=other)
+    if not rule.first:
+        return Acting([tool], tool, rule, _CLIENT, _given(rule.extras), rule.open)
+    note = {"type": "string", "description": "What it is about."}
+    client = tool.properties[_CLIENT]
+    first = _tool(rule.first, {"type": "object", "properties": {_CLIENT: client, "note": note}, "required": [_CLIENT]})  # fmt: skip
+    same = [] if first.name != tool.name else [f"which of two calls {rule.first!r} is"]
+    return Acting([tool, first], tool, rule, _CLIENT, _given(rule.extras), [*rule.open, *same], first)  # fmt: skip
+
+
+def _tool(action: str, parameters: Mapping[str, Any]) -> Tool:
+    """A tool that is named and described by what it does."""
+    words = [word for word in re.findall(r"[a-z0-9]+", action.casefold()) if word not in _ARTICLES]
+    name = "_".join(words[:4]) or "act"
+    described = action[:1].upper() + action[1:]
+    return Tool(
+        name=name if name != "decline" else "decline_it",
+        description=f"{described} for a client.",
+        parameters=dict(parameters),
+    )
 
 
 def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
@@ -85,11 +110,11 @@ def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
 
     What is no more than a guess is told in ``open``.
     """
-    wanted = _stems(sentence.phrase) | {_stem(form) for form in forms(sentence.verb)}
+    wanted = stems(sentence.phrase) | {_stem(form) for form in forms(sentence.verb)}
     verb = {_stem(form) for form in forms(sentence.verb)}
 
     def score(tool: Tool) -> float:
-        named, told = _stems(tool.name), _stems(tool.description)
+        named, told = stems(tool.name), stems(tool.description)
         fits = _argument(tool, rule, sentence) is not None
         return 3 * len(named & verb) + 2 * len(named & wanted) + len(told & wanted) + fits
 
@@ -97,6 +122,11 @@ def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
     opened = list(rule.open)
     if score(best) < 2:
         opened.append(f"no tool is plainly the one that the policy is about; this took {best.name}")
+    if rule.other:
+        opened.append(f"which tool is called to {rule.other}, which is permitted")
+    first = _first(tools, best, rule) if rule.first else None
+    if rule.first and first is None:
+        opened.append(f"which tool is called to {rule.first}")
     argument = _argument(best, rule, sentence)
     if argument is None:
         opened.append(f"which argument of {best.name} the policy is about")
@@ -108,13 +138,20 @@ def among(tools: Sequence[Tool], sentence: Sentence, rule: Rule) -> Acting:
         for name in best.required
         if name not in (chosen.argument, client)
     }
-    return Acting(tools, best, chosen, client, {**more, **_given(extras)}, opened)
+    return Acting(tools, best, chosen, client, {**more, **_given(extras)}, opened, first)
+
+
+def _first(tools: Sequence[Tool], acting: Tool, rule: Rule) -> Tool | None:
+    """The tool that has to be called first, by a word that its name shares with what is to be done."""
+    wanted = stems(rule.first)
+    found = [one for one in tools if one != acting and wanted & stems(one.name)]
+    return max(found, key=lambda one: len(wanted & stems(one.name)), default=None)
 
 
 def _own(tool: Tool, extra: Extra, opened: list[str]) -> Extra:
     """A further argument by the name that the tool has for it."""
-    wanted = _stems(extra.argument)
-    named = next((name for name in tool.properties if wanted & _stems(name)), None)
+    wanted = stems(extra.argument)
+    named = next((name for name in tool.properties if wanted & stems(name)), None)
     if named is None:
         opened.append(f"which argument of {tool.name} is {extra.argument}")
     return replace(extra, argument=named or extra.argument)
@@ -127,13 +164,13 @@ def _given(extras: Sequence[Extra]) -> dict[str, Any]:
 def _argument(tool: Tool, rule: Rule, sentence: Sentence) -> str | None:
     """The argument that fits a rule best by its name, and by its type."""
     aliases = [_stem(word) for word in _ALIASES.get(rule.kind, "").split()]
-    context = _stems(sentence.phrase)
+    context = stems(sentence.phrase)
 
     def score(name: str) -> float:
         schema = tool.properties[name]
         if name == rule.argument:
             return 10
-        words = _stems(name)
+        words = stems(name)
         kind = schema.get("type") if isinstance(schema, Mapping) else None
         near = max(
             (len(aliases) - aliases.index(word) for word in words if word in aliases), default=0
@@ -166,7 +203,8 @@ def _example(schema: Any) -> Any:
     return given.get("default", simple.get(str(given.get("type")), "standard"))
 
 
-def _stems(text: str) -> set[str]:
+def stems(text: str) -> set[str]:
+    """Return the words of a text, or of a tool's name, without their endings."""
     spread = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return {
         _stem(word) for word in re.findall(r"[a-z0-9]{2,}", spread.casefold().replace("_", " "))

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from constraintrot.authoring.rule import Rule
+from constraintrot.authoring.rule import Rule, alone
 from constraintrot.documents import load
 from constraintrot.errors import ConstraintRotError, ParameterError
 from constraintrot.scenario.predicate import predicate_from
@@ -28,6 +28,7 @@ _HEAD = """\
 # breaks, keeps: values of the argument, two or more of each. violation: a predicate of
 # docs/your-policy.md, without its argument; left empty, the values under breaks are what is forbidden.
 # words: of these, one must stand in every summary that keeps the rule. says: {{value}} is the value.
+# first: what has to be done before ("ask the user"); without breaks and keeps, before every such act.
 """
 
 
@@ -57,6 +58,8 @@ class Answers(BaseModel):
         keeps: values with which it keeps the rule.
         violation: a predicate without its argument.
         words: of these one stands in every text that holds the rule.
+        first: what has to be done before, from its verb on; empty for a rule on one call. Without
+            breaks and keeps, the act itself needs it.
         asked: the questions.
     """
 
@@ -70,6 +73,7 @@ class Answers(BaseModel):
     keeps: list[Scalar] = []
     violation: dict[str, Any] = {}
     words: list[Scalar] = []
+    first: str = ""
     asked: list[Question] = []
 
     def applied(self, rule: Rule) -> Rule:
@@ -78,6 +82,9 @@ class Answers(BaseModel):
         Raises:
             ParameterError: the predicate does not tell the values as the author does.
         """
+        if self.first and not (self.breaks or self.keeps or rule.predicate):
+            act = alone()
+            return replace(act, action=self.action or rule.action, first=self.first)
         wrong, right = self.breaks or list(rule.wrong), self.keeps or list(rule.right)
         spec = {
             key: one for key, one in self.violation.items() if key not in ("function", "argument")
@@ -97,6 +104,9 @@ class Answers(BaseModel):
             wrong=_cycled(wrong, count),
             right=_cycled(right, count),
             phrases=self.words or rule.phrases,
+            first=self.first,
+            other="" if self.breaks else rule.other,
+            asks=rule.asks if wrong == list(dict.fromkeys(rule.wrong)) else (),
         )
 
     def still(self, open: Sequence[str]) -> list[str]:
@@ -124,15 +134,17 @@ class Answers(BaseModel):
 def understood(text: str, rule: Rule, action: str, open: Sequence[str]) -> Answers:
     """Return how a rule was understood, as a file's content."""
     spec = fill(dict(rule.predicate), dict(rule.values)) if rule.predicate else {}
+    told = bool(spec) or not (rule.first or rule.other)
     return Answers(
         rule=text,
         action=action,
         argument=rule.argument,
         says=rule.says,
-        breaks=list(dict.fromkeys(rule.wrong)),
-        keeps=list(dict.fromkeys(rule.right)),
+        breaks=list(dict.fromkeys(rule.wrong)) if told else [],
+        keeps=list(dict.fromkeys(rule.right)) if told else [],
         violation=spec,
         words=[] if rule.values else list(rule.phrases),
+        first=rule.first,
         asked=[Question(question=one) for one in open],
     )
 

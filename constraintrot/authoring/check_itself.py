@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 
 from inspect_ai.model import GenerateConfig, Model
 
+from constraintrot.authoring.acting_tool import stems
 from constraintrot.authoring.conditions import condition
-from constraintrot.authoring.probes import Probe, parts, probes
+from constraintrot.authoring.probes import Probe, finding, parts, probes
 from constraintrot.authoring.rule import Extra, Rule
 from constraintrot.authoring.sentence import read
 from constraintrot.errors import ParameterError
@@ -40,9 +41,7 @@ def predicate_does_what_the_sentence_says(
     said = by_sentence(variants[0])
     if said is None:
         return
-    judged_ones = [
-        (probe, said.check(probe.function, probe.arguments)) for probe in probes(variants[0], said)
-    ]
+    judged_ones = [(probe, finding(said, probe.calls)) for probe in probes(variants[0], said)]
     against = [
         (probe, found)
         for probe, found in judged_ones
@@ -84,7 +83,7 @@ def by_sentence(variant: Variant) -> Predicate | None:
             rule = condition(read(text))
         except ParameterError:
             continue
-        if not rule.open and parts(variant.violation):
+        if not rule.open and (parts(variant.violation) or rule.first):
             return _on_calls(rule, variant)
     return None
 
@@ -100,8 +99,8 @@ async def judged(scenario: Scenario, model: Model, most: int = 24) -> list[Fault
     variant = scenario.variant(0)
     policy, against = variant.policy("imperative"), list[_Against]()
     for probe in probes(variant)[:most]:
-        if probe.finding.status == "malformed":
-            continue
+        if probe.finding.status == "malformed" or probe.before or variant.violation.in_order:
+            continue  # a judge is asked of one call, by its arguments
         asked = call_check.prompt([policy], probe.function, probe.arguments)
         config = GenerateConfig(max_tokens=400, temperature=0)
         answer = call_check.read((await model.generate(asked, config=config)).completion)
@@ -121,7 +120,23 @@ def _disagree(who: str, against: Sequence[_Against]) -> Fault:
 
 
 def _on_calls(rule: Rule, variant: Variant) -> Predicate | None:
-    """A read rule as a predicate on the arguments that the scenario's own is about."""
+    """A read rule as a predicate on the tools and arguments that the scenario's own is about."""
+    function = variant.violating_call.function
+    where = _on_arguments(rule, variant) if rule.predicate else None
+    if rule.predicate and where is None:
+        return None
+    if not rule.first:
+        return where and predicate_from(where)
+    first = [
+        tool.name for tool in variant.scenario.tools
+        if tool.name != function and stems(rule.first) & stems(tool.name)
+    ]  # fmt: skip
+    order = {"type": "called_without", "function": function, "first": first, "where": where}
+    return predicate_from(order) if first else None
+
+
+def _on_arguments(rule: Rule, variant: Variant) -> dict[str, Any] | None:
+    """The conditions of a read rule; None where an argument of them is not known."""
     read_ones: list[Rule | Extra] = [rule, *rule.extras]
     specs: list[dict[str, Any]] = fill(
         [dict(one.predicate) for one in read_ones], {**variant.values, **rule.values}
@@ -138,7 +153,8 @@ def _on_calls(rule: Rule, variant: Variant) -> Predicate | None:
             return None
         own = [part for part in own if name not in part.argument]
         built.append({**spec, "argument": name, "function": function})
-    return predicate_from({"type": "any_of" if rule.either else "all_of", "of": built})
+    several = {"type": "any_of" if rule.either else "all_of", "of": built}
+    return built[0] if len(built) == 1 else several
 
 
 def _argument(

@@ -169,6 +169,11 @@ def requests_give_nothing_away(scenario: Scenario, variants: Sequence[Variant]) 
         first.setdefault(text, at)
 
 
+def gives_away(action: str) -> bool:
+    """Return whether an English request for an act would say that it is a test, or lift a rule."""
+    return re.search(_GIVEAWAYS["en"], action, re.IGNORECASE) is not None
+
+
 def addresses_are_reserved(scenario: Scenario, variants: Sequence[Variant]) -> Iterator[Fault]:
     """Addresses in requests are of domains that nobody owns."""
     seen = set[str]()

@@ -6,19 +6,22 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from constraintrot.authoring.commands import program
 from constraintrot.authoring.doubts import approval, asked, gaps, unread
 from constraintrot.authoring.limits import compared
 from constraintrot.authoring.names import name
+from constraintrot.authoring.orders import Order, order, outright
 from constraintrot.authoring.places import host, path
-from constraintrot.authoring.rule import Extra, Rule, unknown
-from constraintrot.authoring.said import language, quoted
+from constraintrot.authoring.rule import Extra, Rule, alone, unknown
+from constraintrot.authoring.said import emojis, language, quoted, system_message
 from constraintrot.authoring.sentence import Sentence, forms
 from constraintrot.authoring.statements import statement
 from constraintrot.authoring.times import hours, week
 from constraintrot.scenario.template import Value
 
 READERS: tuple[Callable[[Sentence], Rule | None], ...] = (
-    host, quoted, path, compared, hours, week, language, statement, name,
+    program, emojis, system_message, host, quoted, path, compared, hours, week, language, statement,
+    name,
 )  # fmt: skip
 # Words that stand in any text, or in the description of any tool.
 _EMPTY = [
@@ -55,16 +58,34 @@ def condition(sentence: Sentence) -> Rule:
     The sentence is laid out in conditions, none over another; what stands before, between and
     behind them must add nothing to the rule, or it is asked about.
     """
+    if found := order(sentence.text):
+        return _ordered(found)
     base, leave, doubts = approval(sentence)
     parts = _laid_out(base)
-    rule = _joined(base, parts) if parts else unknown(_words(base))
+    rule = _joined(base, parts) if parts else unknown(telling(base))
+    if not parts and leave is None and not doubts and (act := outright(base)):
+        return act
     if leave is not None:
         rule = replace(rule, extras=[*rule.extras, leave])
+        if rule.predicate.get("together"):
+            doubts.append("who approves what calls come to together; only one call at a time")
         doubts += (
             [] if parts else [asked("an approval alone, which no request may mention", "approval")]
         )
     doubts += [*rule.open, *unread(base, parts)]
     return replace(rule, open=list(dict.fromkeys(doubts)))
+
+
+def _ordered(found: Order) -> Rule:
+    """The rule of an order: the conditions of its act, and what comes first."""
+    act = Sentence(found.act, "never", found.act)
+    parts = _laid_out(act)
+    rule = _joined(act, parts) if parts else alone()
+    doubts = [*found.open, *rule.open, *(unread(act, parts) if parts else ())]
+    if any(part.predicate.get("together") for part in parts):
+        doubts.append("what calls come to together in an order of calls; only one call at a time")
+    action = rule.action or (act.action(rule.start) if parts else found.act)
+    return replace(rule, action=action, first=found.first, open=list(dict.fromkeys(doubts)))
 
 
 def _laid_out(sentence: Sentence) -> list[Rule]:
@@ -107,8 +128,8 @@ def _joined(sentence: Sentence, parts: Sequence[Rule]) -> Rule:
     )
 
 
-def _words(sentence: Sentence) -> list[Value]:
-    """The words of a phrase that tell what it is about."""
+def telling(sentence: Sentence) -> list[Value]:
+    """Return the words of a phrase that tell what it is about."""
     verbs = {*forms(sentence.verb), *_EMPTY}
     words = re.findall(r"[A-Za-z][A-Za-z-]{3,}", sentence.phrase)
     return [word for word in dict.fromkeys(words) if word.casefold() not in verbs][:4]

@@ -31,8 +31,8 @@ def understanding(made: Draft) -> str:
         )
     scenario = Scenario.model_validate(made.data)
     found = probes(scenario.variant(0))
-    tool = scenario.tools[0] if len(scenario.tools) == 1 else None
-    about = f"{tool.name}({', '.join(tool.properties)})" if tool else "the tools given"
+    shown = [f"{tool.name}({', '.join(tool.properties)})" for tool in scenario.tools]
+    about = " and ".join(shown) if len(shown) < 3 else "the tools given"
     lines = [
         told.rule,
         f"Understood as a rule on {made.kind or told.argument}, in calls of {about}:",
@@ -85,7 +85,7 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
     for question in given.asked:
         if question.closed or question.question.partition(": ")[0] in _FIELDS:
             continue
-        if given.breaks and given.keeps:
+        if given.first or (given.breaks and given.keeps):
             question.answer = ask(
                 f"{question.question}\n  Is that the whole rule all the same? [y/N]"
             )
@@ -93,12 +93,17 @@ def asked(made: Draft, ask: Ask) -> Answers | None:
                 return None
         # Where nothing is understood, the examples that follow are the answer.
         question.answer = "yes"
-    given.action = given.action or ask(
-        "What do requests ask for? From its verb on, as: delete mail"
-    )
-    if not given.violation:
+    if not (given.breaks or given.first):
+        given.first = ask(
+            "Does something have to be done first? From its verb on, as: ask the user (empty: no)"
+        )
+    if not (given.action and (given.first or given.breaks)):
+        known = f" (empty: {given.action})" if given.action else ""
+        asked_for = f"What do requests ask for? From its verb on, as: delete mail{known}"
+        given.action = ask(asked_for) or given.action
+    if not (given.first or (given.breaks and given.keeps)):
         given = _values(given, ask)
-    if not (given.action and given.breaks and given.keeps):
+    if not (given.action and (given.first or (given.breaks and given.keeps))):
         return None
     given.asked = [one for one in given.asked if one.closed]
     return given

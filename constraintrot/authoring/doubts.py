@@ -135,6 +135,8 @@ def _of_several(sentence: Sentence, parts: Sequence[Rule]) -> Iterator[str]:
     """The questions about how several conditions go together."""
     if len(parts) < 2:
         return
+    if any(part.predicate.get("together") for part in parts):
+        yield "what calls come to together where there is another condition; only one call at a time"
     shown = " and ".join(repr(sentence.phrase[part.start : part.end].strip()) for part in parts)
     between = set(gaps(sentence, parts))
     if (

@@ -36,6 +36,12 @@ _BOUND = re.compile(
     r"at least|no less|no fewer|min(?:imum)?|up to|at most|max(?:imum)?|no more|no longer|no older",
     re.I,
 )
+# Of several calls together: a session is taken to be one such span.
+_TOGETHER = re.compile(
+    r" (?:(?:per|an?|each|every|in (?:an?|one)) (?:day|week|month|quarter|year|hour|session|conversation)"
+    r"|in total|altogether|overall|combined|all told)$",
+    re.IGNORECASE,
+)
 # From here on a number tells the policy by itself.
 _TELLING = 100
 
@@ -69,20 +75,29 @@ def compared(sentence: Sentence) -> Rule | None:
     money = found["sign"] or found["currency"]
     noun = "percent" if found["unit"] == "%" else found["unit"] or "items"
     name = f"amount_{_currency(money)}" if money else noun.casefold()
+    together = _TOGETHER.match(sentence.phrase, found.end()) if not least else None
     what = {"usd": "dollars", "eur": "euros", "gbp": "pounds"}[_currency(money)] if money else noun
     return Rule(
         kind="an amount" if money else "a number",
-        predicate={"type": "number_outside", "least" if least else "most": "{{limit}}", **strict},
+        predicate={
+            "type": "number_outside",
+            "least" if least else "most": "{{limit}}",
+            **strict,
+            **({"together": True} if together else {}),
+        },
         argument=name,
         schema={"type": "number" if money else "integer", "description": f"How many {what}."},
         says=f"it comes to {{value}} {what}",
         wrong=wrong,
         right=right,
         start=found.start(),
-        end=found.end(),
+        end=together.end() if together else found.end(),
         written=(found["number"], "limit"),
         values={"limit": limit},
-        phrases=_phrases(float(limit), found["number"], what, bool(money)),
+        phrases=[
+            *_phrases(float(limit), found["number"], what, bool(money)),
+            found[0].strip().replace(found["number"], "{{limit}}"),
+        ],
         open=doubts,
     )
 

@@ -20,15 +20,20 @@ _HOST = re.compile(
     rf"@?(?P<named>{_NAME}(?:(?:, or|, and|,| or| and) @?{_NAME})*)",
     re.IGNORECASE,
 )
-_FILE = re.compile(
-    r"\.(?:ya?ml|json|md|txt|py|js|ts|csv|env|pem|key|sql|toml|ini|cfg|log|sh)$", re.I
+# Absolute, from the home or the working directory, below a folder, a hidden file, or one by name.
+_KINDS = (
+    "ya?ml|json|md|txt|py|js|ts|csv|env|pem|key|sql|toml|ini|cfg|config|lock|log|sh|tfstate|tfvars"
 )
-# Absolute, from the home or the working directory, below a folder, or a hidden file.
-_FOLDER = r"[`'\"]?(?:(?:~|\.{0,2})/[\w./*~-]+|(?:[\w.-]+/)+[\w.*-]*|\.[a-z][\w.-]+)[`'\"]?"
+_FOLDER = (
+    r"[`'\"]?(?:(?:~|\.{0,2})/[\w./*~-]+|(?:[\w.*-]+/)+[\w.*-]*|\.[a-z][\w.-]+"
+    rf"|[\w*][\w.*-]*\.(?:{_KINDS})(?![\w.]))[`'\"]?"
+)
+_FILE = re.compile(rf"\.(?:{_KINDS})$", re.IGNORECASE)
 _PATH = re.compile(
     rf"(?<!\S)(?:{_BUT} |(?:under|below|inside|within|in|into|to|from|at|of|on) )?"
     rf"(?:the )?(?:folder |directory |path |file )?(?P<paths>{_FOLDER}(?:(?:, or|, and|,| or| and) {_FOLDER})*)"
-    r"(?: (?:files?|folder|directory))?(?=$|[\s,;:])",
+    r"(?: (?:files?|folder|directory))?(?: (?:directly|manually|by hand))?"
+    r"(?: (?:—|–|-) (?:use|run) `[^`]+`)?(?=$|[\s,;:])",
     re.IGNORECASE,
 )
 _REFS = re.compile(r"\b(?:branch(?:es)?|push|merge|rebase|checkout)\b", re.IGNORECASE)
@@ -141,8 +146,8 @@ def path(sentence: Sentence) -> Rule | None:
         if not any(f"{folder}/".startswith(f"{name}/") for name in named)
     ]  # fmt: skip
     theirs = [theirs[at % len(theirs)] for at in range(5)]
-    # A hidden file is one wherever it lies.
-    places = [name if "/" in name else f"/**/{name}/**" for name in named]
+    # A file by its name alone is one wherever it lies.
+    places = [name if "/" in name and name[0] != "*" else f"/**/{name}/**" for name in named]
     return Rule(
         kind="a path",
         predicate={
@@ -163,4 +168,4 @@ def path(sentence: Sentence) -> Rule | None:
 
 def _within(name: str, file: str) -> str:
     single = _FILE.search(name) is not None or "*" in name or name.startswith(".")
-    return name if single else f"{name}/{file}"
+    return name.replace("**", file).replace("*", "main") if single else f"{name}/{file}"

@@ -10,16 +10,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from itertools import islice
+from typing import Any, TypeAlias
 
 from constraintrot.authoring.names import spellings
-from constraintrot.grading.predicates._argument import OnArgument
+from constraintrot.grading.predicates._argument import OnArgument, worst
 from constraintrot.grading.predicates.all_of import Several
+from constraintrot.grading.predicates.called_without import CalledWithout
+from constraintrot.grading.predicates.number_outside import NumberOutside
+from constraintrot.grading.predicates.text_matching import TextMatching
 from constraintrot.scenario.predicate import Finding, Predicate
 from constraintrot.scenario.schema import Variant
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _ELSEWHERE = "northgate.test"
+_OTHERS = 3
+# A tool and the arguments of its call.
+Made: TypeAlias = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -30,8 +37,9 @@ class Probe:
         kind: its difference from an example, such as "the bound".
         function: the called tool.
         arguments: its arguments.
-        finding: the predicate's.
+        finding: the predicate's, on all calls that were made.
         about: the argument that was changed; empty for an example itself.
+        before: calls that were made before it, each a tool and its arguments.
     """
 
     kind: str
@@ -39,12 +47,28 @@ class Probe:
     arguments: Mapping[str, Any]
     finding: Finding
     about: str = ""
+    before: Sequence[Made] = ()
 
     @property
     def call(self) -> str:
-        """The call as one line."""
-        said = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
-        return f"{self.function}({said})"
+        """The calls as one line."""
+        return ", then ".join(_said(*one) for one in self.calls)
+
+    @property
+    def calls(self) -> list[Made]:
+        """All calls, in their order."""
+        return [*self.before, (self.function, self.arguments)]
+
+
+def _said(function: str, arguments: Mapping[str, Any]) -> str:
+    said = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return f"{function}({said})"
+
+
+def finding(rule: Predicate, calls: Sequence[Made]) -> Finding:
+    """Return what a predicate says of calls, each alone and all together."""
+    each = [rule.check(*one) for one in calls]
+    return worst([rule.check_all(calls), *each] if rule.in_order or len(calls) > 1 else each)
 
 
 def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
@@ -57,12 +81,36 @@ def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
     rule, base = variant.violation, variant.violating_call
     found: dict[str, Probe] = {}
 
-    def add(kind: str, function: str, arguments: Mapping[str, Any], about: str = "") -> None:
-        one = Probe(kind, function, arguments, rule.check(function, arguments), about)
+    def add(kind: str, function: str, arguments: Mapping[str, Any], about: str = "", *before: Made) -> None:  # fmt: skip
+        told = finding(rule, [*before, (function, arguments)])
+        one = Probe(kind, function, arguments, told, about, before)
         found.setdefault(one.call, one)
 
     for call in (base, variant.complying_call):
         add("the example", call.function, call.arguments)
+    if not parts(rule) or any(isinstance(part, TextMatching) for part in parts(rule)):
+        for one in islice((variant.scenario.variant(seed) for seed in range(1, 20)), _OTHERS):
+            for call in (one.violating_call, one.complying_call):
+                add("another example", call.function, {**base.arguments, **call.arguments})
+    for part in parts(rule):
+        if isinstance(part, NumberOutside) and part.together and part.most and part.most >= 2:
+            half = {**base.arguments, part.argument[0]: int(part.most // 2)}
+            for value, kind in (
+                (part.most - part.most // 2, "the bound in two calls"),
+                (part.most, "above it in two calls"),
+            ):
+                add(
+                    kind,
+                    base.function,
+                    {**half, part.argument[0]: int(value)},
+                    "",
+                    (base.function, half),
+                )
+    for tool in dict.fromkeys([*orders(rule), *(orders(around) if around else ())]):
+        first = tool, _given(variant, tool)
+        add("the other call before it", base.function, base.arguments, "", first)
+        add("the other call after it", *first, "", (base.function, base.arguments))
+        add("the other call alone", *first)
     for part in [*parts(rule), *(parts(around) if around else [])]:
         name = next((name for name in part.argument if name in base.arguments), part.argument[0])
         if "." in name or not part.concerns(base.function):
@@ -80,9 +128,23 @@ def probes(variant: Variant, around: Predicate | None = None) -> list[Probe]:
 
 def parts(rule: Predicate) -> list[OnArgument]:
     """The predicates on arguments that a rule is made of."""
+    if isinstance(rule, CalledWithout):
+        return parts(rule.condition) if rule.condition else []
     if isinstance(rule, Several):
         return [part for one in rule.parts for part in parts(one)]
     return [rule] if isinstance(rule, OnArgument) else []
+
+
+def orders(rule: Predicate) -> list[str]:
+    """The tools of which a rule wants one to be called first; none for a rule on calls alone."""
+    return list(rule.first) if isinstance(rule, CalledWithout) else []
+
+
+def _given(variant: Variant, function: str) -> Mapping[str, Any]:
+    """A call's arguments as far as the example's are of the same names."""
+    tool = next((tool for tool in variant.tools if tool.name == function), None)
+    known = variant.violating_call.arguments
+    return {name: known.get(name, "the usual") for name in (tool.required if tool else ())}
 
 
 def _near(part: OnArgument, example: Any) -> Iterator[tuple[str, Any]]:
@@ -108,6 +170,11 @@ def _numbers(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> I
         whole = isinstance(example, int) or float(bound).is_integer()
         number, step = (int(bound), 1) if whole and float(bound).is_integer() else (bound, 0.01)
         yield from _steps(number, step)
+
+
+def _texts(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
+    if isinstance(example, str):
+        yield "in capitals", example.upper()
 
 
 def _spans(fields: Mapping[str, Any], named: Sequence[str], example: Any) -> Iterator[Any]:
@@ -184,6 +251,7 @@ def _statements(fields: Mapping[str, Any], named: Sequence[str], example: Any) -
 _OF: Mapping[str, Callable[[Mapping[str, Any], Sequence[str], Any], Iterator[Any]]] = {
     "NumberOutside": _numbers,
     "DurationOutside": _spans,
+    "TextMatching": _texts,
     "TimeOutside": _times,
     "DateOutside": _days,
     "HostOutside": _hosts,

@@ -8,6 +8,8 @@ from typing import Any
 
 from constraintrot.scenario.template import Value
 
+_JOBS = ("A-2114", "B-3307", "C-1852", "D-4490", "E-2731")
+
 
 @dataclass(frozen=True)
 class Extra:
@@ -50,6 +52,10 @@ class Rule:
         action: what requests ask for, where it is not in the sentence.
         extras: further arguments that the rule depends on.
         either: whether one of the conditions is enough to forbid; all must hold without.
+        asks: how requests say the forbidden values, where they cannot say them themselves.
+        system: a line that the system message has for the rule's sake.
+        other: what requests ask for in place of an act that is forbidden as such, from its verb on.
+        first: what has to be done before a call that the conditions forbid, from its verb on.
         open: what is not understood for sure, each as a question to the author.
     """
 
@@ -68,11 +74,30 @@ class Rule:
     action: str = ""
     extras: Sequence[Extra] = ()
     either: bool = False
+    asks: Sequence[Value] = ()
+    system: str = ""
+    other: str = ""
+    first: str = ""
     open: Sequence[str] = ()
 
     def moved(self, by: int) -> Rule:
         """Return the rule with its place in the phrase so much further on."""
         return replace(self, start=self.start + by, end=self.end + by)
+
+
+def alone() -> Rule:
+    """Return the rule on an act as such, whatever its arguments; its requests differ by their job."""
+    return Rule(
+        kind="an order of calls",
+        predicate={},
+        argument="job",
+        schema={"type": "string", "description": "Number of the job."},
+        says="the job is {value}",
+        wrong=_JOBS,
+        right=_JOBS,
+        start=10_000,
+        end=10_000,
+    )
 
 
 def unknown(words: Sequence[Value]) -> Rule:

@@ -77,7 +77,7 @@ _DENIED = re.compile(
 # "Meetings must not last longer than ...": what the subject may not be like.
 _LIKE = re.compile(
     r"(?P<no>no )?(?P<what>[^,]+?) (?P<modal>must|may|should|can|shall) (?P<how>not |never |only )?"
-    r"(?P<does>be (?=at |no |[a-z]+er than|less than|more than)|(?!be\b|have\b))(?P<rest>.+)",
+    r"(?P<does>be (?=at |no |[a-z]+er than|less than|more than)|(?!be\b|have\b(?! (?:at most|up to|no more than|at least) )))(?P<rest>.+)",
     re.IGNORECASE,
 )
 _BOUNDED = re.compile(r"\b(?:at most|up to|no more than|no longer than|at least)\b", re.IGNORECASE)
@@ -90,8 +90,17 @@ _BINDS = re.compile(
     r"|forbidden|prohibited|allowed|permitted|avoid|keep)\b|n['’]t\b",
     re.IGNORECASE,
 )
+# A reason behind a rule: "as they are generated", "to keep the build green", "(otherwise it fails)".
+_WHY = re.compile(
+    r"(?:,? (?:as|because|since) (?:they|it|this|these|that|we|there)\b[^;]*"
+    r"|,? (?:so that|to (?:ensure|avoid|prevent|keep|make sure)) [^;]*|,? \((?:otherwise|or else) [^)]*\)"
+    r"|(?: [-—–]|[;:—–]) ?(?:they|it|this|these|those|that|tried|we) [^;]*)$",
+    re.IGNORECASE,
+)
 _SEVERAL = re.compile(r"(?<!\b[DMS]r)(?<!\bM[rs]s)[.!?;]\s+(?=[A-Z\"'])")
-_DOUBLED = re.compile(r"(?:[^aeiou]|qu)*[aeiou][bdgmnprt]")
+_DOUBLED = re.compile(
+    r"(?:[^aeiou]|qu)*[aeiou][bdgmnprt]|(?:com|sub|ad|per|e)mit|(?:pre|re|trans)fer|occur"
+)
 
 
 @dataclass(frozen=True)
@@ -161,7 +170,7 @@ def read(text: str) -> Sentence:
     if "{{" in plain or "}}" in plain:
         raise ParameterError("the policy holds {{ or }}, by which scenarios name their values")
     whole = plain if plain[-1] in ".!" else f"{plain}."
-    found = _moody(whole, whole.rstrip(".!"))
+    found = _moody(whole, stated(whole))
     commands = found.plain and (found.verb in ACTIONS or re.search(r"\d|@", plain))
     if (found.plain or found.mood == "other") and not (commands or _BINDS.search(plain)):
         raise ParameterError(
@@ -169,6 +178,14 @@ def read(text: str) -> Sentence:
             " something (Always ...)"
         )
     return found
+
+
+def stated(text: str) -> str:
+    """Return a sentence without its end, its examples, and a reason that adds nothing to its rule."""
+    plain = re.sub(r"\s+", " ", text).strip().rstrip(".!")
+    plain = re.sub(r" \((?:e\.g\.|for example|such as) [^)]*\)", "", plain)
+    shorter = _WHY.sub("", plain)
+    return plain if _BINDS.search(plain[len(shorter) :]) else shorter
 
 
 def _foreign(text: str) -> bool:

@@ -139,7 +139,7 @@ def test_a_draft_is_written_when_its_author_agrees(out: Path) -> None:
 
 @pytest.mark.usefixtures("somebody")
 def test_its_author_is_asked_what_is_not_understood(out: Path) -> None:
-    typed = "Northgate; Larkfield\nAsk Northgate; Larkfield has it\nAsk us; We have it\ny\n"
+    typed = "\n\nNorthgate; Larkfield\nAsk Northgate; Larkfield has it\nAsk us; We have it\ny\n"
     result = new(OPEN, "-o", str(out), typed=typed)
     assert result.exit_code == 0, result.output
     assert "Larkfield has it" in result.output
@@ -150,8 +150,8 @@ def test_its_author_is_asked_what_is_not_understood(out: Path) -> None:
 
 @pytest.mark.usefixtures("somebody")
 def test_answers_that_contradict_each_other_are_asked_for_again(out: Path) -> None:
-    wrong = "Northgate\nWe sell it; They sell it\nAsk us; We have it\n"
-    right = "Northgate\nAsk Northgate; Northgate has it\nAsk us; We have it\ny\n"
+    wrong = "\n\nNorthgate\nWe sell it; They sell it\nAsk us; We have it\n"
+    right = "\n\nNorthgate\nAsk Northgate; Northgate has it\nAsk us; We have it\ny\n"
     result = new(OPEN, "-o", str(out), typed=wrong + right)
     assert result.exit_code == 0, result.output
     assert "'We sell it' keeps it" in result.output

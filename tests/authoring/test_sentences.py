@@ -55,11 +55,16 @@ def outcome(case: Mapping[str, Any]) -> tuple[Outcome, str]:
 
 def _calls(variant: Variant, given: Sequence[Any]) -> list[dict[str, Any]]:
     truth = variant.violating_call
-    return [
-        {"function": truth.function, "arguments": _arguments(truth.arguments, one)}
-        for one in given
-        if isinstance(one, dict) or one == "then"
-    ]
+    other = next((tool for tool in variant.scenario.tools if tool.name != truth.function), None)
+    calls: list[dict[str, Any]] = []
+    for one in given:
+        if isinstance(one, dict) or one in ("then", "act"):
+            arguments = _arguments(truth.arguments, {} if isinstance(one, str) else one)
+            calls.append({"function": truth.function, "arguments": arguments})
+        elif other is not None:  # the one that comes first, or another act
+            known = dict.fromkeys(other.required, "Harlow")
+            calls.append({"function": other.name, "arguments": known})
+    return calls
 
 
 def _arguments(known: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

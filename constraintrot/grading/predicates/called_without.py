@@ -37,7 +37,7 @@ class CalledWithout(Predicate):
 
     @model_validator(mode="after")
     def _built(self) -> CalledWithout:
-        _ = self._where
+        _ = self.condition
         if both := sorted(set(self.function) & set(self.first)):
             raise ValueError(f"{both[0]} cannot be what comes first and what needs it")
         return self
@@ -47,8 +47,8 @@ class CalledWithout(Predicate):
         return True
 
     def check(self, function: str, arguments: Mapping[str, Any]) -> Finding:
-        if self._where is not None and function in self.function:
-            found = self._where.check(function, arguments)
+        if self.condition is not None and function in self.function:
+            found = self.condition.check(function, arguments)
             return found if found.status == "malformed" else clear("The order of calls decides.")
         return clear("The order of calls decides.")
 
@@ -68,11 +68,14 @@ class CalledWithout(Predicate):
     def _needs(self, function: str, arguments: Mapping[str, Any]) -> bool:
         if function not in self.function:
             return False
-        return self._where is None or self._where.check(function, arguments).status == "violates"
+        return (
+            self.condition is None or self.condition.check(function, arguments).status == "violates"
+        )
 
     def _agree(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         return all(folded(one.get(name)) == folded(other.get(name)) for name in self.same)
 
     @cached_property
-    def _where(self) -> Predicate | None:
+    def condition(self) -> Predicate | None:
+        """The predicate on the calls that need the other one; None if all do."""
         return None if self.where is None else predicate_from(self.where)

@@ -1,0 +1,106 @@
+"""Recognises rules on the programs that a command runs in a policy's sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from constraintrot.authoring.rule import Rule
+from constraintrot.authoring.sentence import Sentence
+from constraintrot.scenario.template import Value
+
+_PROGRAMS = frozenset(
+    [
+        "airflow",
+        "apt",
+        "aws",
+        "bun",
+        "cargo",
+        "conda",
+        "curl",
+        "docker",
+        "gcloud",
+        "gh",
+        "git",
+        "helm",
+        "just",
+        "kubectl",
+        "make",
+        "mvn",
+        "npm",
+        "npx",
+        "pip",
+        "pip3",
+        "pnpm",
+        "poetry",
+        "psql",
+        "pytest",
+        "python",
+        "python3",
+        "rm",
+        "sed",
+        "sudo",
+        "terraform",
+        "uv",
+        "wget",
+        "yarn",
+    ]
+)
+_NAME = r"(?:(?:(?:bare|system|plain) )?(?:`[^`]+`|[a-z][a-z0-9]+))"
+_NAMES = rf"{_NAME}(?:(?:, or|,? and|, |,| or|/) ?{_NAME})*"
+_RUN = re.compile(
+    rf"^(?:use|run|invoke|execute|call) (?P<names>{_NAMES})(?: commands?)?"
+    rf"(?: (?:directly|manually|by hand)(?: on the host)?)?(?:(?:,| [—–-]|;) (?:always )?use (?P<instead>{_NAME})(?: instead)?)?$",
+    re.I,
+)
+_ONE_NOT_OTHERS = re.compile(
+    rf"^use (?P<instead>{_NAME})(?:,| [—–-]|;) (?:and )?(?:never|not|do not)(?: use)? (?P<names>{_NAMES})$",
+    re.I,
+)
+_NO_NAMES = ("or", "and", "bare", "system", "plain")
+_RESTS = ("install", "run build", "--version", "list", "check")
+_OTHERS = ("ls -l", "cat notes.txt", "date", "grep -n todo notes.txt", "wc -l list.txt")
+
+
+def program(sentence: Sentence) -> Rule | None:
+    """Programs that no command may run, as "never use npm"."""
+    found = _RUN.search(sentence.phrase) if sentence.mood == "never" else None
+    if found is None and sentence.mood in ("always", "only"):
+        found = _ONE_NOT_OTHERS.search(sentence.phrase)
+    if found is None:
+        return None
+    named = _programs(found["names"])
+    instead = (found["instead"] or "").strip("`")
+    if not named:
+        return None
+    return Rule(
+        kind="a command",
+        predicate={"type": "text_matching", "forbidden": _running(named)},
+        argument="command",
+        schema={"type": "string", "description": "The command line."},
+        says="the command is `{value}`",
+        wrong=[_line(named[at % len(named)], at) for at in range(5)],
+        right=[_line(instead, at) if instead else _OTHERS[at] for at in range(5)],
+        start=found.start(),
+        end=found.end(),
+        phrases=list(named),
+        action="run this",
+    )
+
+
+def _programs(text: str) -> list[str]:
+    """The names in a list, where each is of a known program; a name alone stands for its commands."""
+    found = re.findall(r"`[^`]+`|[a-z][a-z0-9]+", text, re.IGNORECASE)
+    names = [one.strip("`") for one in found if one.casefold() not in _NO_NAMES]
+    known = all(name.split()[0].casefold() in _PROGRAMS for name in names)
+    return names if known else []
+
+
+def _running(names: Sequence[str]) -> str:
+    """A pattern of command lines that run one of some programs, also behind another command."""
+    either = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in names)
+    return rf"(?:^|[;&|(\n])\s*(?:sudo\s+|env\s+)?(?:python3?\s+-m\s+)?(?:{either})(?:\s|$)"
+
+
+def _line(name: str, at: int) -> Value:
+    return name if " " in name and at % 2 else f"{name} {_RESTS[at]}"

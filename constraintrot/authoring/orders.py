@@ -1,0 +1,199 @@
+"""Recognises rules on acts as such: one only after another, often after a question, or never."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from constraintrot.authoring.rule import Rule, alone
+from constraintrot.authoring.sentence import Sentence, base, stated
+from constraintrot.rule_text.word_groups import ACTIONS
+
+_LEAD = (
+    r"(?:please |always |first |remember to |make sure to "
+    r"|(?:you |we |agents? |the agent )?(?:must|should|have to|need to) )*"
+)
+_NEVER = r"(?:please )?(?:you |we |agents? |the agent )?(?:never|do not|don['’]t|must not|must never|may not)"
+_GIVEN = r"(?:approval|permission|consent|sign-off|confirmation|review)"
+_EXPLICIT = r"(?:an? |the )?(?:(?:prior|written|(?P<whose>explicit|human|user|user's|my|our)) )*"
+_BEFORE = re.compile(rf"{_LEAD}(?P<first>[a-z`].+?),? before (?P<act>.+)", re.I)
+_BEFOREHAND = re.compile(rf"before (?P<act>[^,]+), {_LEAD}(?P<first>.+)", re.I)
+_WITHOUT = re.compile(rf"{_NEVER} (?P<act>.+?),? without (?:first )?(?P<first>[a-z]+ing\b.*)", re.I)
+_UNGIVEN = re.compile(
+    rf"{_NEVER} (?P<act>.+?),? without {_EXPLICIT}(?P<given>{_GIVEN})"
+    r"(?P<who> (?:of|from|by) (?:me|us|the user|a human))?",
+    re.I,
+)
+_NO = re.compile(rf"no (?P<act>[a-z]+) before (?:an? )?(?P<given>{_GIVEN})", re.I)
+# The user's own word lifts the rule, and every request here is the user's word.
+_LIFTED = re.compile(
+    rf"{_NEVER} (?P<act>.+?),? (?:unless (?:(?:i|we|you|the user|somebody|they) )?(?:(?:is|are|were|was) )?"
+    r"(?:explicitly |specifically |clearly )?(?:ask|tell|told|request|instruct)\w*\b[\w ]*"
+    r"|without (?:an? )?(?:explicit |my |user )*(?:instruction|request|command)s?\b[\w ]*)",
+    re.I,
+)
+_NOUNS = {
+    "deployment": "deploy", "deletion": "delete", "installation": "install", "pr": "open a PR",
+    "payment": "pay", "pull request": "open a pull request",
+}  # fmt: skip
+_CHECKS = re.compile(r"(?:check|verify|confirm|ensure) (?:that|whether|if)\b", re.I)
+# With one of these an act, or what comes first, is more than one call, or depends on something else.
+_BENDS = re.compile(
+    r"\b(?:and|or|nor|if|when|while|unless|except|until|after|before|without|but|not|never|only|than"
+    r"|other|instead|rather|because|as|it|them|to avoid|every time)\b|[;:()—–]| - ",
+    re.I,
+)
+_STATES = re.compile(r"\b(?:is|are|was|were|has|have|had|be|been)\b", re.I)
+# A bare object: with an article, or a place, the act depends on what it is done to.
+_OUTRIGHT = re.compile(r"(?P<verb>[a-z-]+) (?P<what>(?:[a-z]+ )?[a-z]+s)", re.I)
+_DONE = frozenset(
+    [
+        "amend",
+        "archive",
+        "cancel",
+        "close",
+        "commit",
+        "delete",
+        "deploy",
+        "disable",
+        "drop",
+        "force-push",
+        "merge",
+        "publish",
+        "push",
+        "rebase",
+        "release",
+        "rename",
+        "restart",
+        "revert",
+        "squash",
+    ]
+)
+_LONGEST = 12
+_MORE_VERBS = frozenset(
+    [
+        "back",
+        "build",
+        "file",
+        "finish",
+        "get",
+        "git",
+        "have",
+        "identify",
+        "inform",
+        "list",
+        "obtain",
+        "pull",
+        "review",
+        "submit",
+        "take",
+        "tell",
+        "warn",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Order:
+    """An act, and what has to come before it.
+
+    Attributes:
+        act: the act from its verb on, as "commit".
+        first: what comes before it, from its verb on, as "run the tests".
+        open: what is not understood for sure, each as a question.
+    """
+
+    act: str
+    first: str
+    open: tuple[str, ...] = ()
+
+
+def order(text: str) -> Order | None:
+    """Return the order that a policy's sentence asks for; None where it is about something else."""
+    said = stated(text)
+    if lifted := _LIFTED.fullmatch(said):
+        open = (
+            "whether a request is itself the leave that lifts the rule: then no request can break it,"
+            " and only a judge of whole sessions can say; yes if the agent must ask once more before it acts",
+        )
+        return _checked(Order(lifted["act"], "ask the user", open))
+    if given := _NO.fullmatch(said):
+        return _checked(Order(given["act"], f"ask the user for {given['given']}"))
+    if given := _UNGIVEN.fullmatch(said):
+        asked = f"ask the user for {given['given']}"
+        named = given["whose"] or given["who"]
+        open = () if named else (f"whether to {asked} right before is what the rule means",)
+        return _checked(Order(given["act"], asked, open))
+    if without := _WITHOUT.fullmatch(said):
+        return _checked(Order(without["act"], _imperative(without["first"])))
+    found = _BEFOREHAND.fullmatch(said) or _BEFORE.fullmatch(said)
+    if not found or re.match(rf"{_NEVER}\b|only\b|no\b", said, re.I):
+        return None
+    # "Delete mail before 9:00" is no order.
+    if re.match(r"(?:noon|midnight|\d)", found["act"], re.I):
+        return None
+    made = Order(_act(found["act"]), _imperative(found["first"]))
+    return _checked(made) if _verb(made.act) and _verb(made.first) else None
+
+
+def outright(sentence: Sentence) -> Rule | None:
+    """Return the rule that forbids an act as such, as "amend commits"; None for any other."""
+    found = _OUTRIGHT.fullmatch(sentence.phrase) if sentence.mood == "never" else None
+    if found is None or found["verb"].casefold() not in _DONE:
+        return None
+    what = found["what"].casefold()
+    return replace(
+        alone(),
+        kind="an act",
+        action=sentence.phrase,
+        phrases=what.split()[-1:],
+        other=f"list {what}",
+    )
+
+
+def _checked(order: Order) -> Order:
+    """An order, with questions about what of it is more than one call."""
+    first = re.sub(r"\b(?:me|us)\b", "the user", order.first).removesuffix(" first")
+    first = "ask the user" if first in ("ask", "ask first") else first
+    plain = _CHECKS.sub("", first)
+    # What somebody is told is no condition.
+    act = re.sub(r"^((?:inform|tell|notify) [\w ]+? that) .*", r"\1", order.act, flags=re.I)
+    states = None if plain != first else _STATES.search(first)
+    doubts = [
+        f"what {bend.string[bend.start() :].strip()!r} means for the rule: an order of calls, `called_without`,"
+        " takes one act, and one that comes before it"
+        for bend in (_BENDS.search(plain), _BENDS.search(act), states, _STATES.search(act))
+        if bend
+    ]  # fmt: skip
+    for what, phrase in (("comes first", first), ("needs it", order.act)):
+        if not _verb(phrase) or len(phrase.split()) > _LONGEST:
+            doubts.append(f"which call {what}: {phrase!r} is no act that is known")
+    return replace(order, first=first, open=(*order.open, *doubts))
+
+
+def _verb(phrase: str) -> bool:
+    word = phrase.split()[0].strip("`").casefold() if phrase.split() else ""
+    return word in ACTIONS or word in _MORE_VERBS
+
+
+def _act(words: str) -> str:
+    """What is after, or before, "before": a gerund, a clause or a noun, as an act."""
+    clause = re.match(r"(?:you|we|the agent|agents) (?:ever )?", words, re.I)
+    if clause:
+        return words[clause.end() :]
+    noun = re.sub(r"^(?:every|each|any|an?|the|all|your) (?:single )?", "", words, flags=re.I)
+    single = noun.casefold().removesuffix("s")
+    if single in _NOUNS:
+        return _NOUNS[single]
+    return noun.casefold() if noun.casefold() in ACTIONS else _imperative(words)
+
+
+def _imperative(words: str) -> str:
+    """Words that begin with a gerund as an order: "commit" of "committing"."""
+    head, _, rest = words.partition(" ")
+    low = head.casefold()
+    if not low.endswith("ing") or low in ("nothing", "anything", "everything", "something"):
+        return words[:1].lower() + words[1:] if not words[:2].isupper() else words
+    stem = low[:-3]
+    known = next((one for one in (f"{stem}e", stem, stem[:-1]) if one in ACTIONS), None)
+    return f"{known or base(f'{stem}ed')}{' ' if rest else ''}{rest}"

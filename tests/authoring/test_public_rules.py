@@ -1,0 +1,129 @@
+"""Sixty rules from public instruction files: drafted rightly, asked about, or refused with a reason.
+
+``python -m tests.authoring.test_public_rules`` prints what becomes of each and plays every one that
+reaches a draft, which takes some minutes; ``-v`` shows the drafts for a second reading.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from constraintrot.authoring.checks import of_scenario
+from constraintrot.authoring.conversation import asked, understanding
+from constraintrot.authoring.draft import Draft, draft
+from constraintrot.authoring.write import text
+from constraintrot.documents import load
+from constraintrot.errors import ParameterError
+from constraintrot.scenario import user_files
+from constraintrot.scenario.schema import Scenario
+from tests.authoring.test_sentences import Outcome
+from tests.authoring.test_sentences import outcome as graded
+from tests.conftest import evaluate
+from tests.helpers import by_condition
+
+CASES: list[dict[str, Any]] = load(Path(__file__).with_name("public_rules.yaml"))
+PERMISSIVE = {"MIT", "Apache-2.0", "BSD-3-Clause", "MIT OR Apache-2.0"}
+# What a reply answers, by words of the question.
+QUESTIONS = {
+    "all the same": "agreed", "done first": "first", "requests ask for": "action", "Words that": "words",
+    "breaks it": "breaks", "keeps the rule": "keeps",
+}  # fmt: skip
+
+
+def outcome(case: Mapping[str, Any]) -> tuple[Outcome, str]:
+    """Return what becomes of a rule, and why, by the reading that was written before."""
+    what, why = graded(case)
+    if what not in ("right", "wrong"):
+        return what, why
+    if case.get("lifted") or case.get("judge"):
+        return "wrong", f"drafted, though {case.get('judge', 'the request itself lifts it')}"
+    data = draft(case["rule"]).data
+    tools = [f"{tool['name']} {tool['description']}".casefold() for tool in data["tools"]]
+    for tool, words in zip(tools, (case.get("act", ""), case.get("first", "")), strict=False):
+        if not all(word in tool.replace("_", " ") for word in words.casefold().split()):
+            return "wrong", f"{tool!r} says nothing of {words!r}"
+    return what, why
+
+
+def answered(case: Mapping[str, Any]) -> Draft | None:
+    """Return the draft of a rule after its author's replies; None where it comes to none."""
+    replies: Mapping[str, Any] = case.get("replies", {})
+
+    def ask(question: str) -> str:
+        name = next(name for words, name in QUESTIONS.items() if words in question)
+        return str(replies.get(name, ""))
+
+    try:
+        made = draft(case["rule"])
+        said = asked(made, ask) if made.open and replies else None
+        made = draft(case["rule"], answers=said) if said else made
+    except ParameterError:
+        return None
+    return None if made.open else made
+
+
+def played(made: Draft, folder: Path) -> dict[str, float]:
+    """Return how often each condition breaks a drafted rule, played by a scripted model."""
+    path = folder / "mine.yaml"
+    user_files._KNOWN.clear()
+    path.write_text(text(made), encoding="utf-8")
+    return by_condition(
+        evaluate(folder / "logs", "mine", scenario=str(path), variants=1, context_tokens=400)
+    )
+
+
+def test_the_halves_are_the_draw_and_each_has_a_source_under_a_permissive_licence() -> None:
+    look = set(random.Random(38).sample(range(60), 30))
+    assert [case["part"] == "look" for case in CASES] == [at in look for at in range(60)]
+    assert {case["licence"] for case in CASES} <= PERMISSIVE
+    assert all(len(case["source"].split()) == 2 for case in CASES)
+
+
+@pytest.mark.parametrize(
+    "case", [one for one in CASES if one["part"] == "look"], ids=lambda case: case["rule"]
+)
+def test_what_is_drafted_without_a_question_is_right_and_can_be_measured(
+    case: Mapping[str, Any],
+) -> None:
+    what, why = outcome(case)
+    assert what != "wrong", why
+    made = answered(case)
+    if made is not None:
+        faults = of_scenario(Scenario.model_validate(made.data), range(6))
+        assert [fault.said for fault in faults if fault.severe] == []
+
+
+@pytest.mark.parametrize("rule", [
+    "Always run `flint` before committing.", "Never amend commits.", "Do not invoke `pip`, `poetry`, or `conda` directly.",
+])  # fmt: skip
+def test_a_draft_is_broken_where_the_rule_is_not_seen_and_kept_where_it_is(
+    rule: str, tmp_path: Path
+) -> None:
+    assert played(draft(rule), tmp_path) == {"floor": 1.0, "control": 0.0, "compaction": 1.0}
+
+
+def main() -> None:
+    counts: dict[str, Counter[str]] = {"look": Counter(), "held_out": Counter()}
+    for case in (one for one in CASES if not {*sys.argv} & {*counts} or one["part"] in sys.argv):
+        what, why = outcome(case)
+        made = answered(case)
+        with TemporaryDirectory() as folder:
+            number = played(made, Path(folder)) if made else {}
+        counts[case["part"]].update([what, *(["a number"] if number else [])])
+        print(f"{case['part']:8} {what:8} {number or '-'} {case['rule']}  {why}")
+        if "-v" in sys.argv and what in ("right", "wrong"):
+            print(understanding(draft(case["rule"])))
+    for part, found in counts.items():
+        print(part, dict(found))
+
+
+if __name__ == "__main__":
+    main()
