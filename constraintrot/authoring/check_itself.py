@@ -126,7 +126,7 @@ def _on_calls(rule: Rule, variant: Variant) -> Predicate | None:
     if rule.predicate and where is None:
         return None
     if not rule.first:
-        return where and predicate_from(where)
+        return predicate_from(where) if where else None
     first = [
         tool.name for tool in variant.scenario.tools
         if tool.name != function and stems(rule.first) & stems(tool.name)

@@ -31,8 +31,8 @@ def understanding(made: Draft) -> str:
         )
     scenario = Scenario.model_validate(made.data)
     found = probes(scenario.variant(0))
-    shown = [f"{tool.name}({', '.join(tool.properties)})" for tool in scenario.tools]
-    about = " and ".join(shown) if len(shown) < 3 else "the tools given"
+    tools = [f"{tool.name}({', '.join(tool.properties)})" for tool in scenario.tools]
+    about = " and ".join(tools) if len(tools) < 3 else "the tools given"
     lines = [
         told.rule,
         f"Understood as a rule on {made.kind or told.argument}, in calls of {about}:",

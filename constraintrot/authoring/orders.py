@@ -112,18 +112,20 @@ def order(text: str) -> Order | None:
     """Return the order that a policy's sentence asks for; None where it is about something else."""
     said = stated(text)
     if lifted := _LIFTED.fullmatch(said):
-        open = (
+        leave = (
             "whether a request is itself the leave that lifts the rule: then no request can break it,"
             " and only a judge of whole sessions can say; yes if the agent must ask once more before it acts",
         )
-        return _checked(Order(lifted["act"], "ask the user", open))
+        return _checked(Order(lifted["act"], "ask the user", leave))
     if given := _NO.fullmatch(said):
         return _checked(Order(given["act"], f"ask the user for {given['given']}"))
     if given := _UNGIVEN.fullmatch(said):
         asked = f"ask the user for {given['given']}"
         named = given["whose"] or given["who"]
-        open = () if named else (f"whether to {asked} right before is what the rule means",)
-        return _checked(Order(given["act"], asked, open))
+        doubts: tuple[str, ...] = (
+            () if named else (f"whether to {asked} right before is what the rule means",)
+        )
+        return _checked(Order(given["act"], asked, doubts))
     if without := _WITHOUT.fullmatch(said):
         return _checked(Order(without["act"], _imperative(without["first"])))
     found = _BEFOREHAND.fullmatch(said) or _BEFORE.fullmatch(said)
