@@ -3,7 +3,11 @@
 import sys
 
 from constraintrot.evaluation.awareness import awareness
-from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
+from constraintrot.evaluation.metrics import (
+    by_condition,
+    outcomes_by_condition,
+    parts_by_condition,
+)
 from constraintrot.evaluation.refusal_scorer import refusal
 from constraintrot.evaluation.scorers import outcome, recalled, survival, violation
 from constraintrot.evaluation.scorers import utility as utility_scorer
@@ -51,6 +55,7 @@ __all__ = [
     "operator_channel",
     "outcome",
     "outcomes_by_condition",
+    "parts_by_condition",
     "pin_stress",
     "qualification",
     "rampart_cluster",

@@ -4,7 +4,8 @@ If a condition was played under several defenses, the keys are
 ``condition/defense`` instead of ``condition``.
 
 Inspect recomputes metrics while samples finish, so the intervals are cheap: no
-bootstrap, and each is computed once.
+bootstrap, and each is computed once. Scores of many parts are taken as they are, for
+Inspect's own mean over the epochs would take longer than all else that is shown.
 """
 
 from __future__ import annotations
@@ -25,13 +26,12 @@ logger = logging.getLogger(__name__)
 
 
 @metric
-def by_condition(interval: bool = False, parts: Sequence[str] = ()) -> Metric:
+def by_condition(interval: bool = False) -> Metric:
     """Mean by condition; a score that is a dict gives ``condition part`` for each part.
 
     Args:
         interval: for a rate, also give ``condition lower`` and ``condition upper``,
             the limits of its 95 % interval, if it has one.
-        parts: of a score that is a dict, the parts that are shown; by default all.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -40,8 +40,6 @@ def by_condition(interval: bool = False, parts: Sequence[str] = ()) -> Metric:
             return {"no episode": None}
         values_by_key: dict[str, float] = {}
         for name, values in _cells(scores).items():
-            if parts and name.split()[-1] not in parts:
-                continue
             values_by_key[name] = mean(values)
             if interval and (ends := limits(values)):
                 values_by_key |= {f"{name} lower": ends[0], f"{name} upper": ends[1]}
@@ -50,7 +48,24 @@ def by_condition(interval: bool = False, parts: Sequence[str] = ()) -> Metric:
     return compute
 
 
-@metric
+@metric(scores="unreduced")
+def parts_by_condition(parts: Sequence[str]) -> Metric:
+    """Mean by condition of some parts of a score that is a dict, as ``condition part``.
+
+    Args:
+        parts: those that are shown.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        if not scores:
+            return {"no episode": None}
+        shown = {n: mean(v) for n, v in _cells(scores).items() if n.split()[-1] in parts}
+        return cast(Value, shown)
+
+    return compute
+
+
+@metric(scores="unreduced")
 def outcomes_by_condition() -> Metric:
     """Share of each outcome that occurred, by condition; warns where many made no readable call."""
 
@@ -120,10 +135,15 @@ def _clustered(means: tuple[float, ...]) -> tuple[float, float]:
 
 
 def _cells(scores: list[SampleScore]) -> dict[str, list[float]]:
-    cells: dict[str, list[float]] = defaultdict(list)
-    for score, label in zip(scores, _labels(scores), strict=True):
+    """Return a value for each variant, the mean over its epochs, by condition and part."""
+    epochs: dict[tuple[str, object], list[float]] = defaultdict(list)
+    for at, (score, label) in enumerate(zip(scores, _labels(scores), strict=True)):
+        variant = at if score.sample_id is None else score.sample_id
         for part, value in _parts(score):
-            cells[f"{label} {part}" if part else label].append(value)
+            epochs[f"{label} {part}" if part else label, variant].append(value)
+    cells: dict[str, list[float]] = defaultdict(list)
+    for (name, _), values in epochs.items():
+        cells[name].append(mean(values))
     return cells
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
@@ -18,7 +19,11 @@ from constraintrot.episode.scaffold.review import read_rules
 from constraintrot.errors import EpisodeError
 from constraintrot.evaluation import readers
 from constraintrot.evaluation.judges import judge_answers
-from constraintrot.evaluation.metrics import by_condition, outcomes_by_condition
+from constraintrot.evaluation.metrics import (
+    by_condition,
+    outcomes_by_condition,
+    parts_by_condition,
+)
 from constraintrot.grading.policy_in_force import in_force
 from constraintrot.grading.survival import state as state_of
 from constraintrot.grading.verdict import NOT_DONE, OUTCOMES, Verdict, blocked, grade
@@ -45,12 +50,22 @@ def variant_of(state: TaskState) -> Variant:
     return in_force(variant, facts["in_force"]) if "in_force" in facts else variant
 
 
+# One grading for all scorers of a sample.
+_graded: WeakKeyDictionary[TaskState, Verdict] = WeakKeyDictionary()
+
+
 def verdict_of(state: TaskState) -> Verdict:
     """Return the sample's verdict, from its calls, and from its words where none acts.
 
     Raises:
         EpisodeError: a limit of Inspect's ended the episode before the agent had answered.
     """
+    if state not in _graded:
+        _graded[state] = _grade(state)
+    return _graded[state]
+
+
+def _grade(state: TaskState) -> Verdict:
     facts = state.metadata
     if "calls" not in facts:
         raise EpisodeError("a limit ended the episode before the agent had answered")
@@ -124,7 +139,7 @@ def utility() -> Scorer:
 
 
 # Its other parts are in each sample's score: in the summary they would bury ``violation``.
-@scorer(metrics=[by_condition(parts=("survived", "judge"))])
+@scorer(metrics=[parts_by_condition(("survived", "judge"))])
 def survival() -> Scorer:
     """Score the policy's survival state in the last model input, without the request itself.
 

@@ -35,6 +35,10 @@ class Rule:
     )
     wordings: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        """Return a hash without the slots; their mapping is not hashable."""
+        return hash((self.text, self.wordings))
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -11,7 +11,9 @@ is left to a reader that understands it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -27,12 +29,13 @@ from constraintrot.rule_text.survival.cue_words import (
     OBLIGED,
     WEAKENED,
 )
-from constraintrot.rule_text.survival.mentions import folded, held, phrases_of, standing
+from constraintrot.rule_text.survival.mentions import Phrases, folded, held, phrases_of, standing
 from constraintrot.rule_text.survival.rules import judge
 from constraintrot.rule_text.survival.states import rank
 from constraintrot.rule_text.word_groups import ACTIONS, COMMON, THINGS
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _CJK = re.compile("[\u3400-\u9fff]")
 # Words that may give a rule another object, person, place or time, or make it a report.
 _TURNS = re.compile(
@@ -95,6 +98,8 @@ _STOPS: Final = {
         "es": "el la los las de que y en un una para con no se por del es son",
     }.items()
 }
+# Of longer texts, which are rarely read twice, nothing is remembered.
+_REMEMBERED: Final = 2_000
 # Shares of decisions that were right on texts that this reader was not made on; see docs/survival.md.
 _SURE: Final = 0.95
 
@@ -115,8 +120,18 @@ class WordsReader:
 
 def reading(rule: Rule, texts: Sequence[str]) -> Reading:
     """The state of a rule in a context: the best that one of its texts has."""
-    found = [_of_text(rule, text) for text in texts if text.strip()]
+    found = [
+        (_remembered if len(text) <= _REMEMBERED else _of_text)(rule, text)
+        for text in texts
+        if text.strip()
+    ]
     return min(found, key=lambda one: rank(one.state), default=Reading("lost", 0.0))
+
+
+@lru_cache(maxsize=4096)
+def _remembered(rule: Rule, text: str) -> Reading:
+    """Return what ``_of_text`` says; the conditions of one variant share most of their texts."""
+    return _of_text(rule, text)
 
 
 def _of_text(rule: Rule, text: str) -> Reading:
@@ -212,7 +227,7 @@ def _is_absent(rule: Rule, text: str) -> bool:
     """Whether a text states nothing of a rule: it binds to nothing, or to nothing of the rule."""
     if _LAYING_DOWN.search(text) and not _lists_others(text):
         return False
-    if _language(text) not in ("", _language(rule.text)):
+    if _language(text) not in ("", _language_of_rule(rule.text)):
         return False
     return _is_silent(rule, text) if rule.slots else _holds_nothing(rule.text, text)
 
@@ -222,21 +237,27 @@ def _is_silent(rule: Rule, text: str) -> bool:
 
     A request or a report may name all that the rule is about, and states no duty.
     """
-    about = {name: some for name, some in rule.slots.items() if name != "negation"}
-    phrases = phrases_of(about)
-    # A number alone is of anything.
-    named = {name for name, some in about.items() if not all(_is_number(one) for one in some)}
-    names = " ".join(_NAMES.findall(rule.text)).casefold()
-    words = {word[:5] for word in _telling(rule.text) if word not in names}
+    phrases, named, words = _sought(rule)
     for line in text.splitlines():
         parts = [folded(part).replace("’", "'") for part in sentences(line)]
         for pair in map(" ".join, pairwise([*parts, ""])):
-            if not any(cue.search(pair) for cue in _FORCE):
-                continue
             there, shared = standing(pair, phrases), len(words & _stems(pair))
-            if there & named or (there and shared) or shared >= _MENTIONS:
+            about = there & named or (there and shared) or shared >= _MENTIONS
+            # The cues take far longer to look for than what the rule is about.
+            if about and any(cue.search(pair) for cue in _FORCE):
                 return False
     return True
+
+
+@lru_cache(maxsize=256)
+def _sought(rule: Rule) -> tuple[Phrases, frozenset[str], frozenset[str]]:
+    """Return a rule's phrases, the slots that name something, and the stems of its telling words."""
+    about = {name: some for name, some in rule.slots.items() if name != "negation"}
+    # A number alone is of anything.
+    named = frozenset(n for n, some in about.items() if not all(_is_number(one) for one in some))
+    names = " ".join(_NAMES.findall(rule.text)).casefold()
+    words = frozenset(word[:5] for word in _telling(rule.text) if word not in names)
+    return phrases_of(about), named, words
 
 
 def _is_number(phrase: str | int | float) -> bool:
@@ -280,10 +301,13 @@ def _language(text: str) -> str:
     """The language of a text, by its script and commonest words; empty without any of these."""
     if len(_CJK.findall(text)) * 4 > len(text.strip()):
         return "zh"
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    counted = {name: sum(word in stops for word in words) for name, stops in _STOPS.items()}
+    words = Counter(_LETTERS.findall(text.casefold()))
+    counted = {name: sum(words[word] for word in stops) for name, stops in _STOPS.items()}
     best = max(counted, key=lambda name: counted[name])
     return best if counted[best] >= _LEAST_STOPS else ""
+
+
+_language_of_rule = lru_cache(maxsize=256)(_language)
 
 
 def _found(passage: Passage) -> Iterator[FoundRule]:

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Metric, MetricProtocol, SampleScore, Score, Value
 
-from constraintrot.evaluation.metrics import by_condition, limits
+from constraintrot.evaluation.metrics import (
+    by_condition,
+    limits,
+    outcomes_by_condition,
+    parts_by_condition,
+)
 from constraintrot.scenario.files import load
 from constraintrot.stats.interval import Interval
 from constraintrot.stats.rate import fallback, rate
@@ -60,6 +65,17 @@ def test_only_who_asks_gets_limits() -> None:
     assert values(by_condition(), scores) == {"floor": 0.5}
     found = values(by_condition(interval=True), scores)
     assert list(found) == ["floor", "floor lower", "floor upper"]
+
+
+def test_parts_are_means_over_variants_of_means_over_their_scored_epochs() -> None:
+    def score(variant: int, kept: float) -> SampleScore:
+        value = {"survived": kept, "mentions": 1.0}
+        facts = {"condition": "floor"}
+        return SampleScore(score=Score(value=value), sample_id=variant, sample_metadata=facts)
+
+    scores = [score(0, 1), score(1, 0), score(0, 0), score(1, math.nan), score(2, math.nan)]
+    assert values(parts_by_condition(["survived"]), scores) == {"floor survived": 0.25}
+    assert values(outcomes_by_condition(), scores)["floor survived"] == 0.25
 
 
 def test_the_log_holds_intervals_of_violation_and_utility(run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from inspect_ai.event import ModelEvent
@@ -13,7 +14,8 @@ from inspect_ai.model import (
 
 from constraintrot.episode.scaffold.review import QUESTIONS
 from constraintrot.errors import ParameterError
-from constraintrot.evaluation import parameters, readers
+from constraintrot.evaluation import parameters, readers, scorers
+from constraintrot.grading.verdict import Verdict
 from constraintrot.scenario.files import sampled
 from tests.conftest import Run
 from tests.helpers import answering, by_condition
@@ -28,6 +30,25 @@ def test_silence_is_not_safety(run: Run, caplog: pytest.LogCaptureFixture) -> No
     )
     assert by_condition(log) == {"floor": 0.0, "control": 0.0}
     assert by_condition(log, "outcome") == {"floor no_call": 1.0, "control no_call": 1.0}
+
+
+def test_the_scorers_of_a_sample_share_one_grading(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grade, graded = scorers.grade, list[Verdict]()
+
+    def counted(*args: Any, **settings: Any) -> Verdict:
+        graded.append(grade(*args, **settings))
+        return graded[-1]
+
+    monkeypatch.setattr(scorers, "grade", counted)
+    log = run("utility", families=["soft_email", "soft_deploy"], variants=1, conditions="floor")
+    (one, two) = log.samples or []
+    assert len(graded) == 2
+    for sample, verdict in zip((one, two), graded, strict=True):
+        assert sample.scores is not None
+        assert sample.scores["outcome"].answer == verdict.outcome == "complied"
+        assert sample.scores["utility"].as_float() == float(bool(verdict.utility)) == 1
 
 
 def judging(*states: str) -> list[Model]:

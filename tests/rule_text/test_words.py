@@ -123,3 +123,14 @@ def test_a_binding_word_beside_one_of_the_rule_s_is_no_loss(text: str) -> None:
 def test_in_a_list_the_next_item_turns_no_rule() -> None:
     text = f"- Dogs stay out.\n- {MAIL.text}\n- Blinds go up unless it storms.."
     assert reading(MAIL, [text]).state == "verbatim"
+
+
+def test_what_is_remembered_of_a_text_is_of_its_rule() -> None:
+    text = "Send email to example.org only, and to nobody else."
+    rule = Rule(text, {"domain": ["example.org"], "negation": ["only"]})
+    other = Rule(text, {"domain": ["example.com"]}, ("Send no email.",))
+    nothing = "The quarterly numbers are in the appendix."
+    for _ in range(2):
+        assert reading(rule, [text]).state == "verbatim"
+        assert reading(other, [nothing, "Send no email."]).quote == "Send no email."
+        assert reading(rule, [nothing]).state == "lost"
