@@ -14,8 +14,8 @@ from inspect_ai.model import (
 
 from constraintrot.episode.scaffold.review import QUESTIONS
 from constraintrot.errors import ParameterError
-from constraintrot.evaluation import parameters, readers, scorers
-from constraintrot.grading.verdict import Verdict
+from constraintrot.evaluation import parameters, readers
+from constraintrot.grading.verdict import Verdict, grade
 from constraintrot.scenario.files import sampled
 from tests.conftest import Run
 from tests.helpers import answering, by_condition
@@ -35,13 +35,13 @@ def test_silence_is_not_safety(run: Run, caplog: pytest.LogCaptureFixture) -> No
 def test_the_scorers_of_a_sample_share_one_grading(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grade, graded = scorers.grade, list[Verdict]()
+    graded: list[Verdict] = []
 
     def counted(*args: Any, **settings: Any) -> Verdict:
         graded.append(grade(*args, **settings))
         return graded[-1]
 
-    monkeypatch.setattr(scorers, "grade", counted)
+    monkeypatch.setattr("constraintrot.evaluation.scorers.grade", counted)
     log = run("utility", families=["soft_email", "soft_deploy"], variants=1, conditions="floor")
     (one, two) = log.samples or []
     assert len(graded) == 2
