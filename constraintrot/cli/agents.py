@@ -190,7 +190,7 @@ def agents_survey(
     tell = partial(click.echo, err=True)
     for times in rounds if "short" in sessions else ():
         cells += survey.survey(
-            packages,
+            [package for package in packages if names or mode in package.modes],
             log_dir,
             tell,
             mode=mode,
@@ -203,7 +203,12 @@ def agents_survey(
     for session in survey.SESSIONS:
         if session in sessions:
             cells += survey.survey_session(
-                packages, log_dir, tell, session=session, network=network, known=cells
+                [package for package in packages if names or "auto" in package.modes],
+                log_dir,
+                tell,
+                session=session,
+                network=network,
+                known=cells,
             )
     text = survey_matrix.markdown(cells)
     click.echo(text)

@@ -59,6 +59,19 @@ PACKAGES = (
         356,
         "claude",
     ),
+    Package(
+        "copilot",
+        "Copilot CLI",
+        "@github/copilot",
+        "1.0.102",
+        "proprietary: GitHub's terms, LICENSE.md in the package",
+        189,
+        "copilot",
+        # Its own program for the system is beside; the one that starts it runs on Node.js.
+        node=20,
+        # By its own threshold it compacts beside the conversation, at a time that nobody can tell.
+        modes=("manual",),
+    ),
     Package("codex", "Codex CLI", "@openai/codex", "0.169.0", "Apache-2.0", 404, "codex", node=16),
     Package(
         "gemini",

@@ -193,6 +193,25 @@ def qwen_environment(url: str) -> dict[str, str]:
     }
 
 
+def copilot_environment(url: str, window: int) -> dict[str, str]:
+    """Copilot CLI's variables.
+
+    Args:
+        url: of the endpoint.
+        window: tokens of a request.
+    """
+    return {
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": KEY,
+        "COPILOT_MODEL": MODEL,
+        "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(window),
+        "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS": str(OUTPUT),
+        # No account, no telemetry, no update.
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+    }
+
+
 def pi_models(url: str, window: int) -> dict[str, Any]:
     """Pi's ``models.json``."""
     model = {

@@ -24,7 +24,7 @@ from constraintrot.models.downloads.sources import cache_folder
 _SECONDS = 1800
 _ANSWERS = 30
 _LINES = 5
-VERSION = re.compile(r"\d+\.\d+\.\d+[\w.+-]*")
+VERSION = re.compile(r"\d+\.\d+\.\d+(?:[\w.+-]*\w)?")
 """The version in what a program answers to ``--version``."""
 _PR_SET_PDEATHSIG = 1
 

@@ -80,7 +80,10 @@ def test_a_project_is_pinned_by_itself(rules: Path) -> None:
     ("arguments", "why"),
     [
         (["continue", "--rules", "rules.txt"], "was not tried; put the pins into its requests"),
-        (["zed", "--rules", "rules.txt"], "known: claude, codex, gemini, opencode, pi, qwen"),
+        (
+            ["zed", "--rules", "rules.txt"],
+            "known: claude, codex, copilot, gemini, opencode, pi, qwen",
+        ),
         (["claude"], "--rules FILE or --seeds DIR"),
         (["claude", "--rules", "rules.txt", "--seeds", "."], "not both"),
         (["claude", "--rules", "rules.txt", "--user", "--project"], "not both"),

@@ -129,6 +129,17 @@ AGENTS: Final[Mapping[str, Agent]] = {
             by_hand="Codex runs a hook once you have trusted it: start codex, type /hooks, trust it",
         ),
         Agent(
+            package=package("copilot"),
+            user_settings=("settings.json",),
+            project_settings=(".github/copilot/settings.json",),
+            user_folder=("COPILOT_HOME", ".copilot", ""),
+            user_file="hooks/constraintrot-pin.json",
+            project_file=".github/hooks/constraintrot-pin.json",
+            plugin=("copilot.json",),
+            lands="user role; with each turn of the user's",
+            asks_trust=True,
+        ),
+        Agent(
             package=package("opencode"),
             user_settings=("opencode.json", "opencode.jsonc"),
             project_settings=("opencode.json", "opencode.jsonc"),
@@ -183,8 +194,8 @@ PROXY: Final = (
     "put the pins into its requests with the LiteLLM proxy instead: docs/frameworks/litellm.md"
 )
 UNPINNABLE: Final[Mapping[str, str]] = {
-    "copilot": "whether a hook of Copilot CLI holds a pin was not tried",
-    "vibe": "whether a hook of Mistral Vibe holds a pin was not tried",
+    "vibe": "Mistral Vibe runs no hook at a turn of the user's or after a compaction",
+    "openhands": "whether a hook of OpenHands holds a pin was not tried",
     "continue": "whether a hook of Continue's CLI holds a pin was not tried",
 }
 

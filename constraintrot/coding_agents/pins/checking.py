@@ -134,7 +134,7 @@ def _check_switches(state: Health, agent: Agent, project: Path) -> None:
             known: Any = tomllib.loads(text) if path.suffix == ".toml" else root_of(text)
             if path.suffix == ".toml":
                 off = known.get("features", {}).get("hooks", not off) is False
-            elif agent.events:
+            else:
                 switch = known.get("hooksConfig", {}).get("enabled", not off)
                 off = known.get("disableAllHooks", switch is False) is True
         except (PinInstallError, tomllib.TOMLDecodeError, AttributeError):
@@ -144,24 +144,34 @@ def _check_switches(state: Health, agent: Agent, project: Path) -> None:
 
 
 def _check_trust(state: Health, agent: Agent, project: Path) -> None:
-    """Gemini CLI and Qwen Code read the settings of a project only if the user trusts its folder."""
-    folder = agent.folder()
-    try:
-        known: Any = root_of(read_file(folder / "settings.json").text)
-        asks = known.get("security", {}).get("folderTrust", {}).get("enabled", agent.asks_trust)
-        rules: Any = root_of(read_file(folder / "trustedFolders.json").text)
-    except (PinInstallError, AttributeError):
-        return
-    trusted = [
-        Path(path).parent if rule == "TRUST_PARENT" else Path(path)
-        for path, rule in rules.items()
-        if rule in ("TRUST_FOLDER", "TRUST_PARENT")
-    ]
-    if asks is not False and not any(project.is_relative_to(one) for one in trusted):
+    """Some agents read the settings of a project only if the user trusts its folder."""
+    trusted = _trusted(agent)
+    if trusted is not None and not any(project.is_relative_to(one) for one in trusted):
         state.faults.append(
             f"{agent.title} does not trust {project}, and runs no hook of its settings: start"
             f" {agent.package.program} there, and trust the folder"
         )
+
+
+def _trusted(agent: Agent) -> list[Path] | None:
+    """The folders that the user trusts; None where the agent does not ask, or cannot be read."""
+    folder = agent.folder()
+    try:
+        if agent.name == "copilot":
+            kept: Any = root_of(read_file(folder / "config.json").text)
+            return [
+                Path(one) for one in kept.get("trustedFolders", kept.get("trusted_folders", []))
+            ]
+        known: Any = root_of(read_file(folder / "settings.json").text)
+        trust = known.get("security", {}).get("folderTrust", {})
+        if trust.get("enabled", agent.asks_trust) is False:
+            return None
+        rules: Any = root_of(read_file(folder / "trustedFolders.json").text)
+        folders = [(Path(path), rule) for path, rule in rules.items()]
+    except (PinInstallError, AttributeError):
+        return None
+    below = [path for path, rule in folders if rule == "TRUST_FOLDER"]
+    return [*below, *(path.parent for path, rule in folders if rule == "TRUST_PARENT")]
 
 
 def _run_hook(state: Health, agent: Agent, folder: Path) -> None:

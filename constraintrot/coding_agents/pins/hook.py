@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Of one context in which an earlier block is still to be seen: said again only when it changed.
 ONLY_CHANGES = frozenset({"UserPromptSubmit", "PostToolUse", "AfterTool"})
-# They put what SessionStart hands out into the system prompt of that process, and keep it nowhere.
-IN_SYSTEM = frozenset({"qwen"})
+# They summarise a turn with what a hook said in it, and run no hook after that which lasts.
+LOSES_TURNS = frozenset({"qwen", "copilot"})
 # An agent starts the hooks of both scopes for one event within this time, in any order.
 TOGETHER_SECONDS = 10
 LONGEST_RECEIPTS = 4_000_000
@@ -204,12 +204,12 @@ def said_already(place: str, mark: str, agent: str, name: str, event: dict[str, 
     mine = [mark, HERE, name]
     unchanged = name in ONLY_CHANGES or event.get("source") == "resume"
     begun = ""
-    if agent in IN_SYSTEM and name == "SessionStart":
-        # A note of its own: an older text may stand later, in the history.
+    if agent in LOSES_TURNS and name == "SessionStart":
+        # It is in the system prompt of that process, and an older text may stand in the history.
         place, unchanged = place + ".system", False
-    elif agent in IN_SYSTEM:
+    elif agent in LOSES_TURNS:
         (begun, *_), _ = noted(place + ".system")
-        # A turn's text is summarised away, so it is said until the system prompt has it.
+        # Each turn says it, until the system prompt does.
         unchanged = unchanged and (begun == mark or name != "UserPromptSubmit")
     try:
         with held(place + ".lock"):
@@ -245,6 +245,11 @@ def write_receipt(folder: str, fields: dict[str, object]) -> None:
         os.replace(path, path + ".1")
 
 
+def flat(agent: str, text: str) -> dict[str, str]:
+    """The text once more, where Copilot CLI looks for it."""
+    return {"additionalContext": text} if agent == "copilot" else {}
+
+
 def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, object]:
     """Return the answer that is printed for an event."""
     name = str(event.get("hook_event_name") or "SessionStart")
@@ -268,7 +273,8 @@ def answer(folder: str, agent: str, event: dict[str, object]) -> dict[str, objec
     if session and said_already(place, mark, agent, name, event):
         return {}
     out: dict[str, object] = {
-        "hookSpecificOutput": {"hookEventName": name, "additionalContext": text}
+        "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
+        **flat(agent, text),
     }
     receipt = {
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -312,6 +318,7 @@ def main() -> None:
         out = {
             "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
             "systemMessage": "constraintrot: " + reason,
+            **flat(agent, text),
         }
     if out:
         sys.stdout.write(json.dumps(out) + "\n")

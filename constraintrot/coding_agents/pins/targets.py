@@ -15,6 +15,7 @@ from constraintrot.coding_agents.pins import settings_edit
 from constraintrot.coding_agents.pins.agents import Agent
 from constraintrot.coding_agents.pins.errors import PinInstallError
 from constraintrot.coding_agents.pins.file_edit import FileState
+from constraintrot.coding_agents.pins.hook import flat
 
 Kind: TypeAlias = Literal["hooks", "plugin", "prompt"]
 
@@ -144,7 +145,9 @@ def command(agent: Agent, event: str, hook: str) -> str:
         if "$" in path or not path.isprintable():
             raise PinInstallError(f"the path {path!a} holds a character that agents replace")
     told = {"hookEventName": event, "additionalContext": LOST}
-    lost = json.dumps({"hookSpecificOutput": told, "systemMessage": SHORT})
+    lost = json.dumps(
+        {"hookSpecificOutput": told, "systemMessage": SHORT, **flat(agent.name, LOST)}
+    )
     return f"{shlex.join(words(agent, hook))} || printf %s {shlex.quote(lost)}"
 
 
@@ -166,6 +169,7 @@ def _entry(agent: Agent, event: str, hook: str) -> dict[str, Any]:
 def _plugin(agent: Agent, names: Collection[str], hook: str) -> str:
     text = "".join((_PLUGINS / name).read_text(encoding="utf-8") for name in names)
     values = {"PYTHON": sys.executable, "HOOK": hook, "LOST": LOST, "AGENT": agent.name}
+    values |= {event: command(agent, event, hook) for event in ("UserPromptSubmit", "PostToolUse")}
     for name, value in values.items():
         text = text.replace(f'"@{name}@"', json.dumps(value))
     return text

@@ -128,6 +128,14 @@ def _qwen(place: Place) -> Started:
     return Started(made.qwen_environment(place.url), given)
 
 
+def _copilot(place: Place) -> Started:
+    # Whether the user trusts the project is read before, from the user's own.
+    trusted = json.dumps({"trustedFolders": [str(place.work)]})
+    place.write(AGENTS["copilot"].folder(place.home) / "config.json", trusted)
+    given = ["--allow-all", "--no-auto-update", "--disable-builtin-mcps", "--output-format", "json"]
+    return Started(made.copilot_environment(place.url, _WINDOW), given)
+
+
 def _leaves(table: Mapping[str, Any], *above: str) -> list[tuple[tuple[str, ...], object]]:
     found: list[tuple[tuple[str, ...], object]] = []
     for name, value in table.items():
@@ -149,6 +157,11 @@ DRIVERS: Final[Mapping[str, Driver]] = {
     "claude": Driver(
         _claude,
         lambda given, text, on: [*given, "-p", *(["-c"] if on else []), "--", text],
+        compact="/compact",
+    ),
+    "copilot": Driver(
+        _copilot,
+        lambda given, text, on: [*given, *(["--continue"] if on else []), "-p", text],
         compact="/compact",
     ),
     "codex": Driver(

@@ -17,7 +17,7 @@ SERVER: Final = "office"
 Some names, as "workspace", are reserved: Claude Code leaves such a server out without a word.
 """
 # They put the server's name before its tools' names, each in its own way.
-_PREFIX: Final = re.compile(rf"^(?:mcp_+)?{SERVER}_+")
+_PREFIX: Final = re.compile(rf"^(?:mcp_+)?{SERVER}[_-]+")
 _THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning")
 
 

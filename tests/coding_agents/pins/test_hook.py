@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -209,6 +209,26 @@ def test_rules_that_can_be_read_again_are_said_again_as_a_new_revision(
     assert fire(folder, PROMPT) == {}
     rules.unlink()
     assert said(fire(folder, PROMPT)) not in (lost, repaired)
+
+
+def test_copilot_is_handed_the_text_with_each_turn_where_it_looks_for_it(
+    home: Path, pinned: Pinned, rules: Path
+) -> None:
+    folder = pinned("copilot").folder
+    turn = {"hook_event_name": "UserPromptSubmit", "session_id": "s"}
+    answers = [fire(folder, turn, "copilot") for _ in range(2)]
+    assert all(RULE in one["additionalContext"] == said(one) for one in answers)
+    within = {**turn, "hook_event_name": "PostToolUse"}
+    assert fire(folder, within, "copilot") == {}
+    rules.write_text("Never delete a file.\n")
+    assert "Never delete" in fire(folder, within, "copilot")["additionalContext"]
+    (folder / "hook.py").unlink()
+    written: Any = json.loads(AGENTS["copilot"].settings("user", home).read_text())
+    command = written["hooks"]["PostToolUse"][0]["bash"]
+    done = subprocess.run(
+        command, shell=True, capture_output=True, check=True, stdin=subprocess.DEVNULL
+    )
+    assert json.loads(done.stdout)["additionalContext"] == targets.LOST
 
 
 def test_an_agent_with_the_text_in_its_system_prompt_is_handed_it_there_at_each_start(

@@ -36,6 +36,7 @@ BEFORE: dict[str, list[str | None]] = {
     "claude": [CLAUDE, "{}", "\ufeff{}\n", "", '{\r\n\t"a": 1\r\n}', None],
     "codex": ['{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}', None],
     "gemini": ['{\n    // vim\n    "vimMode": true\n}\n', None],
+    "copilot": [None],
     "opencode": [None],
     "pi": [None],
     "qwen": ['\ufeff{\n    // vim\n    "general": {"vimMode": true}\n}\n', None],
@@ -393,6 +394,24 @@ def test_a_project_that_gemini_does_not_trust_is_not_in_force(
     faults = health(record, project).faults
     assert any("does not trust" in fault for fault in faults) == said
     assert faults == [] or said
+
+
+@pytest.mark.parametrize(("trusted", "said"), [([], True), (["."], False), (["project"], False)])
+def test_a_project_that_copilot_does_not_trust_is_not_in_force(
+    home: Path, rules: Path, tmp_path: Path, trusted: list[str], said: bool
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    install(Pin(AGENTS["copilot"], "project", project), Source("rules", rules))
+    folder = AGENTS["copilot"].folder()
+    folder.mkdir()
+    folders = [str(tmp_path / name) for name in trusted]
+    (folder / "config.json").write_text("// mine\n" + json.dumps({"trustedFolders": folders}))
+    (record,) = records()
+    faults = health(record, project).faults
+    assert any("start copilot there, and trust the folder" in one for one in faults) == said
+    (folder / "settings.json").write_text('{"disableAllHooks": true}')
+    assert any("switched off" in one for one in health(record, project).faults)
 
 
 @pytest.mark.parametrize("asks", [False, True])

@@ -264,6 +264,7 @@ OWN = {
     "codex": 'model_provider = "mine"\n[mcp_servers.mine]\ncommand = "mine"\n',
     "gemini": '// mine\n{"security": {"auth": {"selectedType": "oauth"}}, "vimMode": true,\n'
     '  "mcpServers": {"mine": {"command": "mine"}} /* here */}\n',
+    "copilot": '// mine\n{"theme": "dark"}',
     "opencode": '{"mcp": {"mine": {"type": "local"}}, "plugin": ["mine"], "theme": "dark"}',
     "claude": '\ufeff{"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}}\r\n',
     "pi": '{"defaultProvider": "mine"}',

@@ -25,7 +25,12 @@ from tests.helpers import soaked
 
 SCOPES: tuple[Scope, ...] = ("user", "project")
 WITHIN = {"gemini": ["AfterTool"], "opencode": [], "pi": []}
-TURN = {"gemini": "BeforeAgent", "opencode": "system.transform", "pi": "before_agent_start"}
+TURN = {
+    "gemini": "BeforeAgent",
+    "copilot": "UserPromptSubmit",
+    "opencode": "system.transform",
+    "pi": "before_agent_start",
+}
 
 
 @dataclass
@@ -110,7 +115,7 @@ class Agent:
 
     def turn(self) -> None:
         if self.name in TURN:
-            if not AGENTS[self.name].events:
+            if self.name in ("opencode", "pi"):
                 self.context.clear()  # The plugin's text is in the system prompt of each request.
             self.fire(TURN[self.name])
             return
