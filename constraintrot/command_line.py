@@ -46,6 +46,11 @@ def clear_errors() -> Generator[None]:
         sys.exit(2)
 
 
+def unasked(command: Callable[P, T]) -> Callable[P, T]:
+    """Add the option that skips the question before a long run."""
+    return click.option("--yes", is_flag=True, help="Ask nothing before a long run.")(command)
+
+
 def write(option: str, path: Path, text: str) -> None:
     """Write what an option names a file for, its folder too.
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from constraintrot.command_line import named_model, named_roles, named_values, needs
+from constraintrot.command_line import named_model, named_roles, named_values, needs, unasked
 from constraintrot.errors import ConstraintRotError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,6 +47,7 @@ def attack() -> None:
 @click.option("--exhaust", is_flag=True, help="Spend all queries, even after a success.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The search's file.")
 @LOG_DIR
+@unasked
 @needs("eval")
 def search(
     tasks: str,
@@ -57,6 +58,7 @@ def search(
     queries: int,
     out: Path,
     log_dir: str,
+    yes: bool,
     **settings: Any,
 ) -> None:
     """Search on TASKS (families, comma-separated); the same command resumes after a kill.
@@ -68,8 +70,10 @@ def search(
     if defense is not None:
         parameters["defense"] = defense
     named_model("--model", settings["model"], memoize=True)
+    from constraintrot.runs import estimate
     from constraintrot.runs.attack_search.report import text
     from constraintrot.runs.attack_search.run import search as run
+    from constraintrot.runs.attack_search.run import size
 
     wanted = _settings(
         families=tuple(name.strip() for name in tasks.split(",")),
@@ -78,6 +82,7 @@ def search(
         parameters=parameters,
         **settings,
     )
+    estimate.before({wanted.agent: size(wanted, queries)}, yes=yes)
     journal = run(wanted, out, queries=queries, log_dir=log_dir, say=_say)
     click.echo(text(journal))
     click.echo(f"\nEvery prompt and episode: {out}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from constraintrot.command_line import named_model, needs, write
+from constraintrot.command_line import named_model, needs, unasked, write
 
 
 @click.command()
@@ -20,6 +20,7 @@ from constraintrot.command_line import named_model, needs, write
 @click.option("--context-tokens", default=800, show_default=True, help="History to compact.")
 @click.option("--channel", default="user", show_default=True, help="user, tool, memory or system.")
 @click.option("--csv", type=click.Path(path_type=Path), help="Write the episodes here.")
+@unasked
 @needs("eval")
 def harnesses(
     model: str,
@@ -29,6 +30,7 @@ def harnesses(
     context_tokens: int,
     channel: str,
     csv: Path | None,
+    yes: bool,
 ) -> None:
     """Play the soft tasks in each agent framework: does it keep a policy, alone and with pins?
 
@@ -43,9 +45,11 @@ def harnesses(
     click.echo("Loading the frameworks.", err=True)
     from constraintrot.report.frame import planned_episodes
     from constraintrot.report.page.frames import csv_text
-    from constraintrot.runs.comparison import Run, play, table
+    from constraintrot.runs import estimate
+    from constraintrot.runs.comparison import Run, play, size, table
 
     run = Run(model, variants, context_tokens, channel, log_dir)
+    estimate.before({model: size(run, only)}, yes=yes)
     cells = play(run, only, lambda line: click.echo(line, err=True))
     logs = [cell.log for cell in cells if cell.log]
     if csv is not None and logs:

@@ -15,6 +15,7 @@ from constraintrot.command_line import (
     named_model,
     named_values,
     needs,
+    unasked,
     write,
 )
 from constraintrot.errors import ParameterError
@@ -73,6 +74,7 @@ def qualification_options(command: Callable[P, T]) -> Callable[P, T]:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for logs, qualification.json and qualification.csv.  [default: logs/qualify/...]",
 )
+@unasked
 @needs("eval")
 def qualify(
     model: str,
@@ -84,6 +86,7 @@ def qualify(
     variants: int,
     confidence: float,
     folder: Path | None,
+    yes: bool,
 ) -> None:
     """Decide for each family whether a subject can show decay: floor, control, allowed requests.
 
@@ -96,7 +99,8 @@ def qualify(
     """
     from constraintrot.report import qualification as found
     from constraintrot.report.episode_counts import is_played
-    from constraintrot.runs.qualify import play
+    from constraintrot.runs import estimate
+    from constraintrot.runs.qualify import play, size
 
     given = named_values("-T", task_args)
     if fixed := [name for name in _FIXED if name in given]:
@@ -106,6 +110,7 @@ def qualify(
     where = folder or Path("logs/qualify") / _slug(f"{model} {scaffold or 'default'}")
     arguments = named_values("-M", model_args)
     named_model("--model", model, memoize=True, **arguments)
+    estimate.before({model: size(given)}, yes=yes)
     frame = play(model, arguments, models(roles), given, where / "logs")
     result = found.qualification(frame, confidence)
     write("--out", where / JSON, result.model_dump_json(indent=1) + "\n")

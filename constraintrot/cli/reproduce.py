@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from constraintrot.command_line import ClearGroup, named_roles, named_values, needs
+from constraintrot.command_line import ClearGroup, named_roles, named_values, needs, unasked
 from constraintrot.errors import ParameterError
 from constraintrot.extras import require
 
@@ -47,8 +47,9 @@ def _options(command: Any) -> Any:
 @click.option(
     "--hours", type=click.FloatRange(min=0, min_open=True), help="Most hours of this call."
 )
+@unasked
 @click.pass_context
-def reproduce(ctx: click.Context, /, hours: float | None, **given: Any) -> None:
+def reproduce(ctx: click.Context, /, hours: float | None, yes: bool, **given: Any) -> None:
     """Say which of the paper's claims hold of a model: plan, qualify, play and page in one.
 
     The plan is written down before anything is played. The same command goes on where it was
@@ -58,6 +59,7 @@ def reproduce(ctx: click.Context, /, hours: float | None, **given: Any) -> None:
         return
     require("constraintrot reproduce", "eval", "report")
     folder = _plan(**given)
+    _ask(folder, yes)
     _qualify(folder)
     _play(folder, hours)
     _page((folder,))
@@ -123,6 +125,14 @@ def _plan(
     registration.write(where / registration.FILE, made)
     click.echo(f"registered: {where / registration.FILE}")
     return where
+
+
+def _ask(folder: Path, yes: bool) -> None:
+    from constraintrot.runs import estimate
+    from constraintrot.runs.reproduce.planning import whole
+
+    made = _registered(folder)
+    estimate.before({made.model: whole(made)}, yes=yes, prices=made.prices)
 
 
 def _qualify(folder: Path) -> None:

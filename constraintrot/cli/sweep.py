@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from constraintrot.command_line import needs, write
+from constraintrot.command_line import needs, unasked, write
 from constraintrot.errors import ConstraintRotError
 from constraintrot.extras import require
 
@@ -87,6 +87,7 @@ def plan(
               help="Errors of a cell before it is set aside.")  # fmt: skip
 @click.option("--store", help="Folder or fsspec URL for the frames of finished cells.")
 @click.option("--again", is_flag=True, help="Try the cells once more that were set aside.")
+@unasked
 @needs("eval", "scale")
 def run(
     spec: str,
@@ -97,13 +98,15 @@ def run(
     tries: int,
     store: str | None,
     again: bool,
+    yes: bool,
 ) -> None:
     """Play SPEC. The same command goes on where it was interrupted, wherever that was.
 
     Exit status 1: cells were set aside; their errors are printed.
     """
     from constraintrot.report.store import Store
-    from constraintrot.runs.sweep import frames
+    from constraintrot.runs import estimate
+    from constraintrot.runs.sweep import frames, planning
 
     if workers is not None and ray != "local":
         raise ConstraintRotError("--workers sizes a cluster on this machine; it goes with --ray")
@@ -115,6 +118,8 @@ def run(
         Store(store).check()
     if again:
         place.forgive(place.poisoned())
+    lines = planning.plan(loaded, place.finished(), {})
+    estimate.before({one.model: one.size for one in lines if one.size.episodes}, yes=yes)
     if ray:
         from constraintrot.runs.sweep.on_ray import run as spread
 

@@ -14,6 +14,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from constraintrot.errors import ConstraintRotError
 from constraintrot.evaluation.harness import HARNESSES, ChosenHarness, parse_harness
 from constraintrot.report.tables import Table
+from constraintrot.runs.plan import Size, counted
 from constraintrot.runs.resume import Finished
 from constraintrot.tasks.pin_stress import pin_stress
 
@@ -100,6 +101,17 @@ def names(only: Sequence[str] = ()) -> list[str]:
         # Asked for by name, a mode is run wherever it compacts.
         result += [mode for mode in modes if mode not in HOSTED] or [text]
     return list(dict.fromkeys(result))
+
+
+def size(run: Run, only: Sequence[str]) -> Size:
+    """Return the size of a comparison, by that of one harness.
+
+    Args:
+        run: the settings.
+        only: as ``names`` takes it.
+    """
+    given = {name: getattr(run, name) for name in ("variants", "context_tokens", "channel")}
+    return counted("constraintrot/pin_stress", {**TASK_ARGS, **given}).times(len(names(only)))
 
 
 def play(run: Run, only: Sequence[str], tell: Callable[[str], None]) -> list[Cell]:

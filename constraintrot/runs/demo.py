@@ -52,6 +52,7 @@ def run(model: str, variants: int, log_dir: str, *, quick: bool = False) -> None
         require(f"the model {model}", "local")
     named_model("--model", model, memoize=True)
     click.echo(_plan(model, 3 if quick else 4 * variants * len(TASKS)))
+    click.echo(_estimate(model, variants, quick=quick))
     if name is not None:
         _weights(name)
     logs = [log.location for log in _story(model, log_dir)]
@@ -73,6 +74,17 @@ def _plan(model: str, episodes: int) -> str:
         f"{line}: about {_minutes(episodes)} on two processor cores, and"
         f" {_minutes(3)} until the first request is told."
     )
+
+
+def _estimate(model: str, variants: int, *, quick: bool) -> str:
+    from constraintrot.runs import estimate, plan, prices, story
+
+    given = {"variants": 1, "context_tokens": CONTEXT_TOKENS, "scaffold": SCAFFOLD}
+    given |= {"conditions": ",".join(story.TOLD) if quick else CONDITIONS}
+    size = plan.counted(f"constraintrot/{TASKS[0]}", given)
+    size = size if quick else size.times(variants * len(TASKS))
+    # Its minutes are those of the same episodes.
+    return estimate.line(model, size, prices.cost(model, size, {}), None)
 
 
 def _minutes(episodes: int) -> str:

@@ -8,12 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from constraintrot.report.frame import samples
 from constraintrot.report.planned import planned_episodes
+from constraintrot.runs.plan import Size, counted
 from constraintrot.runs.play import continued, display
+from constraintrot.scenario.splits import QUALIFICATION_SEEDS
+from constraintrot.tasks.catalogue import FAMILIES
 from constraintrot.tasks.qualification import qualification
 
 if TYPE_CHECKING:
     import pandas as pd
     from inspect_ai.model import Model
+
+
+def size(task_args: Mapping[str, Any]) -> Size:
+    """Return the size of a whole qualification.
+
+    Args:
+        task_args: the task's parameters, ``variants`` among them.
+    """
+    known = {"families": list(FAMILIES), "seed": QUALIFICATION_SEEDS.start}
+    return counted("constraintrot/qualification", known | dict(task_args))
 
 
 def play(

@@ -20,6 +20,7 @@ from constraintrot.evaluation.parameters import Parameters
 from constraintrot.runs.attack_search import genetic, strategies
 from constraintrot.runs.attack_search.play import in_inspect, play
 from constraintrot.runs.attack_search.report import shown
+from constraintrot.runs.plan import Size, counted
 from constraintrot.scenario.files import load
 from constraintrot.scenario.schema import Scenario
 from constraintrot.scenario.splits import Split
@@ -53,6 +54,20 @@ def search(
     running = _Running(journal, parameters, queries, say)
     in_inspect(running.run, model=settings.agent, roles=settings.roles, log_dir=log_dir)
     return journal
+
+
+def size(settings: SearchSettings, queries: int) -> Size:
+    """Return the size of a search without its attacker's calls, at most.
+
+    Args:
+        settings: the search's settings.
+        queries: number of prompts that may be tried.
+    """
+    given = {**settings.parameters, "conditions": "compaction", "variants": 1}
+    # Without a prompt too, and in the end the best one and none on the held-out variants.
+    plays = (queries + 1) * settings.variants + 2 * settings.eval_variants
+    one = counted("constraintrot/suite", {**given, "families": list(settings.families)})
+    return one.times(plays)
 
 
 def _finished(journal: Journal, queries: int) -> bool:

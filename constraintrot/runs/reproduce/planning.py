@@ -15,6 +15,7 @@ from constraintrot.report.claims.declared import Claim, Claims, chosen, paper
 from constraintrot.report.tables import Table
 from constraintrot.runs import prices as priced
 from constraintrot.runs.plan import Size, between, counted, millions
+from constraintrot.runs.qualify import size as qualifying
 from constraintrot.runs.reproduce.cells import TASK, Chunk, cells, requests, seeds
 from constraintrot.runs.reproduce.registration import Planned, Preset, Registration, code
 from constraintrot.stats import power
@@ -175,6 +176,14 @@ def plan(draft: Registration, preset: Preset, pilot: pd.DataFrame | None = None)
     return lines
 
 
+def whole(registration: Registration) -> Size:
+    """Return the size of a registration's qualification and of all that it planned."""
+    held = registration.settings | {"families": list(registration.families)}
+    given = {**held, "variants": registration.qualification.variants}
+    taken = {(one.title, one.pairs) for one in registration.planned if one.pairs}
+    return qualifying(given) + _size(taken, registration)
+
+
 def dollars_of(registration: Registration, size: Size) -> tuple[float, float] | None:
     """Return what calls of the subject cost, fewest and most; None without a price."""
     return priced.cost(registration.model, size, registration.prices)
@@ -193,13 +202,13 @@ def text(registration: Registration, lines: Sequence[Line], preset: Preset) -> s
     ]  # fmt: skip
     head = ("", "claim", "requests", "episodes more", "dollars more", "")
     total = sum((line.added for line in lines if line.planned.pairs), Size())
-    qualifying = 3 * registration.qualification.variants * len(registration.families)
+    before = 3 * registration.qualification.variants * len(registration.families)
     cost = dollars_of(registration, total)
     dollars = "no price known (--prices)" if cost is None else f"$ {between(*cost, digits=2)}"
     ending = [
         "",
         f"{registration.model}, preset {registration.preset}: {preset.about}",
-        f"At most {total.episodes:,} episodes beside {qualifying:,} of the qualification, in"
+        f"At most {total.episodes:,} episodes beside {before:,} of the qualification, in"
         f" {registration.looks} looks; a claim that is decided costs no more.",
         f"At most {total.requests:,} model calls; {millions(total.input_tokens)} M tokens in, of which"
         f" up to {millions(total.cached_tokens)} M were sent before in the same episode;"

@@ -31,6 +31,8 @@ _SETTINGS = {
     # A processor that is busy elsewhere is not a machine that is gone.
     "RAY_health_check_timeout_ms": "60000",
 }
+# Cells hand back a few lines and write the rest into files; Ray would set a third of the memory apart.
+_OBJECTS_BYTES = 200 * 2**20
 _STARTED = "Ray runtime started"
 # Ray waits for this port whether it was given one or not; -1 is a node that has none, and without
 # a dashboard nobody asks for it.
@@ -64,7 +66,7 @@ class LocalCluster:
         command = [
             sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block",
             f"--port={gcs}", *ports, f"--temp-dir={self._folder}", "--include-dashboard=false",
-            "--no-monitor", "--include-log-monitor=false", "--disable-usage-stats",
+            f"--object-store-memory={_OBJECTS_BYTES}", "--no-monitor", "--include-log-monitor=false", "--disable-usage-stats",
             *([] if workers is None else [f"--num-cpus={workers}"]),
         ]  # fmt: skip
         self._said = self._folder / "start.txt"

@@ -1,0 +1,148 @@
+"""The estimate before a run: calls, tokens, dollars and time in a line, and a question if it is long.
+
+Dollars are by LiteLLM's table of prices. The time of a model that runs in this process is by the
+rates at which it read and wrote on this machine, which are measured once and kept.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import click
+
+from constraintrot import files
+from constraintrot.errors import ConstraintRotError
+from constraintrot.models.downloads.sources import cache_folder
+from constraintrot.runs.plan import Size, between, millions
+from constraintrot.runs.prices import Prices, cost
+
+LOCAL = "local/"
+RATES = "rates.json"
+# From here on a person at a terminal is asked first.
+LONG_SECONDS, LONG_DOLLARS = 600.0, 1.0
+_READ_WORDS, _WRITTEN_TOKENS = 300, 24
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The tokens that a model read and wrote in a second on this machine."""
+
+    read: float
+    written: float
+
+    def seconds(self, size: Size) -> tuple[float, float]:
+        """Return the seconds of a run, fewest and most; what was sent before is not read again."""
+        (low, high), (_, cached) = size.input_tokens, size.cached_tokens
+        fewest, most = size.output_tokens
+        return low / self.read + fewest / self.written, (high - cached) / self.read + (
+            most / self.written
+        )
+
+
+def before(sizes: Mapping[str, Size], *, yes: bool, prices: Prices | None = None) -> None:
+    """Print the estimate of a run; ask at a terminal before a long one.
+
+    Without a terminal nothing is asked.
+
+    Args:
+        sizes: what is to be played, by the model of the agent.
+        yes: ask nothing.
+        prices: as ``prices.cost`` takes them; LiteLLM's table by default.
+
+    Raises:
+        click.Abort: the answer was no.
+    """
+    long = False
+    for model, size in sizes.items():
+        dollars, seconds = cost(model, size, prices or {}), _seconds(model, size)
+        click.echo(line(model, size, dollars, seconds), err=True)
+        long |= dollars is None or dollars[1] >= LONG_DOLLARS
+        long |= seconds is not None and seconds[1] >= LONG_SECONDS
+    if long and not yes and at_terminal():
+        click.confirm("Play it?", default=True, abort=True, err=True)
+
+
+def at_terminal() -> bool:
+    """Return whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def line(
+    model: str,
+    size: Size,
+    dollars: tuple[float, float] | None,
+    seconds: tuple[float, float] | None,
+) -> str:
+    """Return the estimate of a model's calls.
+
+    Args:
+        model: the model.
+        size: of its calls.
+        dollars: fewest and most; None without a price.
+        seconds: fewest and most; None where nothing was measured.
+    """
+    priced = "no price known" if dollars is None else f"$ {between(*dollars, digits=2)}"
+    told = (
+        f"Estimate for {model}: {size.episodes:,} episodes, at most {size.requests:,} model calls,"
+        f" {millions(size.input_tokens)} M tokens in, {millions(size.output_tokens)} M out,"
+        f" {priced}"
+    )
+    if seconds is None:
+        return f"{told}."
+    low, high = (one / 60 for one in seconds)
+    return f"{told}, {between(low, high, digits=0)} minutes on this machine."
+
+
+def _seconds(model: str, size: Size) -> tuple[float, float] | None:
+    rate = rate_of(model) if model.startswith(LOCAL) else None
+    return rate.seconds(size) if rate else None
+
+
+def rate_of(model: str) -> Rate | None:
+    """Return a local model's rate, measured now if it was not before; None before its weights are here.
+
+    Args:
+        model: the model, as Inspect names it.
+    """
+    from constraintrot.models.in_process import weights
+
+    path = cache_folder() / RATES
+    try:
+        known: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
+        return Rate(**known[model])
+    except (OSError, ValueError, KeyError, TypeError):
+        known = {}
+    if weights.path(model.removeprefix(LOCAL)) is None:
+        return None
+    rate = _measured(model)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files.write(path, json.dumps({**known, model: asdict(rate)}), ConstraintRotError)
+    return rate
+
+
+def _measured(model: str) -> Rate:
+    """Measure the rates of a model by two short calls."""
+    import anyio
+    from inspect_ai.model import GenerateConfig, get_model
+
+    asked = get_model(model, memoize=True)
+    words = " ".join(f"word{number}" for number in range(_READ_WORDS))
+
+    async def call(text: str, most: int) -> tuple[float, int, int]:
+        began = time.monotonic()
+        output = await asked.generate(text, config=GenerateConfig(max_tokens=most))
+        usage = output.usage
+        spent = time.monotonic() - began
+        return spent, usage.input_tokens if usage else 1, usage.output_tokens if usage else 1
+
+    async def both() -> Rate:
+        await call("Hello", 1)  # The weights are loaded.
+        reading, read, _ = await call(words, 1)
+        writing, _, written = await call("Count to one hundred, in words.", _WRITTEN_TOKENS)
+        return Rate(max(1, read) / reading, max(1, written) / writing)
+
+    return anyio.run(both)
