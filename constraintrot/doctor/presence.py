@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from constraintrot.doctor.rules import Rule
+from constraintrot.rule_text.cues import WHOLE
 from constraintrot.rule_text.force import as_written, binds, force, with_never
 from constraintrot.rule_text.survival import Survival
-from constraintrot.rule_text.survival.cue_words import WHOLE
 from constraintrot.rule_text.survival.rules import judge
 from constraintrot.scenario.template import Value
 

@@ -17,10 +17,10 @@ from constraintrot.doctor.trigger import Trigger
 from constraintrot.documents import read_text, yaml_data
 from constraintrot.errors import ConstraintRotError
 from constraintrot.redaction import MASK, Masker
+from constraintrot.rule_text import cues
 from constraintrot.rule_text.extraction import constraints
 from constraintrot.rule_text.ruling import IMPERATIVE, ruling
 from constraintrot.rule_text.slots import derived
-from constraintrot.rule_text.survival import cue_words
 from constraintrot.rule_text.units import units
 from constraintrot.scenario.template import Value
 
@@ -203,7 +203,7 @@ def _items(text: str) -> Iterator[str]:
 def _is_rule(item: str) -> bool:
     plain = item.casefold().replace("’", "'")
     return IMPERATIVE.match(re.sub(r"^\W+", "", item)) is not None or any(
-        cues.search(plain) for cues in (cue_words.BINDING, cue_words.OBLIGED)
+        one.search(plain) for one in (cues.BINDING, cues.OBLIGED)
     )
 
 

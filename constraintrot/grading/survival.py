@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import get_args
 
-from constraintrot.rule_text.survival import Survival, state_of
+from constraintrot.rule_text.reader import Rule
+from constraintrot.rule_text.survival import Survival
+from constraintrot.rule_text.words import state_of
 from constraintrot.scenario.schema import Variant, Wording
 
 
@@ -19,4 +21,5 @@ def state(texts: str | Iterable[str], variant: Variant, wording: Wording | None 
     """
     wordings: tuple[Wording, ...] = get_args(Wording) if wording is None else (wording,)
     given = [texts] if isinstance(texts, str) else texts
-    return state_of(given, [variant.policy(one) for one in wordings], variant.slots)
+    first, *others = (variant.policy(one) for one in wordings)
+    return state_of(Rule(first, variant.slots, tuple(others)), list(given))

@@ -12,15 +12,13 @@ ready by Friday" has the first half only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from constraintrot.errors import UnknownNameError
+from constraintrot.rule_text import cues
 from constraintrot.rule_text.reader import Passage, Reader
-from constraintrot.rule_text.standing_words import LANGUAGES, Cues, Locale
 from constraintrot.rule_text.units import LONGEST, Unit, units
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -53,7 +51,6 @@ Extractor: TypeAlias = Callable[[Sequence[Said]], Awaitable[tuple[Match, ...]]]
 # written by anybody: a rule pinned from there would be an injection that stays.
 TRUSTED: tuple[Role, ...] = ("system", "user")
 
-_CJK = re.compile("[\u3400-\u9fff]")
 # Sentences taken along on each side of one that matches, at most.
 REACH = 2
 # A condition's sanction comes no further behind it, in characters.
@@ -69,53 +66,59 @@ class Read:
 
     Attributes:
         unit: where it is in the message, and its folded text.
-        cues: the languages that it may be written in; none for one never taken.
+        plain: its folded text; empty for a question, and for what runs on like data.
         headed: it is under a heading such as "Rules:".
     """
 
     unit: Unit
-    cues: tuple[Cues, ...]
+    plain: str
     headed: bool
 
     @property
     def standing(self) -> bool:
-        """It is a standing constraint by itself."""
-        return any(_standing(self.unit.plain, cues, self.headed) for cues in self.cues)
+        """It is a standing constraint by itself: force times scope.
+
+        Two of one weigh one of the other, and neither does alone.
+        """
+        plain = cues.NO_FORCE.without(self.plain)
+        if cues.ONCE.search(plain):
+            return False
+        if cues.DECISIVE.search(plain) or _punished(plain):
+            return True
+        force = 2 if _binds(plain) else 1 if cues.HINT.search(plain) else 0
+        general = self.headed or cues.SCOPE.search(plain)
+        scope = 2 if general else 1 if cues.GENERAL.search(plain) else 0
+        return bool(force and scope) and force + scope >= 3
 
     @property
     def joins(self) -> bool:
         """It belongs to a constraint if it is next to one."""
-        return any(_joins(self.unit.plain, cues) for cues in self.cues)
+        plain = cues.NO_FORCE.without(self.plain)
+        signs = (cues.DECISIVE, cues.HINT, cues.SCOPE, cues.GENERAL, cues.SANCTION)
+        joins = _binds(plain) or any(sign.search(plain) for sign in signs)
+        return joins and not cues.ONCE.search(plain)
 
     @property
     def leans(self) -> bool:
         """It takes the sentence before it to be understood."""
-        return any(_leans(self.unit.plain, cues) for cues in self.cues)
+        # "If that happens, the contract ends" punishes what the sentence before it forbids.
+        return cues.BACK.search(self.plain) is not None or _punished(self.plain) in _IFS
 
 
-def rules(
-    locales: Sequence[Locale] = ("en", "es", "zh"), sources: Sequence[Role] = TRUSTED
-) -> Extractor:
-    """An extractor by rule; the same messages always give the same constraints.
+def rules(sources: Sequence[Role] = TRUSTED) -> Extractor:
+    """An extractor by words; the same messages always give the same constraints.
 
     Args:
-        locales: languages whose cues are looked for.
         sources: roles whose messages are read. Tool results are left out by
             default: whoever writes one could have a rule pinned.
-
-    Raises:
-        UnknownNameError: a locale that there are no cues for.
     """
-    for locale in locales:
-        if locale not in LANGUAGES:
-            raise UnknownNameError("locale of the extraction rules", locale, LANGUAGES)
 
     async def extract(messages: Sequence[Said]) -> tuple[Match, ...]:
         return tuple(
             Match(text, at)
             for at, message in enumerate(messages)
             if message.role in sources
-            for text in _remembered(message.text, tuple(locales))
+            for text in _remembered(message.text)
         )
 
     return extract
@@ -159,19 +162,19 @@ def _whole(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, i
             reached = end
 
 
-def _remembered(text: str, locales: tuple[Locale, ...]) -> tuple[str, ...]:
-    return (_constraints if len(text) <= _SHORT else _constraints.__wrapped__)(text, locales)
+def _remembered(text: str) -> tuple[str, ...]:
+    return (_constraints if len(text) <= _SHORT else _constraints.__wrapped__)(text)
 
 
 # An agent's history is read anew at every step, and mostly it is the same.
 @lru_cache(maxsize=4096)
-def _constraints(text: str, locales: tuple[Locale, ...]) -> tuple[str, ...]:
-    return tuple(constraints(text, locales))
+def _constraints(text: str) -> tuple[str, ...]:
+    return tuple(constraints(text))
 
 
-def constraints(text: str, locales: Sequence[Locale] = ("en", "es", "zh")) -> Iterator[str]:
+def constraints(text: str) -> Iterator[str]:
     """The constraints of one text: verbatim spans of whole sentences, in order."""
-    for paragraph in _paragraphs(text, locales):
+    for paragraph in _paragraphs(text):
         standing = [at for at, read in enumerate(paragraph) if read.standing]
         for first, last in _runs(_taken(paragraph, standing)):
             yield text[paragraph[first].unit.start : paragraph[last].unit.end]
@@ -201,7 +204,7 @@ def _runs(taken: Sequence[int]) -> Iterator[tuple[int, int]]:
             yield first, number
 
 
-def _paragraphs(text: str, locales: Sequence[Locale]) -> Iterator[list[Read]]:
+def _paragraphs(text: str) -> Iterator[list[Read]]:
     """Sentences by paragraph or line; the lines under a heading are in its scope."""
     held: list[Read] = []
     headed = heading = False
@@ -210,51 +213,25 @@ def _paragraphs(text: str, locales: Sequence[Locale]) -> Iterator[list[Read]]:
             yield held
             held = []
         headed = heading or (headed and not unit.blank)
-        read = Read(unit, _languages(unit.plain, locales), headed)
+        data = len(unit.plain) > LONGEST or unit.plain.endswith("?")
+        read = Read(unit, "" if data else unit.plain, headed)
         heading = unit.opens and unit.plain.endswith(":") and read.joins
         held.append(read)
     if held:
         yield held
 
 
-def _languages(plain: str, locales: Sequence[Locale]) -> tuple[Cues, ...]:
-    # A question sets no rule, and what runs on like this is data.
-    if len(plain) > LONGEST or plain.endswith("?"):
-        return ()
-    chinese = _CJK.search(plain) is not None
-    return tuple(LANGUAGES[one] for one in locales if (one == "zh") == chinese)
+def _binds(plain: str) -> bool:
+    return bool(cues.BINDING.search(plain) or cues.OBLIGED.search(plain))
 
 
-def _standing(plain: str, cues: Cues, headed: bool) -> bool:
-    """Force times scope: two of one weigh one of the other, and neither does alone."""
-    plain = cues.idioms.sub(" ", plain)
-    if cues.decisive.search(plain) or _punished(plain, cues):
-        return not cues.once.search(plain)
-    force = 2 if cues.force.search(plain) else 1 if cues.hint.search(plain) else 0
-    if not force:
-        return False
-    scope = 2 if headed or cues.scope.search(plain) else 1 if cues.general.search(plain) else 0
-    return bool(scope) and force + scope >= 3 and not cues.once.search(plain)
-
-
-def _joins(plain: str, cues: Cues) -> bool:
-    plain = cues.idioms.sub(" ", plain)
-    signs = (cues.decisive, cues.force, cues.hint, cues.scope, cues.general, cues.sanction)
-    return any(sign.search(plain) for sign in signs) and not cues.once.search(plain)
-
-
-def _leans(plain: str, cues: Cues) -> bool:
-    # "If that happens, the contract ends" punishes what the sentence before it forbids.
-    return cues.back.search(plain) is not None or _punished(plain, cues) in _IFS
-
-
-def _punished(plain: str, cues: Cues) -> str | None:
+def _punished(plain: str) -> str | None:
     """The condition before what a breach brings: "whoever does so is suspended"."""
-    for match in cues.condition.finditer(plain):
+    for match in cues.CONDITION.find(plain):
         behind = plain[match.end() : match.end() + _FAR]
         # In "if the account is suspended, call them" the sanction is the condition.
         if match[0] in ("if", "si"):
             behind = behind.partition(",")[2]
-        if cues.sanction.search(behind):
+        if cues.SANCTION.search(behind):
             return match[0]
     return None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from constraintrot.rule_text.standing_words import LANGUAGES
-from constraintrot.rule_text.survival import cue_words
+from constraintrot.rule_text import cues
 from constraintrot.rule_text.units import fold
 
 # What begins so is a rule, though no word in it forbids or obliges.
@@ -29,17 +28,6 @@ _OPENER = re.compile(
     r"[^:;.]{0,80}:\s+(?=\S)",
     re.IGNORECASE,
 )
-# Words that forbid or oblige elsewhere, and in these tell of what is, was, or is to be done once.
-_NO_FORCE = re.compile(
-    r"\bnever mind\b|\bmust have\b|\b(?:could not|couldn't|had to|should have|should see)\b"
-    r"|\b(?:cannot|can't|can not) (?:find|see|tell|open|remember|reach|read|be right|wait)\b"
-    r"|\bnothing else\b|\bmay not (?:take place|be here|come|arrive|work)\b|\bwhere exactly\b"
-    r"|\b(?:its|their|his|her) limits?\b|\b(?:novel|film|book|story|song|game|joke)\b.*\bsays?\b"
-    r"|(?:\b(?:has|have|had|needs?) to be \w+ |\b)up to (?:date|now|speed|scratch|par|then|here)\b|^[\w' -]{2,40} has to\b"
-    r"|\bhay que\b|\btiene que\b|\bno importa\b|\bno hace falta\b|\bdeb(?:imos|ieron|io|ió) de\b"
-    r"|\bdeberias? ver\b|\bdeberías? ver\b|\bpuede que\b|\b(?:novela|pelicula|película|libro)\b.*\bdice\b"
-    r"|\b(?:si|donde) (?:paso|pasó) de\b|\bfuera de \d"
-)
 _SEGMENT = re.compile(
     r";\s*|\s[—–-]\s|(?<=[.!?])\s+|,?\s+(?=(?:because|since|so that|otherwise|or else)\b)"
     r"|,\s+(?=as (?:it|we|they|that|this|the)\b)"
@@ -62,9 +50,8 @@ _REFERS = re.compile(r"\b(?:it|them|these|those|that|there)\b", re.IGNORECASE)
 
 def has_force(plain: str) -> bool:
     """Return whether a folded sentence forbids or obliges, by the words of it."""
-    plain = _NO_FORCE.sub(" ", plain)
-    forces = any(one.force.search(plain) for one in LANGUAGES.values())
-    return forces or any(cues.search(plain) for cues in (cue_words.BINDING, cue_words.OBLIGED))
+    plain = cues.NO_FORCE.without(plain)
+    return any(one.search(plain) for one in (cues.BINDING, cues.OBLIGED))
 
 
 def ruling(text: str) -> str:

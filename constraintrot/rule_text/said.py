@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from constraintrot.rule_text import cues
 from constraintrot.rule_text.extraction import constraints
 from constraintrot.rule_text.ruling import CHOOSES, IMPERATIVE, LEAD_IN, has_force, parted
-from constraintrot.rule_text.standing_words import LANGUAGES
 from constraintrot.rule_text.units import units
 
 # Longer texts are not rules but documents.
@@ -75,9 +75,7 @@ def _binds(sentence: str, plain: str) -> bool:
         or _NO_RULE.match(plain)
     ):
         return False
-    if any(one.once.search(plain) for one in LANGUAGES.values()):
-        return False
-    if _ASKS.search(plain):
+    if cues.ONCE.search(plain) or _ASKS.search(plain):
         return False
     return has_force(plain)
 

@@ -3,9 +3,9 @@
 It decides that a rule stands where its own words do, undisturbed, and that it is lost where next
 to nothing of it stands in the text. For a rule with declared slots (the benchmark's families) it
 also decides where one sentence says the rule and little else, and where a cue takes the force
-from it. All else cannot be told. No word list tells a rule that holds for staging alone, one of a customer, or a
-report of what was done from the rule itself, so a sentence with a word that could do any of this
-is left to a reader that understands it.
+from it. All else cannot be told. No word list tells a rule that holds for staging alone, one of a
+customer, or a report of what was done from the rule itself, so a sentence with a word that could
+do any of this is left to a reader that understands it.
 """
 
 from __future__ import annotations
@@ -13,93 +13,44 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from constraintrot.rule_text import cues
 from constraintrot.rule_text.reader import FoundRule, Passage, Reading, Rule
 from constraintrot.rule_text.said import said
 from constraintrot.rule_text.slots import derived, forms
 from constraintrot.rule_text.survival import Survival, sentences
-from constraintrot.rule_text.survival.cue_words import (
-    ANAPHOR,
-    BINDING,
-    LIFTED,
-    NEVER,
-    OBLIGED,
-    WEAKENED,
-)
 from constraintrot.rule_text.survival.mentions import Phrases, folded, held, phrases_of, standing
 from constraintrot.rule_text.survival.rules import judge
-from constraintrot.rule_text.survival.states import rank
+from constraintrot.rule_text.survival.states import SURVIVED, rank
 from constraintrot.rule_text.word_groups import ACTIONS, COMMON, THINGS
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\d.,]*")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _CJK = re.compile("[\u3400-\u9fff]")
-# Words that may give a rule another object, person, place or time, or make it a report.
-_TURNS = re.compile(
-    r"\b(?:unless|except\w*|excluding|apart|aside|until|till|during|while|when(?:ever)?|if|where|after"
-    r"|before|once|since|sometimes|usually|normally|mostly|often|today|tomorrow|yesterday|tonight|now"
-    r"|weekends?|yet|still|was|were|did|had|has|have|been|would|could|might|may|can|said|says|asked"
-    r"|asks|told|tells|wrote|writes|claim\w*|according|apparently|reportedly|supposedly|quot\w+|example"
-    r"|they|them|their|he|she|him|her|his|partners?|vendors?|contractors?|suppliers?|teams?|clients?"
-    r"|customers?|guests?|interns?|others?|another|elsewhere|staging|sandbox|demo|old|former|previous"
-    r"|earlier|forget\w*|ignor\w*|disregard\w*|last|next|first|new|proposed|draft|not only|optional\w*|try|tries|ideally|prefer\w*"
-    r"|wherever|possible|consider|question|whether|no longer|any ?more|relax\w*|lift\w*|withdr\w+"
-    r"|salvo|excepto|hasta|mientras|cuando|si|antes|despu[ée]s|era|eran|fue|fueron|hab[íi]a|dijo"
-    r"|seg[úu]n|ellos|ellas|su|sus|otr[oa]s?|ya no|puede|pueden"
-    r"|au[ßs]er|ausgenommen|bis|w[äa]hrend|wenn|falls|bevor|nachdem|sobald|war|waren|hatte|wurde|wurden"
-    r"|sagte|laut|sie|ihre?|andere\w*|nicht mehr|darf|d[üu]rfen|kann|k[öo]nnen)\b"
-    r"|[?\"“”«»„]|除非|除了|直到|期间|如果|当|之前|之后|曾|已经|了|说|据|他们|她们|对方|客户|其他|可以|例如|不再",
-    re.IGNORECASE,
-)
-# A verb in the past tells of a deed, unless what forbids or obliges stands before it.
-_DEED = re.compile(
-    r"\b(?!(?:allowed|permitted|required|forbidden|prohibited|banned|limited|restricted|needed|based"
-    r"|related|shared|approved|expected|excluded|included|protected|reserved|agreed)\b)[a-z]{3,}ed\b",
-    re.IGNORECASE,
-)
-_PASSIVE = re.compile(
-    r"\b(?:must|shall|should|may|can|is|are|be|being|to be|gets?|never|not)(?: not| never| always| only)?"
-    r"(?: be)? [a-z]+ed\b",
-    re.IGNORECASE,
-)
-_LAYING_DOWN = re.compile(
-    r"\b(?:polic(?:y|ies)|rules?|constraints?|restrictions?|guardrails?|conventions?|instructions?"
-    r"|normas?|reglas?|pol[íi]ticas?|regeln?|richtlinien?|vorgaben?)\b|规则|规定|政策|要求|约束",
-    re.IGNORECASE,
-)
-_SAYS = re.compile(r"\b(?:says?|reads?|still(?= in force| holds?| appl(?:y|ies)))\b", re.IGNORECASE)
-_ITEM = re.compile(r"[ \t]*\n+[ \t]*(?:[-*•#]|\d+[.)])\s")
-_LABEL = re.compile(r"\s*\w+(?: \w+)?[:：]\s")
-_LIMITING = re.compile(
-    r"\b(?:no|not|nothing|none|nobody|neither|nor|without|stops?|ends?|declin\w+|refus\w+|reject\w*"
-    r"|always|every|stays?|remains?|kept|keeps?|leave|strict\w*|firm|hard|final|nada|nadie|sin|siempre|tampoco|kein\w*|nicht\w*|nie\w*|nur"
-    r"|immer|stets)\b|n't\b|[别不没勿莫休]",
-    re.IGNORECASE,
-)
+_ITEM = re.compile(r"[ \t]*\n+[ \t]*(?:[-*•#]|\d+[.)])\s|\s*\w+(?: \w+)?[:：]\s")
 # A sentence that says a rule and little else has at most so many content words beside it.
 _BESIDE: Final = 4
 _LEAST_TELLING: Final = 3
-_LEAST_STOPS: Final = 2
 # So many telling words of a rule beside a word that binds may be a paraphrase of it.
 _MENTIONS: Final = 3
-_FORCE: Final = (BINDING, OBLIGED, NEVER, LIFTED, WEAKENED, _LAYING_DOWN, _LIMITING)
+_FORCE: Final = (
+    cues.BINDING, cues.OBLIGED, cues.NEVER, cues.LIFTED, cues.WEAKENED, cues.RULE, cues.LIMITING,
+)  # fmt: skip
 # What a rule calls by name stands in many texts of its place.
-_NAMES = re.compile(
-    r"(?<![.!?] )(?<!^)\b[A-Z][\w'’]+(?: (?:of |and )?[A-Z][\w'’]+)+|(?<=^)[A-Z][a-z]+(?: (?:of )?[A-Z][a-z]+)+"
-)
+_NAMES = re.compile(r"(?<![.!?] )\b[A-Z][\w'’]+(?: (?:of |and )?[A-Z][\w'’]+)+")
 _STOPS: Final = {
     name: frozenset(words.split())
     for name, words in {
         "en": "the and of to in is for with on that this are be not it as by from or",
-        "de": "der die das und ist nicht mit für auf ein eine den im zu von werden sind",
+        "de": "der die das und ist nicht mit für auf ein eine den im zu von werden sind nie",
         "es": "el la los las de que y en un una para con no se por del es son",
     }.items()
 }
 # Of longer texts, which are rarely read twice, nothing is remembered.
-_REMEMBERED: Final = 2_000
+_LONGEST: Final = 2_000
 # Shares of decisions that were right on texts that this reader was not made on; see docs/survival.md.
 _SURE: Final = 0.95
 
@@ -120,52 +71,59 @@ class WordsReader:
 
 def reading(rule: Rule, texts: Sequence[str]) -> Reading:
     """The state of a rule in a context: the best that one of its texts has."""
+    found = state_of(rule, texts)
+    if not any(text.strip() for text in texts):
+        return Reading("lost", 0.0)
+    bound = 0.5 if found.state == "cannot tell" else _SURE if found.survived else 1 - _SURE
+    return Reading(found.state, bound, found.window, found.slots)
+
+
+def state_of(rule: Rule, texts: Sequence[str]) -> Survival:
+    """The state of a rule in a context, with the words that decided."""
     found = [
-        (_remembered if len(text) <= _REMEMBERED else _of_text)(rule, text)
+        (_remembered if len(text) <= _LONGEST else _of_text)(rule, text)
         for text in texts
         if text.strip()
     ]
-    return min(found, key=lambda one: rank(one.state), default=Reading("lost", 0.0))
+    return min(found, key=lambda one: rank(one.state), default=Survival("lost"))
 
 
 @lru_cache(maxsize=4096)
-def _remembered(rule: Rule, text: str) -> Reading:
+def _remembered(rule: Rule, text: str) -> Survival:
     """Return what ``_of_text`` says; the conditions of one variant share most of their texts."""
     return _of_text(rule, text)
 
 
-def _of_text(rule: Rule, text: str) -> Reading:
-    policies = [rule.text, *rule.wordings]
-    found = judge(text, policies, rule.slots or derived(rule.text))
-    if found.state in ("verbatim", "restated"):
-        return _kept(rule, text, found)
+def _of_text(rule: Rule, text: str) -> Survival:
+    found = judge(text, [rule.text, *rule.wordings], rule.slots or derived(rule.text))
+    if found.state in SURVIVED:
+        return replace(found, state=found.state if _is_plain(rule, text, found) else "cannot tell")
     # On free text these cues were wrong as often as right; with declared slots they are not.
     if rule.slots and found.state in ("weakened", "contradicted", "partial"):
-        return Reading(found.state, 1 - _SURE, found.window, found.slots)
+        return found
     if found.state == "lost" and _is_absent(rule, text):
-        return Reading("lost", 1 - _SURE)
-    return Reading("cannot tell", 0.5, found.window, found.slots)
+        return Survival("lost")
+    return replace(found, state="cannot tell")
 
 
-def _kept(rule: Rule, text: str, found: Survival) -> Reading:
-    """A rule that seems to be there: decided where nothing near it could turn it."""
+def _is_plain(rule: Rule, text: str, found: Survival) -> bool:
+    """Return whether nothing near a rule that seems to be there could turn it."""
     policies = [rule.text, *rule.wordings]
-    said = " ".join(policies).casefold()
+    own = " ".join(policies).casefold()
     window = _own_words(policies, text) or found.window
-    heading = _heading(text, window)
+    start = _place(text, window)
+    after = text[start + len(window) :]
+    near = f"{_heading(text[:start])} {window} {_behind(after)}".casefold()
     if rule.slots and found.state == "verbatim":
         # What a sign or a file says, on lines of its own and without quotes, is how it was given.
-        heading = _SAYS.sub(" ", heading)
-    near = f"{heading} {window} {_behind(text, window)}"
-    turned = next((m[0] for m in _TURNS.finditer(near) if m[0].casefold() not in said), "")
-    beside = _content(window) - _content(said)
-    deed = _DEED.search(_PASSIVE.sub(" ", window))
-    told = deed is not None and deed[0].casefold() not in said
-    unsure = not rule.slots or told or len(beside) > _BESIDE
-    taken_back = _taken_back(rule, _after(text, window))
-    if turned or taken_back or (found.state == "restated" and unsure):
-        return Reading("cannot tell", 0.5, window, found.slots)
-    return Reading(found.state, _SURE, window, found.slots)
+        near = re.sub(r"\b(?:says?|reads?|still(?= in force| holds?| appl(?:y|ies)))\b", " ", near)
+    if any(turn[0] not in own for turn in cues.TURNS.find(near)) or _taken_back(rule, after):
+        return False
+    if found.state == "verbatim":
+        return True
+    deed = cues.DEED.search(cues.PASSIVE.without(window.casefold()))
+    told = deed is not None and deed[0] not in own
+    return bool(rule.slots) and not told and len(_content(window) - _content(own)) <= _BESIDE
 
 
 def _own_words(policies: Sequence[str], text: str) -> str:
@@ -182,33 +140,25 @@ def _own_words(policies: Sequence[str], text: str) -> str:
     return ""
 
 
-def _heading(text: str, window: str) -> str:
-    """The line before the one in which the window begins, where that leads in to it."""
-    before = text[: _place(text, window)].rstrip()
-    line = before.rpartition("\n")[2].strip()
+def _heading(before: str) -> str:
+    """The line before a window, where that leads in to it."""
+    line = before.rstrip().rpartition("\n")[2].strip()
     return line if line.endswith((":", "：")) or line.startswith(("#", "*")) else ""
 
 
-def _behind(text: str, window: str) -> str:
-    """The sentence behind a window, which may go on about what it says; not another list item or label."""
-    after = _after(text, window)
-    if _ITEM.match(after) or _LABEL.match(after):
-        return ""
-    return next((one for one in sentences(after) if one.strip()), "")
+def _behind(after: str) -> str:
+    """The sentence behind a window, which may go on about what it says; not another item or label."""
+    return "" if _ITEM.match(after) else next((one for one in sentences(after) if one.strip()), "")
 
 
 def _taken_back(rule: Rule, after: str) -> bool:
     """Return whether a sentence further on lifts something that may be the rule."""
     words = {word[:5] for word in _telling(rule.text)}
     return any(
-        LIFTED.search(one.casefold()) is not None
-        and (ANAPHOR.search(one.casefold()) or _LAYING_DOWN.search(one) or words & _stems(one))
-        for one in sentences(after)
+        cues.LIFTED.search(one) is not None
+        and (cues.ANAPHOR.search(one) or cues.RULE.search(one) or words & _stems(one))
+        for one in sentences(after.casefold())
     )
-
-
-def _after(text: str, window: str) -> str:
-    return text[_place(text, window) + len(window) :]
 
 
 def _place(text: str, window: str) -> int:
@@ -217,15 +167,11 @@ def _place(text: str, window: str) -> int:
     return found.start() if found else 0
 
 
-def _content(text: str) -> set[str]:
-    """The content words of a text, cut to their first five letters."""
-    words = (one[0].casefold().replace("’", "'") for one in _WORD.finditer(text))
-    return {word[:5] for word in words if word not in COMMON and len(word) > 1}
-
-
 def _is_absent(rule: Rule, text: str) -> bool:
-    """Whether a text states nothing of a rule: it binds to nothing, or to nothing of the rule."""
-    if _LAYING_DOWN.search(text) and not _lists_others(text):
+    """Return whether a text states nothing of a rule: it binds to nothing, or to nothing of it."""
+    # A bare "the policy" may be any rule; a list says which.
+    listed = len(re.findall(r"^\s*(?:[-*•]|\d+[.)])\s+\S", text, re.MULTILINE)) >= 2
+    if cues.RULE.search(text.casefold()) and not listed:
         return False
     if _language(text) not in ("", _language_of_rule(rule.text)):
         return False
@@ -265,7 +211,7 @@ def _is_number(phrase: str | int | float) -> bool:
 
 
 def _holds_nothing(rule: str, text: str) -> bool:
-    """Whether no telling word of a rule without declared slots stands in a text, nor a value."""
+    """Return whether no telling word of a rule without declared slots stands in a text, nor a value."""
     values = {name: some for name, some in derived(rule).items() if name.startswith("value")}
     if held(text, values):
         return False
@@ -278,12 +224,13 @@ def _holds_nothing(rule: str, text: str) -> bool:
 
 
 def _stems(text: str) -> set[str]:
-    return {one[0].casefold()[:5] for one in _WORD.finditer(text)}
+    """The words of a text, cut to their first five letters."""
+    return {one[0].casefold().replace("’", "'")[:5] for one in _WORD.finditer(text)}
 
 
-def _lists_others(text: str) -> bool:
-    """Whether a text that speaks of rules says which: a bare "the policy" may be any rule."""
-    return len(re.findall(r"^\s*(?:[-*•]|\d+[.)])\s+\S", text, re.MULTILINE)) >= 2
+def _content(text: str) -> set[str]:
+    words = (one[0].casefold().replace("’", "'") for one in _WORD.finditer(text))
+    return {word[:5] for word in words if word not in COMMON and len(word) > 1}
 
 
 def _telling(text: str) -> list[str]:
@@ -301,10 +248,10 @@ def _language(text: str) -> str:
     """The language of a text, by its script and commonest words; empty without any of these."""
     if len(_CJK.findall(text)) * 4 > len(text.strip()):
         return "zh"
-    words = Counter(_LETTERS.findall(text.casefold()))
+    words = Counter(re.findall(r"[^\W\d_]+", text.casefold()))
     counted = {name: sum(words[word] for word in stops) for name, stops in _STOPS.items()}
     best = max(counted, key=lambda name: counted[name])
-    return best if counted[best] >= _LEAST_STOPS else ""
+    return best if counted[best] >= 2 else ""
 
 
 _language_of_rule = lru_cache(maxsize=256)(_language)

@@ -20,9 +20,7 @@ from typing import Any
 
 import click
 
-from constraintrot.rule_text.reader import FoundRule, Passage, Reader, Reading, Rule
-from constraintrot.rule_text.slots import derived
-from constraintrot.rule_text.survival import state_of
+from constraintrot.rule_text.reader import Passage, Reader, Rule
 from constraintrot.rule_text.words import WordsReader
 
 FOLDER = Path(__file__).parents[1] / "reading"
@@ -239,7 +237,7 @@ Made by `python -m results.tools.reading page` from the files in [reading](readi
 
 The sets were written from the [definitions](../docs/measurement.md) alone, without the code, its generator or other labelled texts in view: `states` (short and middle texts, English, German, Spanish and Chinese), `summaries` (headed Markdown of 250 to 400 words with four to six rules each) and `sentences` (is this a standing instruction to whoever works here?). Labels were read twice by their writer, in another order; items on which two honest readers would differ are left out of the figures.
 
-Precision and recall are of "in force" (for sentences: of standing instructions). Recall is over all items, so an abstention counts as missed. Items of one text are no independent trials. `rules` is the measure by word lists as survival was scored before, which always decides. `words-first` is the first run of the reader `words`; since its cues for lifted and weakened rules were wrong in half of the cases, it decides of a rule without declared slots only whether its own words stand, and whether nothing of it does. The figures of `words` are therefore not of texts that it had never met. The calibration error is the mean gap between probability and share over ten bins.
+Precision and recall are of "in force" (for sentences: of standing instructions). Recall is over all items, so an abstention counts as missed. Items of one text are no independent trials. `rules` is the measure by word lists as survival was scored before, which always decided. `words-first` is the first run of the reader `words`; since its cues for lifted and weakened rules were wrong in half of the cases, it decides of a rule without declared slots only whether its own words stand, and whether nothing of it does. The figures of `words` are therefore not of texts that it had never met. The calibration error is the mean gap between probability and share over ten bins.
 
 `local` is the small model with the adapter `rule-reader` ([card](../constraintrot/rule_text/rule_reader/card.md)), run once after every choice. It is slow, so not all texts were read: the first ones of every third text of `states`, every ninth of the others; compare it with other readers on the same items only."""
 
@@ -250,28 +248,13 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["words", "rules", "local"]))
+@click.argument("name", type=click.Choice(["words", "local"]))
 @click.option("--every", default=1, show_default=True, help="One text of so many.")
 def read(name: str, every: int) -> None:
     """Ask a reader about every labelled item that its file does not hold yet."""
-    readers: dict[str, Callable[[], Reader]] = {
-        "words": WordsReader, "rules": _Rules, "local": _local,
-    }  # fmt: skip
+    readers: dict[str, Callable[[], Reader]] = {"words": WordsReader, "local": _local}
     reader = readers[name]()
     asyncio.run(ask(reader, FOLDER / f"{name}.csv", every))
-
-
-class _Rules:
-    """The measure by word lists without abstention, as survival was scored before."""
-
-    name = "rules"
-
-    async def rules(self, passages: Sequence[Passage]) -> list[list[FoundRule]]:
-        return await WordsReader().rules(passages)
-
-    async def states(self, rules: Sequence[Rule], texts: Sequence[str]) -> list[Reading]:
-        found = [state_of(texts, [one.text], derived(one.text)) for one in rules]
-        return [Reading(one.state, float(one.survived)) for one in found]
 
 
 def _local() -> Reader:

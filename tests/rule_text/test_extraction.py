@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraintrot.errors import UnknownNameError
 from constraintrot.rule_text.extraction import Match, Role, Said, by_reader, rules
 from constraintrot.rule_text.reader import FoundRule, Passage, Reading, Rule
-from constraintrot.rule_text.standing_words import Locale
 from constraintrot.rule_text.units import units, unquoted
 from results.tools.extraction import run
 
@@ -115,18 +113,6 @@ def test_only_trusted_roles_are_read_unless_told() -> None:
     messages = [Said(role, RULE) for role in roles]
     assert run(rules(), messages) == (Match(RULE, 0), Match(RULE, 1))
     assert run(rules(sources=("tool",)), messages) == (Match(RULE, 3),)
-
-
-def test_only_the_languages_asked_for_are_known() -> None:
-    said = [Said("user", RULE), Said("user", "工具一律不得外借。")]
-    assert [one.at for one in run(rules(locales=("zh",)), said)] == [1]
-    assert [one.at for one in run(rules(locales=("en", "es")), said)] == [0]
-
-
-def test_an_unknown_language_is_refused_when_the_extractor_is_built() -> None:
-    unknown: tuple[Locale, ...] = ("fr",)  # type: ignore[assignment]  # what is tested
-    with pytest.raises(UnknownNameError, match=r"'fr'; known: en, es, zh"):
-        rules(locales=unknown)
 
 
 @pytest.mark.parametrize(

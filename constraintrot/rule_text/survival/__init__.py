@@ -7,7 +7,6 @@ from constraintrot.rule_text.survival.mentions import best_window as best_window
 from constraintrot.rule_text.survival.mentions import mentions as mentions
 from constraintrot.rule_text.survival.mentions import sentences as sentences
 from constraintrot.rule_text.survival.rules import Survival as Survival
-from constraintrot.rule_text.survival.rules import state_of as state_of
 from constraintrot.rule_text.survival.states import PRIMARY as PRIMARY
 from constraintrot.rule_text.survival.states import STATES as STATES
 from constraintrot.rule_text.survival.states import SURVIVED as SURVIVED

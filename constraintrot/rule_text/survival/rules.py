@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from constraintrot.rule_text.survival import cue_words as cues
+from constraintrot.rule_text import cues
 from constraintrot.rule_text.survival.mentions import (
     WINDOW,
     Phrases,
@@ -68,20 +68,6 @@ class _Sentence:
     text: str
     folded: str
     slots: frozenset[str]
-
-
-def state_of(texts: Iterable[str], policies: Sequence[str], slots: Slots) -> Survival:
-    """The state of a policy in the texts of a context; of several the best one counts.
-
-    Args:
-        texts: a context's messages.
-        policies: how the policy was given; any of these counts as verbatim.
-        slots: by slot, the phrases of which one must stand.
-    """
-    about = _about(slots)
-    phrases = phrases_of(about)
-    found = [_judge(text, policies, about, phrases) for text in texts]
-    return min(found, key=lambda one: rank(one.state), default=Survival("lost"))
 
 
 def judge(text: str, policies: Sequence[str], slots: Slots) -> Survival:

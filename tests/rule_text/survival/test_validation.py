@@ -29,8 +29,9 @@ def listed(case: Case) -> bool:
     return row in PAGE
 
 
-def test_the_rules_say_what_both_readings_say_or_the_page_lists_the_error() -> None:
-    wrong = {case.id for case in AGREED if said_now()[case.id] != case.a}
+def test_words_say_what_both_readings_say_or_cannot_tell_or_the_page_lists_the_error() -> None:
+    wrong = {case.id for case in AGREED if said_now()[case.id] not in (case.a, "cannot tell")}
+    assert len(wrong) <= 0.02 * sum(said_now()[case.id] != "cannot tell" for case in AGREED)
     assert wrong == {case.id for case in AGREED if listed(case)}
 
 
