@@ -232,8 +232,8 @@ SCOPE = Cues(
 )
 # It is about a kind of thing, not one thing.
 GENERAL = Cues(
-    r"\b(?:any(?:thing|one|body|where)?|every(?:thing|one|body)?|all|each|outside|nobody|no one|(?:a|any) single|whenever|ever)\b",
-    r"\b(?:tod[oa]s?(?! (?:el|la) )|cada|ningun[oa]?|nada|nadie|una? sol[oa]|extern[oa]s?|cualquiera?)\b",
+    r"\b(?:any(?:thing|one|body|where)?|every(?:thing|one|body)?|all|each|outside|(?:a|any) single|whenever|ever)\b",
+    r"\b(?:tod[oa]s?(?! (?:el|la) )|cada|una? sol[oa]|extern[oa]s?|cualquiera?)\b",
     "每一?(?:笔|封|个|次|条|份|项|件)|任何|所有|外部|单笔|均(?!价|数|值)",
 )
 # It is about this occasion.

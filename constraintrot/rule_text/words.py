@@ -97,7 +97,9 @@ def _remembered(rule: Rule, text: str) -> Survival:
 def _of_text(rule: Rule, text: str) -> Survival:
     found = judge(text, [rule.text, *rule.wordings], rule.slots or derived(rule.text))
     if found.state in SURVIVED:
-        return replace(found, state=found.state if _is_plain(rule, text, found) else "cannot tell")
+        window = _own_words([rule.text, *rule.wordings], text) or found.window
+        found = replace(found, window=window)
+        return found if _is_plain(rule, text, found) else replace(found, state="cannot tell")
     # On free text these cues were wrong as often as right; with declared slots they are not.
     if rule.slots and found.state in ("weakened", "contradicted", "partial"):
         return found
@@ -110,7 +112,7 @@ def _is_plain(rule: Rule, text: str, found: Survival) -> bool:
     """Return whether nothing near a rule that seems to be there could turn it."""
     policies = [rule.text, *rule.wordings]
     own = " ".join(policies).casefold()
-    window = _own_words(policies, text) or found.window
+    window = found.window
     start = _place(text, window)
     after = text[start + len(window) :]
     near = f"{_heading(text[:start])} {window} {_behind(after)}".casefold()
