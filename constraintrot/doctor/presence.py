@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from constraintrot.doctor.rules import Rule
 from constraintrot.rule_text.cues import WHOLE
-from constraintrot.rule_text.force import as_written, binds, force, with_never
+from constraintrot.rule_text.force import binds, force
 from constraintrot.rule_text.survival import Survival
 from constraintrot.rule_text.survival.rules import judge
 from constraintrot.scenario.template import Value
@@ -175,12 +175,10 @@ def _judged(text: str, rule: Rule, about: Mapping[str, Sequence[Value]]) -> Surv
     if rule.ruling != rule.text and _stands(rule.ruling, text):
         policies.append(rule.ruling)
     found = judge(text, policies, about)
-    if found.state in ("lost", "partial") and (other := with_never(text, has, about)) != text:
-        found = judge(other, policies, about)
     if found.state == "restated" and not binds(found.window, has, about):
         return Survival("lost")
     window = found.window.replace(f"{WHOLE}.", rule.text).replace(WHOLE, rule.text)
-    return replace(found, window=as_written(window))
+    return replace(found, window=window)
 
 
 def _stands(words: str, text: str) -> bool:

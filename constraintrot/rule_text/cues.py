@@ -132,6 +132,7 @@ BINDING = Cues(
     r"\b(?:do not|don't|does not|doesn't|not to|please not) (?!know|have|see|need|seem|appear|work|fit|match|forget|worry|hesitate)[\w◆]+",
     r"\bonly\b[^.,;]{0,40}◆|◆[^.,;]{0,24}\bonly\b|\b(?:solely|exclusively|nowhere else|no other|no more|nobody|no one|at all times|always|at all cost|under no circumstances)\b",
     r"\bno (?:\w+ )?(?:emails?|mail|messages?|reports?|deployments?|purchases?|orders?|keys?|drop|delete|truncate|destructive|statements?|tables?|databases?|single)\b(?! (?:came|yet|was|were|has|have|from|arrived|so far))",
+    r"\bno (?:[\w-]+[ -])?◆(?![^.;]*\b(?:was|were|has|have|had|yet|so far|came|made|arrived|failed|found)\b)",
     r"\b(?:below|under|within|over|above|exceed(?:s|ing)?|(?:more|higher) than|up to|at most) (?:the )?\$?◆|\b(?:limit(?:ed|s)?|capp?(?:ed|s)?|ceiling|maximum|max\.?|restricted|confined)\b",
     r"\b(?:at most|the most|no more than|not more than|up to|or less|no higher than|not (?:to )?(?:exceed|go (?:over|above))|(?:below|under|within|over|above|exceed(?:s|ing)?|more than) (?:the |a )?(?:limit|cap)|stops? at)\b",
     r"\b(?:nunca|jam[áa]s|ninguna?o?|ning[úu]n)\b|\bproh[ií]b\w+|\b(?:m[áa]xim[oa]|tope|l[ií]mites?|como mucho|no m[áa]s de|hasta)\b|\bni (?:\w+ ){1,4}?ni\b",
@@ -139,6 +140,23 @@ BINDING = Cues(
     r"\bno (?:se )?(?:puede|pueden|podr[áa]|debe|deben|permit\w+|admit\w+|acept\w+|est[áa]n? permitid)|\bno se (?!ha\b|han\b|sabe|pudo|encontr|hizo|hubo|cuadr|dijo)\w+",
     "只(?:能|允许|准|许|可以|在|发|用|收|往|放|读|部署)|不得|禁止|不许|切勿|不能|不要|不准|绝不|严禁|(?:就|都|一概)?不(?:买|下单|下(?!午|班)|发(?!布)|寄|放|建|写|用邮件)"
     "|上限|限额|限于|最多|超过.{0,8}(?:不|禁)",
+)
+# A denial forbids what stands with it in its clause; a ban forbids wherever it stands.
+DENIES = Cues(
+    r"\b(?:never|not|cannot|no|nobody|none|nothing|nowhere|neither|nor|avoid\w*|without|only|solely"
+    r"|exclusively|unless|until|nunca|jam[áa]s|ning[úu]n\w*|nadie|nada|s[óo]lo|sin|[úu]nicamente)\b|n't\b"
+)
+BANS = Cues(
+    r"\b(?:forbid\w*|proh[ií]b\w+|ban(?:s|ned)?|disallow\w*|off[- ]limits|out of the question|not an option"
+    r"|no[- ]go|refrain\w*|taboo|not ok(?:ay)?|read-only|hands off|frozen|(?:nothing|nobody|no one) else"
+    r"|not (?:be )?(?:allowed|permitted|acceptable)|does(?: not|n't) (?:allow|permit|want)"
+    r"|(?:limited|restricted|reserved) (?:to|for))\b"
+    r"|\b(?:leave|left|keep|kept|stays?|remains?)\b.{0,60}\b(?:as (?:they|it) (?:are|is)|alone|untouched|unchanged)\b"
+)
+DEMANDS = Cues(
+    r"\b(?:must|shall|always|needs?|required?|requires|mandatory|ha(?:s|ve) to|only|every|each|first|ensure"
+    r"|make sure|approv\w+|consent\w*|permission|(?:no|not|never)\b.{0,80}\b(?:without|unless|until|before|but"
+    r"|except|other)|debe\w*|tienen? que|siempre|obligatori\w+|s[óo]lo)\b"
 )
 # A prohibition counts in any clause about the rule.
 NEVER = Cues(r"\b(?:never|nunca|jam[áa]s)\b|\bproh[ií]b|\bforbid|不得|禁止|严禁|绝不|切勿")
